@@ -1,0 +1,120 @@
+"""Clearing away a PostgreSQL that a killed process left in its data folder."""
+
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+FAST_SHUTDOWN: Final = signal.SIGINT
+"""PostgreSQL's signal for: roll back, disconnect everyone, write a checkpoint, exit."""
+
+PRIVATE_SOCKET_PREFIX: Final = "mneme-pg-"
+"""Name of socket folders outside the data folder; only folders so named are ever removed."""
+
+
+class PostgresStillRunning(Exception):
+    """A leftover PostgreSQL could not be ended."""
+
+
+def clear_leftovers(cluster: Path, *, fast_timeout_seconds: float = 30.0) -> bool:
+    """End every PostgreSQL process of a cluster and remove its stale lock files.
+
+    The caller must hold the data folder's lock: whatever still runs there is then an orphan. An orphaned
+    postmaster is asked for a fast shutdown and only killed when that takes too long. Backends that outlived a
+    killed postmaster are killed. Only when no process is left may `postmaster.pid` be removed: it is what
+    keeps two servers from writing to one cluster. It must be removed because PostgreSQL takes it seriously
+    when its pid has been given to an unrelated process, as happens in containers.
+
+    Args:
+        cluster: PGDATA of the server.
+        fast_timeout_seconds: Patience with a fast shutdown, > 0.
+
+    Returns:
+        True if a process had to be ended.
+
+    Raises:
+        PostgresStillRunning: A process survived SIGKILL for 10 s.
+    """
+    postmaster_pid, socket_folder = _read_pid_file(cluster)
+    found = processes_of(cluster)
+    if found:
+        for process in found:
+            if process.pid == postmaster_pid:
+                _signal_quietly(process, FAST_SHUTDOWN)
+                psutil.wait_procs([process], timeout=fast_timeout_seconds)
+        survivors = processes_of(cluster)
+        for process in survivors:
+            _signal_quietly(process, signal.SIGKILL)
+        _, alive = psutil.wait_procs(survivors, timeout=10.0)
+        if alive:
+            raise PostgresStillRunning(f"PostgreSQL processes {[p.pid for p in alive]} of {cluster} do not end")
+    (cluster / "postmaster.pid").unlink(missing_ok=True)
+    if socket_folder is not None:
+        remove_sockets(socket_folder)
+    return bool(found)
+
+
+def remove_sockets(folder: Path) -> None:
+    """Remove PostgreSQL's sockets and socket locks from a folder, and a private folder with them."""
+    for file in folder.glob(".s.PGSQL.*"):
+        file.unlink(missing_ok=True)
+    if folder.name.startswith(PRIVATE_SOCKET_PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def processes_of(cluster: Path) -> list[psutil.Process]:
+    """All live PostgreSQL processes of a cluster, known by name and by working folder, which is PGDATA."""
+    resolved = str(cluster.resolve())
+    return [process for process in psutil.process_iter(["name"]) if _belongs_to(process, resolved)]
+
+
+def wait_until_ready(cluster: Path, process: psutil.Process, *, timeout_seconds: float) -> bool:
+    """Wait until the postmaster accepts connections, as it notes in the last line of `postmaster.pid`.
+
+    Returns:
+        False if the process ended or the time ran out.
+    """
+    file = cluster / "postmaster.pid"
+    end = time.monotonic() + timeout_seconds
+    while time.monotonic() < end:
+        try:
+            lines = file.read_text("utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            lines = []
+        if len(lines) >= 8 and lines[7].strip() == "ready" and lines[0].strip() == str(process.pid):
+            return True
+        if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        time.sleep(0.005)
+    return False
+
+
+def _belongs_to(process: psutil.Process, cluster: str) -> bool:
+    try:
+        if process.info["name"] != "postgres" or process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        return process.cwd() == cluster
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        # A process that may not be looked at belongs to another user, and so does not serve our cluster.
+        return False
+
+
+def _signal_quietly(process: psutil.Process, number: signal.Signals) -> None:
+    try:
+        process.send_signal(number)
+    except psutil.NoSuchProcess:
+        return
+
+
+def _read_pid_file(cluster: Path) -> tuple[int | None, Path | None]:
+    """Postmaster pid and socket folder as noted in `postmaster.pid`."""
+    try:
+        lines = (cluster / "postmaster.pid").read_text("utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return None, None
+    pid = int(lines[0]) if lines and lines[0].strip().isdigit() else None
+    socket_folder = Path(lines[4]) if len(lines) > 4 and lines[4].strip() else None
+    return pid, socket_folder

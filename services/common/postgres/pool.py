@@ -1,0 +1,189 @@
+"""Connection pools with Mneme's codecs, limits and error translation."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import asyncpg
+import numpy as np
+import numpy.typing as npt
+
+from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, StoreUnavailable
+from services.common.postgres.types import Connection, Pool
+
+_STORE_NAME: Final = "postgres"
+
+_BUSY: Final = (
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InternalClientError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+)
+"""Failures that are the server's state and not the statement's fault."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSettings:
+    """Sizes and limits of one pool."""
+
+    size_min: int = 1
+    """Connections opened at once and kept, >= 0."""
+    size_max: int = 10
+    """Most connections, >= 1; the server's limit is shared by all services and replicas."""
+    connect_timeout_seconds: float = 5.0
+    """Patience with one new connection."""
+    acquire_timeout_seconds: float = 5.0
+    """Patience with a pool that has no free connection, where the caller sets none."""
+    command_timeout_seconds: float = 30.0
+    """Client-side limit of one statement; the connection sends a cancel when it is reached."""
+    statement_timeout_seconds: float = 30.0
+    """Server-side limit of one statement, for clients that died. Not sent through PgBouncer."""
+    idle_lifetime_seconds: float = 300.0
+    """Idle time after which a connection above `size_min` is closed."""
+    statement_cache_size: int = 256
+    """Prepared statements kept per connection. Must be 0 behind PgBouncer in transaction mode."""
+    behind_pgbouncer: bool = False
+    """True: no prepared statements are kept and no session settings are sent, whatever else is set here."""
+    application_name: str = "mneme"
+    """Shown in pg_stat_activity and in the server's log."""
+    vectors: bool = True
+    """Register the pgvector codec; False for databases without the extension."""
+    retry_after_seconds: float = 1.0
+    """What callers are told to wait when the store is unavailable."""
+
+
+async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
+    """Open a pool whose connections speak JSON and binary vectors.
+
+    jsonb and json values are Python objects both ways. `vector` columns take and give one-dimensional
+    float32 arrays in pgvector's binary format: passed as text they would be parsed anew for every row.
+
+    A connection goes back to the pool without the round trip of asyncpg's reset query. Session state must
+    therefore not be changed through a pool: use `SET LOCAL`, transaction-level advisory locks, and a
+    connection of one's own for LISTEN. Open transactions and listeners are still cleaned up.
+
+    Args:
+        dsn: Connection URL.
+        settings: Sizes and limits, defaults where None.
+
+    Raises:
+        StoreUnavailable: The server cannot be reached.
+    """
+    chosen = settings or PoolSettings()
+    server_settings = {"application_name": chosen.application_name}
+    if not chosen.behind_pgbouncer:
+        # PgBouncer refuses start-up parameters that it does not track.
+        server_settings["statement_timeout"] = str(round(chosen.statement_timeout_seconds * 1000))
+        server_settings["jit"] = "off"
+
+    async def initialise(connection: Connection) -> None:
+        await register_codecs(connection, vectors=chosen.vectors)
+
+    with translate_errors(retry_after_seconds=chosen.retry_after_seconds):
+        return await asyncpg.create_pool(
+            dsn,
+            min_size=chosen.size_min,
+            max_size=chosen.size_max,
+            timeout=chosen.connect_timeout_seconds,
+            command_timeout=chosen.command_timeout_seconds,
+            max_inactive_connection_lifetime=chosen.idle_lifetime_seconds,
+            statement_cache_size=0 if chosen.behind_pgbouncer else chosen.statement_cache_size,
+            server_settings=server_settings,
+            init=initialise,
+            reset=_keep_session,
+        )
+
+
+async def register_codecs(connection: Connection, *, vectors: bool = True) -> None:
+    """Teach a connection json, jsonb and (with `vectors`) pgvector's `vector`.
+
+    Raises:
+        ValueError: `vectors` is asked for and the extension is not installed in schema public.
+    """
+    for name in ("jsonb", "json"):
+        await connection.set_type_codec(
+            name, schema="pg_catalog", encoder=_encode_json, decoder=json.loads, format="text"
+        )
+    if vectors:
+        await connection.set_type_codec(
+            "vector", schema="public", encoder=encode_vector, decoder=decode_vector, format="binary"
+        )
+
+
+def encode_vector(vector: npt.ArrayLike) -> bytes:
+    """Pgvector's binary form: dimension and zero as big-endian int16, then big-endian float32 values.
+
+    Args:
+        vector: One dimension, 1 to 16,000 finite numbers; float32 arrays are taken without a detour.
+
+    Raises:
+        ValueError: Not one-dimensional, or too long.
+    """
+    values = np.asarray(vector, dtype=">f4")
+    if values.ndim != 1 or not 1 <= values.size <= 16_000:
+        raise ValueError(f"a vector has one dimension and 1 to 16000 values, not shape {values.shape}")
+    return int(values.size).to_bytes(2, "big") + b"\x00\x00" + values.tobytes()
+
+
+def decode_vector(data: bytes) -> npt.NDArray[np.float32]:
+    """Inverse of `encode_vector`, as a float32 array in native byte order."""
+    return np.frombuffer(data, dtype=">f4", offset=4).astype(np.float32)
+
+
+@contextlib.contextmanager
+def translate_errors(*, retry_after_seconds: float = 1.0) -> Iterator[None]:
+    """Turn the driver's errors into Mneme's; put it around every use of a connection.
+
+    =============================================================  =====================
+    serialisation failure, deadlock, lock not available            `Conflict`
+    unique, exclusion and foreign-key violation                    `Conflict`
+    statement cancelled by its time limit, `TimeoutError`          `DeadlineExceeded`
+    cannot connect, connection lost, server full or shutting down  `StoreUnavailable`
+    schema or function missing: migrations did not run             `FailedPrecondition`
+    =============================================================  =====================
+
+    Anything else is a fault of ours (a syntax error, a wrong type) and passes through. The driver's text is
+    kept as the cause, for the log, and is not part of the message: it can quote stored values. A caller who
+    knows what a violated constraint means catches `asyncpg.UniqueViolationError` inside this block.
+
+    Args:
+        retry_after_seconds: Put into `StoreUnavailable`.
+    """
+    try:
+        yield
+    except (
+        asyncpg.SerializationError,
+        asyncpg.DeadlockDetectedError,
+        asyncpg.LockNotAvailableError,
+        asyncpg.UniqueViolationError,
+        asyncpg.ExclusionViolationError,
+        asyncpg.ForeignKeyViolationError,
+    ) as error:
+        raise Conflict("the operation conflicts with a concurrent one; try again") from error
+    except (asyncpg.QueryCanceledError, TimeoutError, asyncio.TimeoutError) as error:
+        raise DeadlineExceeded("the database did not answer in time") from error
+    except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedColumnError) as error:
+        raise FailedPrecondition("the database schema is not up to date; run the migrations") from error
+    except (*_BUSY, asyncpg.InterfaceError, OSError) as error:
+        if isinstance(error, asyncpg.InterfaceError) and not _is_connection_loss(error):
+            raise
+        raise StoreUnavailable(_STORE_NAME, retry_after_seconds) from error
+
+
+def _is_connection_loss(error: asyncpg.InterfaceError) -> bool:
+    """Asyncpg reports a closed connection and its own misuse by one class; only the text tells them apart."""
+    text = str(error)
+    return any(part in text for part in ("connection is closed", "pool is clos", "connection has been released"))
+
+
+async def _keep_session(connection: Connection) -> None:
+    """Nothing to reset: see `create_pool`."""
+
+
+def _encode_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

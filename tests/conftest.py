@@ -1,0 +1,3 @@
+"""Registers the fixtures that all tests share."""
+
+pytest_plugins = ["tests.support.postgres"]
