@@ -1,0 +1,288 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from mneme.common.v1 import common_pb2 as _common_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class NoteKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    NOTE_KIND_UNSPECIFIED: _ClassVar[NoteKind]
+    NOTE_KIND_FACT: _ClassVar[NoteKind]
+    NOTE_KIND_CONCEPT: _ClassVar[NoteKind]
+    NOTE_KIND_PROCEDURE: _ClassVar[NoteKind]
+    NOTE_KIND_OBSERVATION: _ClassVar[NoteKind]
+    NOTE_KIND_PREFERENCE: _ClassVar[NoteKind]
+
+class LinkType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    LINK_TYPE_UNSPECIFIED: _ClassVar[LinkType]
+    LINK_TYPE_RELATED_TO: _ClassVar[LinkType]
+    LINK_TYPE_SUPPORTS: _ClassVar[LinkType]
+    LINK_TYPE_CONTRADICTS: _ClassVar[LinkType]
+    LINK_TYPE_DERIVED_FROM: _ClassVar[LinkType]
+    LINK_TYPE_PART_OF: _ClassVar[LinkType]
+NOTE_KIND_UNSPECIFIED: NoteKind
+NOTE_KIND_FACT: NoteKind
+NOTE_KIND_CONCEPT: NoteKind
+NOTE_KIND_PROCEDURE: NoteKind
+NOTE_KIND_OBSERVATION: NoteKind
+NOTE_KIND_PREFERENCE: NoteKind
+LINK_TYPE_UNSPECIFIED: LinkType
+LINK_TYPE_RELATED_TO: LinkType
+LINK_TYPE_SUPPORTS: LinkType
+LINK_TYPE_CONTRADICTS: LinkType
+LINK_TYPE_DERIVED_FROM: LinkType
+LINK_TYPE_PART_OF: LinkType
+
+class Note(_message.Message):
+    __slots__ = ("note_id", "user_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata", "derived_from", "time", "create_time", "access_count", "last_access_time", "scope")
+    class MetadataEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    KEYWORDS_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    ATTACHMENTS_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    ACCESS_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LAST_ACCESS_TIME_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    note_id: str
+    user_id: str
+    content: str
+    kind: NoteKind
+    importance: float
+    keywords: _containers.RepeatedScalarFieldContainer[str]
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    attachments: _containers.RepeatedCompositeFieldContainer[_common_pb2.Attachment]
+    metadata: _containers.ScalarMap[str, str]
+    derived_from: _containers.RepeatedScalarFieldContainer[str]
+    time: _timestamp_pb2.Timestamp
+    create_time: _timestamp_pb2.Timestamp
+    access_count: int
+    last_access_time: _timestamp_pb2.Timestamp
+    scope: _common_pb2.Scope
+    def __init__(self, note_id: _Optional[str] = ..., user_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., keywords: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., derived_from: _Optional[_Iterable[str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class Link(_message.Message):
+    __slots__ = ("from_note_id", "to_note_id", "type", "strength", "create_time")
+    FROM_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    STRENGTH_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    from_note_id: str
+    to_note_id: str
+    type: LinkType
+    strength: float
+    create_time: _timestamp_pb2.Timestamp
+    def __init__(self, from_note_id: _Optional[str] = ..., to_note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ..., strength: _Optional[float] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class NoteSource(_message.Message):
+    __slots__ = ("interaction_id", "user_id", "conversation_id", "position", "turn", "scope")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    user_id: str
+    conversation_id: str
+    position: int
+    turn: _common_pb2.Turn
+    scope: _common_pb2.Scope
+    def __init__(self, interaction_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class GenerateNotesRequest(_message.Message):
+    __slots__ = ("interactions",)
+    INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
+    interactions: _containers.RepeatedCompositeFieldContainer[NoteSource]
+    def __init__(self, interactions: _Optional[_Iterable[_Union[NoteSource, _Mapping]]] = ...) -> None: ...
+
+class GenerateNotesResult(_message.Message):
+    __slots__ = ("interaction_id", "note_ids", "error")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    note_ids: _containers.RepeatedScalarFieldContainer[str]
+    error: _common_pb2.ItemError
+    def __init__(self, interaction_id: _Optional[str] = ..., note_ids: _Optional[_Iterable[str]] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
+
+class GenerateNotesResponse(_message.Message):
+    __slots__ = ("results",)
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[GenerateNotesResult]
+    def __init__(self, results: _Optional[_Iterable[_Union[GenerateNotesResult, _Mapping]]] = ...) -> None: ...
+
+class CreateNoteRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "content", "kind", "importance", "tags", "attachments", "metadata", "derived_from", "time", "scope")
+    class MetadataEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    ATTACHMENTS_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    content: str
+    kind: NoteKind
+    importance: float
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    attachments: _containers.RepeatedCompositeFieldContainer[_common_pb2.Attachment]
+    metadata: _containers.ScalarMap[str, str]
+    derived_from: _containers.RepeatedScalarFieldContainer[str]
+    time: _timestamp_pb2.Timestamp
+    scope: _common_pb2.Scope
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., derived_from: _Optional[_Iterable[str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class CreateNoteResponse(_message.Message):
+    __slots__ = ("note", "links")
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    note: Note
+    links: _containers.RepeatedCompositeFieldContainer[Link]
+    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., links: _Optional[_Iterable[_Union[Link, _Mapping]]] = ...) -> None: ...
+
+class GetNoteRequest(_message.Message):
+    __slots__ = ("user_id", "note_id")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    note_id: str
+    def __init__(self, user_id: _Optional[str] = ..., note_id: _Optional[str] = ...) -> None: ...
+
+class GetNoteResponse(_message.Message):
+    __slots__ = ("note", "links")
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    note: Note
+    links: _containers.RepeatedCompositeFieldContainer[Link]
+    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., links: _Optional[_Iterable[_Union[Link, _Mapping]]] = ...) -> None: ...
+
+class ListNotesRequest(_message.Message):
+    __slots__ = ("user_id", "kind", "page_size", "page_token")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    kind: NoteKind
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListNotesResponse(_message.Message):
+    __slots__ = ("notes", "next_page_token")
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    notes: _containers.RepeatedCompositeFieldContainer[Note]
+    next_page_token: str
+    def __init__(self, notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class SearchNotesRequest(_message.Message):
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "top_k", "hops")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    HOPS_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    query: str
+    query_vector: _common_pb2.Vector
+    reader_scope: _common_pb2.Scope
+    top_k: int
+    hops: int
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
+
+class ScoredNote(_message.Message):
+    __slots__ = ("note", "score", "similarity", "hops", "path_note_ids")
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    HOPS_FIELD_NUMBER: _ClassVar[int]
+    PATH_NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    note: Note
+    score: float
+    similarity: float
+    hops: int
+    path_note_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., path_note_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SearchNotesResponse(_message.Message):
+    __slots__ = ("hits",)
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    hits: _containers.RepeatedCompositeFieldContainer[ScoredNote]
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ...) -> None: ...
+
+class CreateLinkRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "from_note_id", "to_note_id", "type", "strength")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    STRENGTH_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    from_note_id: str
+    to_note_id: str
+    type: LinkType
+    strength: float
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., from_note_id: _Optional[str] = ..., to_note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ..., strength: _Optional[float] = ...) -> None: ...
+
+class CreateLinkResponse(_message.Message):
+    __slots__ = ("link",)
+    LINK_FIELD_NUMBER: _ClassVar[int]
+    link: Link
+    def __init__(self, link: _Optional[_Union[Link, _Mapping]] = ...) -> None: ...
+
+class DeleteLinkRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "from_note_id", "to_note_id", "type")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    from_note_id: str
+    to_note_id: str
+    type: LinkType
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., from_note_id: _Optional[str] = ..., to_note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ...) -> None: ...
+
+class DeleteLinkResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

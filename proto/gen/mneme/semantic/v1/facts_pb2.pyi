@@ -1,0 +1,249 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from mneme.common.v1 import common_pb2 as _common_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class FactCategory(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FACT_CATEGORY_UNSPECIFIED: _ClassVar[FactCategory]
+    FACT_CATEGORY_PREFERENCE: _ClassVar[FactCategory]
+    FACT_CATEGORY_COMMITMENT: _ClassVar[FactCategory]
+    FACT_CATEGORY_RELATIONSHIP: _ClassVar[FactCategory]
+    FACT_CATEGORY_CONSTRAINT: _ClassVar[FactCategory]
+    FACT_CATEGORY_INSTRUCTION: _ClassVar[FactCategory]
+    FACT_CATEGORY_CONTEXT: _ClassVar[FactCategory]
+    FACT_CATEGORY_PERSONAL_INFO: _ClassVar[FactCategory]
+
+class FactStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FACT_STATUS_UNSPECIFIED: _ClassVar[FactStatus]
+    FACT_STATUS_TENTATIVE: _ClassVar[FactStatus]
+    FACT_STATUS_STABLE: _ClassVar[FactStatus]
+    FACT_STATUS_DEPRECATED: _ClassVar[FactStatus]
+    FACT_STATUS_MERGED_INTO: _ClassVar[FactStatus]
+
+class FactUse(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FACT_USE_UNSPECIFIED: _ClassVar[FactUse]
+    FACT_USE_EXPLICIT_SEARCH: _ClassVar[FactUse]
+    FACT_USE_PASSIVE_CONTEXT: _ClassVar[FactUse]
+FACT_CATEGORY_UNSPECIFIED: FactCategory
+FACT_CATEGORY_PREFERENCE: FactCategory
+FACT_CATEGORY_COMMITMENT: FactCategory
+FACT_CATEGORY_RELATIONSHIP: FactCategory
+FACT_CATEGORY_CONSTRAINT: FactCategory
+FACT_CATEGORY_INSTRUCTION: FactCategory
+FACT_CATEGORY_CONTEXT: FactCategory
+FACT_CATEGORY_PERSONAL_INFO: FactCategory
+FACT_STATUS_UNSPECIFIED: FactStatus
+FACT_STATUS_TENTATIVE: FactStatus
+FACT_STATUS_STABLE: FactStatus
+FACT_STATUS_DEPRECATED: FactStatus
+FACT_STATUS_MERGED_INTO: FactStatus
+FACT_USE_UNSPECIFIED: FactUse
+FACT_USE_EXPLICIT_SEARCH: FactUse
+FACT_USE_PASSIVE_CONTEXT: FactUse
+
+class Fact(_message.Message):
+    __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision")
+    FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    PREDICATE_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    FIRST_OBSERVED_TIME_FIELD_NUMBER: _ClassVar[int]
+    LAST_CONFIRMED_TIME_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_TIME_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_TIME_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    MERGED_INTO_FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    fact_id: str
+    user_id: str
+    text: str
+    subject: str
+    predicate: str
+    object: str
+    category: FactCategory
+    confidence: float
+    importance: float
+    first_observed_time: _timestamp_pb2.Timestamp
+    last_confirmed_time: _timestamp_pb2.Timestamp
+    valid_from_time: _timestamp_pb2.Timestamp
+    valid_to_time: _timestamp_pb2.Timestamp
+    derived_from: _containers.RepeatedScalarFieldContainer[str]
+    evidence_count: int
+    contradictions: _containers.RepeatedScalarFieldContainer[str]
+    status: FactStatus
+    merged_into_fact_id: str
+    versions: _containers.RepeatedCompositeFieldContainer[FactVersion]
+    scope: _common_pb2.Scope
+    revision: int
+    def __init__(self, fact_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., first_observed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_confirmed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., evidence_count: _Optional[int] = ..., contradictions: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., merged_into_fact_id: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[FactVersion, _Mapping]]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class FactVersion(_message.Message):
+    __slots__ = ("text", "confidence", "replaced_time", "reason")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    REPLACED_TIME_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    confidence: float
+    replaced_time: _timestamp_pb2.Timestamp
+    reason: str
+    def __init__(self, text: _Optional[str] = ..., confidence: _Optional[float] = ..., replaced_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class SourceInteraction(_message.Message):
+    __slots__ = ("interaction_id", "user_id", "conversation_id", "position", "turn", "scope")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    user_id: str
+    conversation_id: str
+    position: int
+    turn: _common_pb2.Turn
+    scope: _common_pb2.Scope
+    def __init__(self, interaction_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class ExtractFactsRequest(_message.Message):
+    __slots__ = ("interactions",)
+    INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
+    interactions: _containers.RepeatedCompositeFieldContainer[SourceInteraction]
+    def __init__(self, interactions: _Optional[_Iterable[_Union[SourceInteraction, _Mapping]]] = ...) -> None: ...
+
+class ExtractFactsResult(_message.Message):
+    __slots__ = ("interaction_id", "fact_ids", "error")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    error: _common_pb2.ItemError
+    def __init__(self, interaction_id: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
+
+class ExtractFactsResponse(_message.Message):
+    __slots__ = ("results",)
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[ExtractFactsResult]
+    def __init__(self, results: _Optional[_Iterable[_Union[ExtractFactsResult, _Mapping]]] = ...) -> None: ...
+
+class CreateFactRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "valid_from_time", "derived_from", "scope")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    PREDICATE_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_TIME_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    text: str
+    subject: str
+    predicate: str
+    object: str
+    category: FactCategory
+    confidence: float
+    importance: float
+    valid_from_time: _timestamp_pb2.Timestamp
+    derived_from: _containers.RepeatedScalarFieldContainer[str]
+    scope: _common_pb2.Scope
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class CreateFactResponse(_message.Message):
+    __slots__ = ("fact",)
+    FACT_FIELD_NUMBER: _ClassVar[int]
+    fact: Fact
+    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
+
+class GetFactRequest(_message.Message):
+    __slots__ = ("user_id", "fact_id")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    fact_id: str
+    def __init__(self, user_id: _Optional[str] = ..., fact_id: _Optional[str] = ...) -> None: ...
+
+class GetFactResponse(_message.Message):
+    __slots__ = ("fact",)
+    FACT_FIELD_NUMBER: _ClassVar[int]
+    fact: Fact
+    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
+
+class ListFactsRequest(_message.Message):
+    __slots__ = ("user_id", "category", "status", "page_size", "page_token")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    category: FactCategory
+    status: FactStatus
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListFactsResponse(_message.Message):
+    __slots__ = ("facts", "next_page_token")
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    facts: _containers.RepeatedCompositeFieldContainer[Fact]
+    next_page_token: str
+    def __init__(self, facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class SearchFactsRequest(_message.Message):
+    __slots__ = ("user_id", "query", "query_vector", "use", "reader_scope", "top_k")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
+    USE_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    query: str
+    query_vector: _common_pb2.Vector
+    use: FactUse
+    reader_scope: _common_pb2.Scope
+    top_k: int
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., use: _Optional[_Union[FactUse, str]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ...) -> None: ...
+
+class ScoredFact(_message.Message):
+    __slots__ = ("fact", "similarity")
+    FACT_FIELD_NUMBER: _ClassVar[int]
+    SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    fact: Fact
+    similarity: float
+    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., similarity: _Optional[float] = ...) -> None: ...
+
+class SearchFactsResponse(_message.Message):
+    __slots__ = ("hits",)
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    hits: _containers.RepeatedCompositeFieldContainer[ScoredFact]
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredFact, _Mapping]]] = ...) -> None: ...

@@ -1,0 +1,115 @@
+import datetime
+
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from mneme.semantic.v1 import facts_pb2 as _facts_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Preferences(_message.Message):
+    __slots__ = ("response_format", "detail_level", "citation_style", "language", "preferred_sources", "excluded_sources", "other")
+    class OtherEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    RESPONSE_FORMAT_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    CITATION_STYLE_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDED_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    OTHER_FIELD_NUMBER: _ClassVar[int]
+    response_format: str
+    detail_level: str
+    citation_style: str
+    language: str
+    preferred_sources: _containers.RepeatedScalarFieldContainer[str]
+    excluded_sources: _containers.RepeatedScalarFieldContainer[str]
+    other: _containers.ScalarMap[str, str]
+    def __init__(self, response_format: _Optional[str] = ..., detail_level: _Optional[str] = ..., citation_style: _Optional[str] = ..., language: _Optional[str] = ..., preferred_sources: _Optional[_Iterable[str]] = ..., excluded_sources: _Optional[_Iterable[str]] = ..., other: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class ProfileStatistics(_message.Message):
+    __slots__ = ("user_turn_count", "assistant_turn_count", "conversation_count", "question_count", "mean_confidence", "peak_hours", "first_interaction_time", "last_interaction_time")
+    USER_TURN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ASSISTANT_TURN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MEAN_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    PEAK_HOURS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_INTERACTION_TIME_FIELD_NUMBER: _ClassVar[int]
+    LAST_INTERACTION_TIME_FIELD_NUMBER: _ClassVar[int]
+    user_turn_count: int
+    assistant_turn_count: int
+    conversation_count: int
+    question_count: int
+    mean_confidence: float
+    peak_hours: _containers.RepeatedScalarFieldContainer[int]
+    first_interaction_time: _timestamp_pb2.Timestamp
+    last_interaction_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_turn_count: _Optional[int] = ..., assistant_turn_count: _Optional[int] = ..., conversation_count: _Optional[int] = ..., question_count: _Optional[int] = ..., mean_confidence: _Optional[float] = ..., peak_hours: _Optional[_Iterable[int]] = ..., first_interaction_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_interaction_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class Profile(_message.Message):
+    __slots__ = ("user_id", "preferences", "statistics", "etag", "update_time")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    PREFERENCES_FIELD_NUMBER: _ClassVar[int]
+    STATISTICS_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    preferences: Preferences
+    statistics: ProfileStatistics
+    etag: str
+    update_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., preferences: _Optional[_Union[Preferences, _Mapping]] = ..., statistics: _Optional[_Union[ProfileStatistics, _Mapping]] = ..., etag: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class GetProfileRequest(_message.Message):
+    __slots__ = ("user_id",)
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    def __init__(self, user_id: _Optional[str] = ...) -> None: ...
+
+class GetProfileResponse(_message.Message):
+    __slots__ = ("profile",)
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    profile: Profile
+    def __init__(self, profile: _Optional[_Union[Profile, _Mapping]] = ...) -> None: ...
+
+class UpdateProfileRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "preferences", "update_mask", "etag")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    PREFERENCES_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    preferences: Preferences
+    update_mask: _field_mask_pb2.FieldMask
+    etag: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., preferences: _Optional[_Union[Preferences, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., etag: _Optional[str] = ...) -> None: ...
+
+class UpdateProfileResponse(_message.Message):
+    __slots__ = ("profile",)
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    profile: Profile
+    def __init__(self, profile: _Optional[_Union[Profile, _Mapping]] = ...) -> None: ...
+
+class ObserveInteractionsRequest(_message.Message):
+    __slots__ = ("interactions",)
+    INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
+    interactions: _containers.RepeatedCompositeFieldContainer[_facts_pb2.SourceInteraction]
+    def __init__(self, interactions: _Optional[_Iterable[_Union[_facts_pb2.SourceInteraction, _Mapping]]] = ...) -> None: ...
+
+class ObserveInteractionsResponse(_message.Message):
+    __slots__ = ("counted",)
+    COUNTED_FIELD_NUMBER: _ClassVar[int]
+    counted: int
+    def __init__(self, counted: _Optional[int] = ...) -> None: ...
