@@ -1,0 +1,1 @@
+"""Mneme services: one package per tier, the gateway, and what they share."""

@@ -1,0 +1,299 @@
+"""The embedder that services use: asynchronous, queries first, no document embedded twice.
+
+The model runs in one thread of its own. Document work is cut into short chunks, and before each run the
+waiting queries are taken first, all of them in one batch: a query waits for at most one chunk.
+"""
+
+import asyncio
+import hashlib
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
+from services.common.embedding.vectors import Matrix, Vector
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one model; the port that services depend on.
+
+    Deadlines are the caller's: wrap a call in `asyncio.timeout`. A cancelled call gives up its place.
+    """
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model; stored beside every vector."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the vector space: vectors with different fingerprints must never be compared."""
+        ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """Return the vector of a question, ahead of any waiting documents: float32 `[dimension]`."""
+        ...
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        """Return one vector per text, in order: float32 `[texts, dimension]`."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Return the text's length in the model's own tokens, without special tokens or limit."""
+        ...
+
+
+class SentenceEncoder(Protocol):
+    """A model that is run synchronously; `OnnxSentenceEncoder` is one. Must be callable from any thread."""
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the vector space."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return one vector per text, in order."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Return the text's length in tokens."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """How work is cut and bounded."""
+
+    chunk_texts_max: int = 16
+    """Documents in one run of the model."""
+    chunk_chars_max: int = 4_000
+    """Characters in one run of documents (one longer text makes a run of its own): about 1,000 tokens,
+    so that a chunk of long texts delays a query no more than one of short texts."""
+    query_batch_max: int = 16
+    """Waiting queries that are answered by one run."""
+    cached_documents_max: int = 4_096
+    """Document vectors kept by text, least recently used dropped first: 1.6 KB each at 384 numbers."""
+    waiting_texts_max: int = 20_000
+    """Queries and documents that may wait; beyond it calls are refused."""
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    """A text on its way through the model, and how many callers still want its vector."""
+
+    text: str
+    key: bytes
+    future: asyncio.Future[Vector]
+    waiters: int = 0
+
+
+class OnnxEmbedder:
+    """An `Embedder` over a synchronous encoder. Belongs to one event loop; close it with `aclose`.
+
+    The vectors it returns are read-only, because callers that asked for the same text share them.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, settings: EmbedderSettings | None = None) -> None:
+        """Wrap an encoder; its thread is started by the first text."""
+        self._encoder = encoder
+        self._settings: Final = settings or EmbedderSettings()
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+        self._queries: deque[_Job] = deque()
+        self._documents: deque[_Job] = deque()
+        self._pending_documents: dict[bytes, _Job] = {}
+        self._cache: OrderedDict[bytes, Vector] = OrderedDict()
+        self._running: asyncio.Future[Matrix] | None = None
+        self._pump_scheduled = False
+        self._closed = False
+
+    @property
+    def model_name(self) -> str:
+        """Name of the encoder's model."""
+        return self._encoder.model_name
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self._encoder.dimension
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the vector space."""
+        return self._encoder.fingerprint
+
+    def count_tokens(self, text: str) -> int:
+        """Return the text's length in the model's tokens (some 50 µs for a dialogue turn)."""
+        return self._encoder.count_tokens(text)
+
+    async def embed_query(self, text: str) -> Vector:
+        """Return the vector of a question; waits for at most one chunk of documents.
+
+        Raises:
+            EmbedderBusyError: Too many texts wait already.
+            EmbedderClosedError: The embedder was closed.
+            EmbeddingFailedError: The model could not be run.
+        """
+        self._admit(1)
+        job = self._new_job(text, key=b"")
+        self._queries.append(job)
+        self._schedule_pump()
+        return (await self._collect([job]))[0]
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        """Return one vector per text; equal texts, also those of other calls, are embedded once.
+
+        Raises:
+            EmbedderBusyError: Too many texts wait already; nothing of this call was queued.
+            EmbedderClosedError: The embedder was closed.
+            EmbeddingFailedError: The model could not be run.
+        """
+        keys = [_key(text) for text in texts]
+        vectors = {key: self._cache[key] for key in keys if key in self._cache}
+        wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
+        fresh = {key: text for key, text in wanted.items() if key not in self._pending_documents}
+        self._admit(len(fresh))
+        # Texts of like length next to each other: runs with little padding.
+        for key, text in sorted(fresh.items(), key=lambda item: len(item[1])):
+            job = self._new_job(text, key=key)
+            self._pending_documents[key] = job
+            self._documents.append(job)
+        jobs = [self._pending_documents[key] for key in wanted]
+        self._schedule_pump()
+        for job, vector in zip(jobs, await self._collect(jobs), strict=True):
+            vectors[job.key] = vector
+        self._touch(keys, vectors)
+        if not keys:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        return np.stack([vectors[key] for key in keys])
+
+    async def aclose(self) -> None:
+        """Refuse what waits and what comes, and wait for the run that is under way."""
+        self._closed = True
+        _fail((*self._queries, *self._documents), EmbedderClosedError("the embedder was closed"))
+        self._queries.clear()
+        self._documents.clear()
+        self._pending_documents.clear()
+        if self._running is not None:
+            await asyncio.wait([self._running])
+        self._executor.shutdown(wait=False)
+
+    def _admit(self, count: int) -> None:
+        if self._closed:
+            raise EmbedderClosedError("the embedder is closed")
+        waiting = len(self._queries) + len(self._documents)
+        if count and waiting + count > self._settings.waiting_texts_max:
+            raise EmbedderBusyError(f"{waiting} texts wait for the embedding model")
+
+    def _new_job(self, text: str, *, key: bytes) -> _Job:
+        return _Job(text=text, key=key, future=asyncio.get_running_loop().create_future())
+
+    async def _collect(self, jobs: Sequence[_Job]) -> list[Vector]:
+        """Await vectors that other callers may await too: our cancellation must not cancel theirs."""
+        for job in jobs:
+            job.waiters += 1
+        try:
+            waiting: Iterable[Awaitable[Vector]] = (asyncio.shield(job.future) for job in jobs)
+            return list(await asyncio.gather(*waiting))
+        finally:
+            for job in jobs:
+                job.waiters -= 1
+
+    def _schedule_pump(self) -> None:
+        # One turn of the loop later, so that queries asked in the same turn share a run.
+        if self._running is None and not self._pump_scheduled:
+            self._pump_scheduled = True
+            asyncio.get_running_loop().call_soon(self._pump)
+
+    def _pump(self) -> None:
+        self._pump_scheduled = False
+        if self._running is not None or self._closed:
+            return
+        # Queries first: a long line of documents must not delay an answer.
+        jobs = self._next_queries() or self._next_documents()
+        if not jobs:
+            return
+        loop = asyncio.get_running_loop()
+        self._running = loop.run_in_executor(self._executor, self._encoder.encode, [job.text for job in jobs])
+        self._running.add_done_callback(lambda run: self._finish(jobs, run))
+
+    def _next_queries(self) -> list[_Job]:
+        jobs: list[_Job] = []
+        while self._queries and len(jobs) < self._settings.query_batch_max:
+            job = self._queries.popleft()
+            if job.waiters:
+                jobs.append(job)
+        return jobs
+
+    def _next_documents(self) -> list[_Job]:
+        jobs: list[_Job] = []
+        chars = 0
+        while self._documents and len(jobs) < self._settings.chunk_texts_max:
+            job = self._documents[0]
+            if jobs and chars + len(job.text) > self._settings.chunk_chars_max:
+                break
+            self._documents.popleft()
+            if job.waiters:
+                jobs.append(job)
+                chars += len(job.text)
+            else:
+                self._pending_documents.pop(job.key, None)
+        return jobs
+
+    def _finish(self, jobs: Sequence[_Job], run: asyncio.Future[Matrix]) -> None:
+        self._running = None
+        for job in jobs:
+            self._pending_documents.pop(job.key, None)
+        error = EmbedderClosedError("the run was cancelled") if run.cancelled() else run.exception()
+        if error is None:
+            self._deliver(jobs, run.result())
+        else:
+            _fail(jobs, error)
+        if not self._closed:
+            self._schedule_pump()
+
+    def _deliver(self, jobs: Sequence[_Job], vectors: Matrix) -> None:
+        for job, row in zip(jobs, vectors, strict=True):
+            # A copy: a view would keep the whole run's matrix alive in the cache.
+            vector = row.copy()
+            vector.flags.writeable = False
+            if job.key:
+                self._cache[job.key] = vector
+            if not job.future.done():
+                job.future.set_result(vector)
+        while len(self._cache) > self._settings.cached_documents_max:
+            self._cache.popitem(last=False)
+
+    def _touch(self, keys: Iterable[bytes], vectors: dict[bytes, Vector]) -> None:
+        for key in keys:
+            if key in self._cache and key in vectors:
+                self._cache.move_to_end(key)
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _fail(jobs: Iterable[_Job], error: BaseException) -> None:
+    for job in jobs:
+        # Nobody would ever fetch the error of a job without waiters.
+        if job.waiters and not job.future.done():
+            job.future.set_exception(error)
