@@ -1,0 +1,215 @@
+"""Between the messages of mneme.common.v1 and the models that all services share. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from mneme.common.v1 import common_pb2 as pb
+from services.common.errors import FieldViolation, InvalidArgument, Reason
+from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel, check_scope
+from services.common.turns import Attachment, MessageRole, Turn, TurnLimits
+
+_DEFAULT_TURN_LIMITS = TurnLimits()
+
+
+def timestamp(moment: datetime) -> Timestamp:
+    """An aware datetime as a Timestamp, to the microsecond."""
+    message = Timestamp()
+    message.FromDatetime(moment)
+    return message
+
+
+def moment(message: Timestamp, *, field_path: str) -> datetime:
+    """A Timestamp as an aware UTC datetime.
+
+    Raises:
+        InvalidArgument: It lies outside the years 1 to 9999 or its nanoseconds outside [0, 1e9).
+    """
+    try:
+        return message.ToDatetime(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        raise _invalid(field_path, "is not a valid time") from error
+
+
+def scope_from_proto(message: pb.Scope, *, present: bool, field_path: str) -> Scope:
+    """The scope, GLOBAL where it is not set.
+
+    Raises:
+        InvalidArgument: The level is unknown, or an id does not fit it.
+    """
+    if not present:
+        return GLOBAL_SCOPE
+    try:
+        level = ScopeLevel(message.level)
+    except ValueError as error:
+        raise _unknown_enum(f"{field_path}.level", message.level) from error
+    scope = Scope(level, message.project_id, message.session_id, message.task_id)
+    check_scope(scope, field_path=field_path)
+    return scope
+
+
+def scope_to_proto(scope: Scope) -> pb.Scope:
+    """The scope as a message."""
+    return pb.Scope(
+        level=pb.ScopeLevel.ValueType(int(scope.level)),
+        project_id=scope.project_id,
+        session_id=scope.session_id,
+        task_id=scope.task_id,
+    )
+
+
+def role_from_proto(value: int, *, field_path: str) -> MessageRole:
+    """The role.
+
+    Raises:
+        InvalidArgument: It is unspecified or unknown.
+    """
+    try:
+        return MessageRole(value)
+    except ValueError as error:
+        raise _unknown_enum(field_path, value) from error
+
+
+def turn_from_proto(
+    message: pb.Turn, *, now: datetime, field_path: str, limits: TurnLimits = _DEFAULT_TURN_LIMITS
+) -> Turn:
+    """The turn, with `now` for a time that is not set.
+
+    Raises:
+        InvalidArgument: A field is missing, malformed or over its limit; all of them are named by path.
+    """
+    role = role_from_proto(message.role, field_path=f"{field_path}.role")
+    violations = [*_text_violations(message, field_path, limits), *_bound_violations(message, field_path, limits)]
+    if violations:
+        reasons = {reason for reason, _ in violations}
+        raise InvalidArgument(
+            "the turn is not valid",
+            reason=reasons.pop() if len(reasons) == 1 else Reason.INVALID_FIELD,
+            violations=[violation for _, violation in violations],
+        )
+    return Turn(
+        role=role,
+        content=message.content,
+        time=moment(message.time, field_path=f"{field_path}.time") if message.HasField("time") else now,
+        speaker=message.speaker,
+        attachments=attachments_from_proto(message.attachments),
+        confidence=message.confidence if message.HasField("confidence") else None,
+        sources=tuple(message.sources),
+        metadata=dict(message.metadata),
+    )
+
+
+def turn_to_proto(turn: Turn) -> pb.Turn:
+    """The turn as a message."""
+    message = pb.Turn(
+        role=pb.MessageRole.ValueType(int(turn.role)),
+        speaker=turn.speaker,
+        content=turn.content,
+        time=timestamp(turn.time),
+        attachments=attachments_to_proto(turn.attachments),
+        sources=turn.sources,
+        metadata=turn.metadata,
+    )
+    if turn.confidence is not None:
+        message.confidence = turn.confidence
+    return message
+
+
+def attachments_from_proto(messages: Sequence[pb.Attachment]) -> tuple[Attachment, ...]:
+    """The attachments, unchecked."""
+    return tuple(Attachment(uri=m.uri, mime_type=m.mime_type, caption=m.caption) for m in messages)
+
+
+def attachments_to_proto(attachments: Sequence[Attachment]) -> list[pb.Attachment]:
+    """The attachments as messages."""
+    return [pb.Attachment(uri=a.uri, mime_type=a.mime_type, caption=a.caption) for a in attachments]
+
+
+def vector_from_proto(message: pb.Vector, *, model: str, dimension: int, field_path: str) -> npt.NDArray[np.float32]:
+    """The vector, of shape (dimension,).
+
+    Raises:
+        InvalidArgument: It has another dimension, comes from another model, or holds NaN or infinity.
+    """
+    values = np.asarray(message.values, dtype=np.float32)
+    problem = ""
+    if message.model != model:
+        problem = f"comes from model {message.model[:128]!r}; this service uses {model!r}"
+    elif values.shape != (dimension,):
+        problem = f"has {values.size} components instead of {dimension}"
+    elif not np.isfinite(values).all():
+        problem = "holds a component that is not finite"
+    if problem:
+        raise InvalidArgument(
+            "the vector is not valid",
+            reason=Reason.INVALID_VECTOR,
+            violations=[FieldViolation(field_path, problem)],
+        )
+    return values
+
+
+def vector_to_proto(vector: npt.NDArray[np.float32], *, model: str) -> pb.Vector:
+    """The vector as a message."""
+    return pb.Vector(model=model, values=vector.tolist())
+
+
+def _text_violations(message: pb.Turn, path: str, limits: TurnLimits) -> list[tuple[Reason, FieldViolation]]:
+    found: list[tuple[Reason, FieldViolation]] = []
+    texts = [
+        ("content", message.content, limits.content_chars_max),
+        ("speaker", message.speaker, limits.speaker_chars_max),
+    ]
+    for i, attachment in enumerate(message.attachments[: limits.attachments_max]):
+        texts.append((f"attachments[{i}].uri", attachment.uri, limits.uri_chars_max))
+        texts.append((f"attachments[{i}].caption", attachment.caption, limits.caption_chars_max))
+    texts.extend((f"sources[{i}]", s, limits.source_chars_max) for i, s in enumerate(message.sources))
+    for key, value in message.metadata.items():
+        texts.append((f"metadata[{key[:64]}]", key, limits.metadata_key_chars_max))
+        texts.append((f"metadata[{key[:64]}]", value, limits.metadata_value_chars_max))
+    for name, text, chars_max in texts:
+        if len(text) > chars_max:
+            description = f"has {len(text)} characters, at most {chars_max} are allowed"
+            found.append((Reason.TEXT_TOO_LONG, FieldViolation(f"{path}.{name}", description)))
+    if not message.content.strip() and not any(a.caption.strip() for a in message.attachments):
+        found.append((Reason.INVALID_FIELD, FieldViolation(f"{path}.content", "is required")))
+    found.extend(
+        (Reason.INVALID_FIELD, FieldViolation(f"{path}.{name}", "holds a NUL character"))
+        for name, text, _ in texts
+        if "\x00" in text
+    )
+    return found
+
+
+def _bound_violations(message: pb.Turn, path: str, limits: TurnLimits) -> list[tuple[Reason, FieldViolation]]:
+    found: list[tuple[Reason, FieldViolation]] = []
+    for name, count, count_max in (
+        ("attachments", len(message.attachments), limits.attachments_max),
+        ("sources", len(message.sources), limits.sources_max),
+        ("metadata", len(message.metadata), limits.metadata_entries_max),
+    ):
+        if count > count_max:
+            description = f"has {count} items, at most {count_max} are allowed"
+            found.append((Reason.TOO_MANY_ITEMS, FieldViolation(f"{path}.{name}", description)))
+    confidence = message.confidence
+    if message.HasField("confidence") and not (math.isfinite(confidence) and 0.0 <= confidence <= 1.0):
+        found.append((Reason.INVALID_FIELD, FieldViolation(f"{path}.confidence", "must be in [0, 1]")))
+    return found
+
+
+def _invalid(field_path: str, description: str) -> InvalidArgument:
+    return InvalidArgument(f"{field_path} {description}", violations=[FieldViolation(field_path, description)])
+
+
+def _unknown_enum(field_path: str, value: int) -> InvalidArgument:
+    description = "is required" if value == 0 else f"has the unknown value {value}"
+    return InvalidArgument(
+        f"{field_path} {description}",
+        reason=Reason.UNKNOWN_ENUM_VALUE,
+        violations=[FieldViolation(field_path, description)],
+    )

@@ -1,0 +1,90 @@
+"""Scopes: the places GLOBAL > PROJECT > SESSION > TASK that memories belong to and readers stand in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from services.common.errors import FieldViolation, InvalidArgument
+
+#: Scope ids travel inside one key, so the separator must not occur in them.
+SEPARATOR = "\x1f"
+
+
+class ScopeLevel(IntEnum):
+    """How far a memory may be seen; the numbers are those of the wire format."""
+
+    GLOBAL = 1
+    PROJECT = 2
+    SESSION = 3
+    TASK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A place in the hierarchy, as the path that leads to it.
+
+    Ids above the level may be empty: a session need not belong to a project. Ids below the level must be empty.
+    """
+
+    level: ScopeLevel = ScopeLevel.GLOBAL
+    project_id: str = ""
+    session_id: str = ""
+    task_id: str = ""
+
+    @property
+    def key(self) -> str:
+        """The scope as one string: equal keys mean the same place. Stores filter by it."""
+        ids = (self.project_id, self.session_id, self.task_id)[: self.level - 1]
+        return SEPARATOR.join((str(int(self.level)), *ids))
+
+    def visible_keys(self) -> tuple[str, ...]:
+        """Keys of every place a reader here may see: its own and those above it on its path.
+
+        A place above is on the path only where its id is known: a reader in a session without a project sees GLOBAL
+        and the session, and no project.
+        """
+        keys = [Scope().key]
+        if self.level > ScopeLevel.PROJECT and self.project_id:
+            keys.append(Scope(ScopeLevel.PROJECT, self.project_id).key)
+        if self.level > ScopeLevel.SESSION and self.session_id:
+            keys.append(Scope(ScopeLevel.SESSION, self.project_id, self.session_id).key)
+        if self.level > ScopeLevel.GLOBAL:
+            keys.append(self.key)
+        return tuple(keys)
+
+    def sees(self, other: Scope) -> bool:
+        """Whether a reader here may see what belongs to `other`."""
+        return other.key in self.visible_keys()
+
+    @classmethod
+    def from_key(cls, key: str) -> Scope:
+        """Reads a key back. The inverse of `key`."""
+        level, *ids = key.split(SEPARATOR)
+        return cls(ScopeLevel(int(level)), *ids)
+
+
+GLOBAL_SCOPE = Scope()
+
+
+def check_scope(scope: Scope, *, field_path: str, id_chars_max: int = 128) -> None:
+    """Checks that the ids fit the level.
+
+    Raises:
+        InvalidArgument: An id is missing at its own level, stands below the level, is too long, or holds the
+            separator character. Names each by its path below `field_path`.
+    """
+    violations: list[FieldViolation] = []
+    ids = {"project_id": scope.project_id, "session_id": scope.session_id, "task_id": scope.task_id}
+    for level, (name, value) in zip((2, 3, 4), ids.items(), strict=True):
+        path = f"{field_path}.{name}"
+        if level == scope.level and not value:
+            violations.append(FieldViolation(path, f"is required at level {scope.level.name}"))
+        if level > scope.level and value:
+            violations.append(FieldViolation(path, f"must be empty at level {scope.level.name}"))
+        if len(value) > id_chars_max:
+            violations.append(FieldViolation(path, f"is longer than {id_chars_max} characters"))
+        if SEPARATOR in value:
+            violations.append(FieldViolation(path, "holds a control character"))
+    if violations:
+        raise InvalidArgument("the scope is not valid", violations=violations)

@@ -1,0 +1,67 @@
+"""What one speaker said once: the unit that every tier takes in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+
+
+class MessageRole(IntEnum):
+    """Who speaks; the numbers are those of the wire format."""
+
+    USER = 1
+    ASSISTANT = 2
+    SYSTEM = 3
+    TOOL = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image, a sound or a file by reference."""
+
+    uri: str = ""
+    mime_type: str = ""
+    caption: str = ""  # what it shows, in words; searched with the text
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What was said, by whom and when."""
+
+    role: MessageRole
+    content: str
+    time: datetime  # aware, UTC
+    speaker: str = ""  # tells people of one conversation apart; may be empty
+    attachments: tuple[Attachment, ...] = ()
+    confidence: float | None = None  # in [0, 1], where stated
+    sources: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def searchable_text(self) -> str:
+        """The content with the captions of its attachments: what is embedded and indexed."""
+        return searchable_text(self.content, self.attachments)
+
+
+def searchable_text(content: str, attachments: tuple[Attachment, ...]) -> str:
+    """Joins a content and the captions of its attachments into the text that is embedded and indexed."""
+    captions = [f"[photo: {a.caption}]" for a in attachments if a.caption]
+    return " ".join([content, *captions]) if content else " ".join(captions)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLimits:
+    """Bounds of one turn."""
+
+    content_chars_max: int = 32_768  # a long document belongs into an attachment
+    speaker_chars_max: int = 128
+    attachments_max: int = 16
+    uri_chars_max: int = 2_048
+    caption_chars_max: int = 4_000
+    sources_max: int = 64
+    source_chars_max: int = 512
+    metadata_entries_max: int = 32
+    metadata_key_chars_max: int = 64
+    metadata_value_chars_max: int = 1_024
