@@ -18,7 +18,7 @@ class DataDirError(Exception):
     """A data folder cannot be used as it is."""
 
 
-class DataDirLocked(DataDirError):
+class DataDirLocked(DataDirError):  # noqa: N818 - named as the fact, like the errors of the API
     """Another process holds the data folder.
 
     Attributes:
@@ -33,7 +33,7 @@ class DataDirLocked(DataDirError):
         self.pid = pid
 
 
-class DataDirTooNew(DataDirError):
+class DataDirVersionError(DataDirError):
     """The data folder was written by a newer Mneme, or its version cannot be read."""
 
     def __init__(self, path: Path, found: str) -> None:
@@ -111,7 +111,7 @@ class DataDir:
 
         Raises:
             DataDirLocked: Another process (or another `DataDir` of this one) holds it.
-            DataDirTooNew: A newer program wrote it.
+            DataDirVersionError: A newer program wrote it.
             OSError: The folder cannot be created or written.
         """
         if self._lock_descriptor is not None:
@@ -174,4 +174,4 @@ class DataDir:
             fresh.replace(file)
             return
         if not found.isdigit() or int(found) > FORMAT_VERSION:
-            raise DataDirTooNew(self._path, found)
+            raise DataDirVersionError(self._path, found)

@@ -85,7 +85,9 @@ async def fresh_postgres(
 
 
 async def _migrated_template(
-    server: EmbeddedPostgres, administration: "asyncpg.Connection[asyncpg.Record]", migrations: Sequence[tuple[str, Path]]
+    server: EmbeddedPostgres,
+    administration: "asyncpg.Connection[asyncpg.Record]",
+    migrations: Sequence[tuple[str, Path]],
 ) -> str:
     content = [(schema, [file.sha256 for file in load_migrations(folder)]) for schema, folder in migrations]
     name = f"template_{hashlib.sha256(repr(content).encode()).hexdigest()[:16]}"

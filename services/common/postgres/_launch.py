@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT), 0, 0, 0)
     if os.getppid() != parent_pid:
         raise SystemExit("the parent ended before its child could start")
-    os.execv(command[0], command)
+    os.execv(command[0], command)  # noqa: S606 - becoming the program is the purpose
 
 
 if __name__ == "__main__":

@@ -36,10 +36,9 @@ class Keeper:
         # A running future cannot be cancelled by one of its several waiters.
         self.exit_status.set_running_or_notify_cancel()
         self._started: concurrent.futures.Future[int] = concurrent.futures.Future()
-        launcher = [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), str(user.uid), str(user.gid)]
-        threading.Thread(
-            target=self._keep, args=([*launcher, *command], output), name="child-keeper", daemon=True
-        ).start()
+        ids = [str(os.getpid()), str(user.uid), str(user.gid)]
+        launched = [sys.executable, "-I", "-S", str(_LAUNCHER), *ids, *command]
+        threading.Thread(target=self._keep, args=(launched, output), name="child-keeper", daemon=True).start()
         self.pid: Final[int] = self._started.result()
         """Process id of the program; the launcher becomes the program and keeps its id."""
 
@@ -51,7 +50,9 @@ class Keeper:
     def _keep(self, command: list[str], output: Path) -> None:
         try:
             with output.open("ab") as log:
-                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/")
+                process = subprocess.Popen(  # noqa: S603 - our own programs, no shell
+                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/"
+                )
         except OSError as error:
             self._started.set_exception(error)
             self.exit_status.set_result(-1)

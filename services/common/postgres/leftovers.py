@@ -8,15 +8,13 @@ from typing import Final
 
 import psutil
 
+from services.common.postgres.failure import EmbeddedPostgresError
+
 FAST_SHUTDOWN: Final = signal.SIGINT
 """PostgreSQL's signal for: roll back, disconnect everyone, write a checkpoint, exit."""
 
 PRIVATE_SOCKET_PREFIX: Final = "mneme-pg-"
 """Name of socket folders outside the data folder; only folders so named are ever removed."""
-
-
-class PostgresStillRunning(Exception):
-    """A leftover PostgreSQL could not be ended."""
 
 
 def clear_leftovers(cluster: Path, *, fast_timeout_seconds: float = 30.0) -> bool:
@@ -36,7 +34,7 @@ def clear_leftovers(cluster: Path, *, fast_timeout_seconds: float = 30.0) -> boo
         True if a process had to be ended.
 
     Raises:
-        PostgresStillRunning: A process survived SIGKILL for 10 s.
+        EmbeddedPostgresError: A process survived SIGKILL for 10 s.
     """
     postmaster_pid, socket_folder = _read_pid_file(cluster)
     found = processes_of(cluster)
@@ -50,7 +48,7 @@ def clear_leftovers(cluster: Path, *, fast_timeout_seconds: float = 30.0) -> boo
             _signal_quietly(process, signal.SIGKILL)
         _, alive = psutil.wait_procs(survivors, timeout=10.0)
         if alive:
-            raise PostgresStillRunning(f"PostgreSQL processes {[p.pid for p in alive]} of {cluster} do not end")
+            raise EmbeddedPostgresError(f"processes {[p.pid for p in alive]} of {cluster} do not end")
     (cluster / "postmaster.pid").unlink(missing_ok=True)
     if socket_folder is not None:
         remove_sockets(socket_folder)

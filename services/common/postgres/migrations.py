@@ -93,9 +93,11 @@ async def migrate(
     async with _connection(target) as connection:
         if not await _is_current(connection, schema, migrations):
             await _prepare(connection, schema, app_role, lock_timeout_seconds)
-            for migration in migrations:
-                if await _apply(connection, schema, migrations, migration, lock_timeout_seconds):
-                    applied.append(migration.version)
+            applied = [
+                migration.version
+                for migration in migrations
+                if await _apply(connection, schema, migrations, migration, lock_timeout_seconds)
+            ]
     return applied
 
 
@@ -108,7 +110,9 @@ async def _is_current(connection: Connection, schema: str, migrations: Sequence[
 
 async def _applied_count(connection: Connection, schema: str, migrations: Sequence[Migration]) -> int:
     """Number of applied versions, after checking that they are this folder's."""
-    rows = await connection.fetch(f"SELECT version, name, sha256 FROM {schema}.schema_migrations ORDER BY version")
+    rows = await connection.fetch(
+        f"SELECT version, sha256 FROM {schema}.schema_migrations ORDER BY version"  # noqa: S608 - checked name
+    )
     known = {migration.version: migration for migration in migrations}
     for row in rows:
         migration = known.get(row["version"])
@@ -144,7 +148,7 @@ async def _prepare(
         if app_role is None:
             return
         if not await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", app_role):
-            raise MigrationError(f"role {app_role} does not exist: create it, or name the one services connect as")
+            raise MigrationError(f"role {app_role} does not exist: create it or name another")
         role = '"' + app_role.replace('"', '""') + '"'
         await connection.execute(
             f"""
@@ -172,7 +176,8 @@ async def _apply(
         await connection.execute(f"SET LOCAL search_path TO {schema}, public")
         await connection.execute(migration.sql)
         await connection.execute(
-            f"INSERT INTO {schema}.schema_migrations (version, name, sha256) VALUES ($1, $2, $3)",
+            f"INSERT INTO {schema}.schema_migrations "  # noqa: S608 - checked name
+            "(version, name, sha256) VALUES ($1, $2, $3)",
             migration.version,
             migration.name,
             migration.sha256,

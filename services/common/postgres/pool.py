@@ -1,6 +1,5 @@
 """Connection pools with Mneme's codecs, limits and error translation."""
 
-import asyncio
 import contextlib
 import json
 from collections.abc import Iterator
@@ -16,6 +15,9 @@ from services.common.postgres.types import Connection, Pool
 
 _STORE_NAME: Final = "postgres"
 
+_RETRY_AFTER_SECONDS: Final = 1.0
+"""What callers are told to wait when the store is unavailable."""
+
 _BUSY: Final = (
     asyncpg.InsufficientResourcesError,
     asyncpg.OperatorInterventionError,
@@ -25,6 +27,14 @@ _BUSY: Final = (
     asyncpg.InvalidCatalogNameError,
 )
 """Failures that are the server's state and not the statement's fault."""
+
+_SCHEMA_OUTDATED: Final = (
+    asyncpg.UndefinedTableError,
+    asyncpg.UndefinedColumnError,
+    asyncpg.UndefinedFunctionError,
+    asyncpg.InvalidSchemaNameError,
+)
+"""Failures that mean that migrations did not run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +47,6 @@ class PoolSettings:
     """Most connections, >= 1; the server's limit is shared by all services and replicas."""
     connect_timeout_seconds: float = 5.0
     """Patience with one new connection."""
-    acquire_timeout_seconds: float = 5.0
-    """Patience with a pool that has no free connection, where the caller sets none."""
     command_timeout_seconds: float = 30.0
     """Client-side limit of one statement; the connection sends a cancel when it is reached."""
     statement_timeout_seconds: float = 30.0
@@ -53,8 +61,6 @@ class PoolSettings:
     """Shown in pg_stat_activity and in the server's log."""
     vectors: bool = True
     """Register the pgvector codec; False for databases without the extension."""
-    retry_after_seconds: float = 1.0
-    """What callers are told to wait when the store is unavailable."""
 
 
 async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
@@ -84,19 +90,23 @@ async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
     async def initialise(connection: Connection) -> None:
         await register_codecs(connection, vectors=chosen.vectors)
 
-    with translate_errors(retry_after_seconds=chosen.retry_after_seconds):
-        return await asyncpg.create_pool(
-            dsn,
-            min_size=chosen.size_min,
-            max_size=chosen.size_max,
-            timeout=chosen.connect_timeout_seconds,
-            command_timeout=chosen.command_timeout_seconds,
-            max_inactive_connection_lifetime=chosen.idle_lifetime_seconds,
-            statement_cache_size=0 if chosen.behind_pgbouncer else chosen.statement_cache_size,
-            server_settings=server_settings,
-            init=initialise,
-            reset=_keep_session,
-        )
+    try:
+        with translate_errors():
+            return await asyncpg.create_pool(
+                dsn,
+                min_size=chosen.size_min,
+                max_size=chosen.size_max,
+                timeout=chosen.connect_timeout_seconds,
+                command_timeout=chosen.command_timeout_seconds,
+                max_inactive_connection_lifetime=chosen.idle_lifetime_seconds,
+                statement_cache_size=0 if chosen.behind_pgbouncer else chosen.statement_cache_size,
+                server_settings=server_settings,
+                init=initialise,
+                reset=_keep_session,
+            )
+    except DeadlineExceeded as error:
+        # While connecting, silence means that nobody is there.
+        raise StoreUnavailable(_STORE_NAME, _RETRY_AFTER_SECONDS) from error
 
 
 async def register_codecs(connection: Connection, *, vectors: bool = True) -> None:
@@ -136,7 +146,7 @@ def decode_vector(data: bytes) -> npt.NDArray[np.float32]:
 
 
 @contextlib.contextmanager
-def translate_errors(*, retry_after_seconds: float = 1.0) -> Iterator[None]:
+def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> Iterator[None]:
     """Turn the driver's errors into Mneme's; put it around every use of a connection.
 
     =============================================================  =====================
@@ -165,9 +175,9 @@ def translate_errors(*, retry_after_seconds: float = 1.0) -> Iterator[None]:
         asyncpg.ForeignKeyViolationError,
     ) as error:
         raise Conflict("the operation conflicts with a concurrent one; try again") from error
-    except (asyncpg.QueryCanceledError, TimeoutError, asyncio.TimeoutError) as error:
+    except (asyncpg.QueryCanceledError, TimeoutError) as error:
         raise DeadlineExceeded("the database did not answer in time") from error
-    except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError, asyncpg.UndefinedColumnError) as error:
+    except _SCHEMA_OUTDATED as error:
         raise FailedPrecondition("the database schema is not up to date; run the migrations") from error
     except (*_BUSY, asyncpg.InterfaceError, OSError) as error:
         if isinstance(error, asyncpg.InterfaceError) and not _is_connection_loss(error):
@@ -178,7 +188,7 @@ def translate_errors(*, retry_after_seconds: float = 1.0) -> Iterator[None]:
 def _is_connection_loss(error: asyncpg.InterfaceError) -> bool:
     """Asyncpg reports a closed connection and its own misuse by one class; only the text tells them apart."""
     text = str(error)
-    return any(part in text for part in ("connection is closed", "pool is clos", "connection has been released"))
+    return "connection is closed" in text or "pool is clos" in text
 
 
 async def _keep_session(connection: Connection) -> None:

@@ -15,6 +15,7 @@ import structlog
 
 from services.common.datadir import DataDir
 from services.common.postgres import leftovers, system_user, wheel
+from services.common.postgres.failure import EmbeddedPostgresError
 from services.common.postgres.keeper import Keeper
 from services.common.postgres.system_user import SystemUser
 from services.common.postgres.types import Connection
@@ -26,10 +27,6 @@ _PORT: Final = 5432
 
 _SOCKET_PATH_BYTES_MAX: Final = 103
 """Longest socket path of the supported systems: macOS has 104 bytes with the final zero, Linux 108."""
-
-
-class EmbeddedPostgresError(Exception):
-    """The embedded PostgreSQL could not be initialised, started or stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +65,8 @@ class EmbeddedPostgres:
     has the data files. When the path of the data folder is too long for a socket, a private folder below the
     system's temporary one takes it.
 
-    The wheel's own server class is not used: it keeps its own reference counts, lock files and exit hooks, and
-    as root it creates a system user and opens parent folders for reading.
+    The wheel's own server class is not used: it keeps reference counts, lock files and exit hooks of its
+    own, and as root it creates a system user and opens parent folders for reading.
 
     As root, PostgreSQL runs as the owner of the sub-folder, else as `postgres` or `nobody`, and the folders
     above are made passable for it.
@@ -190,9 +187,7 @@ class EmbeddedPostgres:
         system_user.allow_passage(folder, user)
         wheel.make_programs_reachable(user)
         self._prepare_cluster(user)
-        if leftovers.clear_leftovers(
-            self._cluster, fast_timeout_seconds=self._settings.stop_timeout_seconds
-        ):
+        if leftovers.clear_leftovers(self._cluster, fast_timeout_seconds=self._settings.stop_timeout_seconds):
             _log.warning("orphaned_postgres_stopped", cluster=str(self._cluster))
         self._socket_folder = self._make_socket_folder(user)
         self._set_log_aside()

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import structlog
 
+from services.common.postgres.failure import EmbeddedPostgresError
+
 _log = structlog.get_logger(__name__)
 
 _PREFERRED_NAMES = ("postgres", "nobody")
@@ -27,10 +29,6 @@ CURRENT_USER = SystemUser(uid=-1, gid=-1)
 """Run as whoever runs this process."""
 
 
-class NoSystemUser(Exception):
-    """Running as root, and no user is there to hand the server to."""
-
-
 def server_user(folder: Path) -> SystemUser:
     """Choose the user for a server whose files are in `folder`.
 
@@ -38,7 +36,7 @@ def server_user(folder: Path) -> SystemUser:
     stays usable when users come and go on the machine, else to `postgres` or `nobody`.
 
     Raises:
-        NoSystemUser: Neither exists.
+        EmbeddedPostgresError: Neither exists.
     """
     if os.geteuid() != 0:
         return CURRENT_USER
@@ -51,7 +49,7 @@ def server_user(folder: Path) -> SystemUser:
         except KeyError:
             continue
         return SystemUser(uid=entry.pw_uid, gid=entry.pw_gid)
-    raise NoSystemUser(f"as root, PostgreSQL needs one of the users {', '.join(_PREFERRED_NAMES)}")
+    raise EmbeddedPostgresError(f"as root, PostgreSQL needs one of the users {', '.join(_PREFERRED_NAMES)}")
 
 
 def give_folder(folder: Path, user: SystemUser) -> None:

