@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Installs the pinned programs that `make check` and the end-to-end tests use, outside the repository:
+#   buf (from npm)       lints the protos and compares them with earlier ones
+#   grpcurl (from Go)    calls a running server by reflection
+#
+# Usage: install_tools.sh [buf] [grpcurl]     both by default; what is there already is left alone
+# MNEME_TOOLS_DIR   where they go; by default a folder in the user's cache
+set -euo pipefail
+
+buf_version=1.75.0
+grpcurl_version=v1.9.4
+tools=${MNEME_TOOLS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mneme/tools}
+
+need() {
+    command -v "$1" >/dev/null && return
+    echo "$2 is installed with $1, which is not on the PATH (Debian: apt-get install $3)" >&2
+    return 1
+}
+
+# Both versions are part of a folder's name, so that a new pin never meets an old program.
+install_buf() {
+    local target=$tools/buf-$buf_version
+    if [[ ! -x $target/node_modules/.bin/buf ]]; then
+        need npm buf npm
+        echo "installing buf $buf_version"
+        mkdir -p "$target"
+        npm install --prefix "$target" --no-save --no-audit --no-fund --loglevel=error "@bufbuild/buf@$buf_version" >/dev/null
+    fi
+    mkdir -p "$tools/bin"
+    ln -sfn "../buf-$buf_version/node_modules/.bin/buf" "$tools/bin/buf"
+}
+
+install_grpcurl() {
+    local target=$tools/grpcurl-$grpcurl_version
+    if [[ ! -x $target/grpcurl ]]; then
+        need go grpcurl golang
+        echo "installing grpcurl $grpcurl_version (compiles for a minute or two)"
+        mkdir -p "$target"
+        CGO_ENABLED=0 GOBIN=$target go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
+    fi
+    mkdir -p "$tools/bin"
+    ln -sfn "../grpcurl-$grpcurl_version/grpcurl" "$tools/bin/grpcurl"
+}
+
+for name in "${@:-buf grpcurl}"; do
+    for tool in $name; do "install_$tool"; done
+done

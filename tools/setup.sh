@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Creates .venv and installs the locked requirements and this project into it. Does nothing when the
+# virtual environment already holds what the lock files name, so that every target may call it.
+#
+# PYTHON   the interpreter to build on; by default the first usable one of 3.11 to 3.14
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+venv=.venv
+inputs=(requirements/runtime.txt requirements/dev.txt pyproject.toml tools/setup.sh)
+
+digest() {
+    if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi | cut -c1-64 | tr -d '\n'
+}
+
+stamp=$venv/.mneme-setup
+wanted="$PWD $(digest "${inputs[@]}")"
+if [[ -x $venv/bin/python && -f $stamp && $(<"$stamp") == "$wanted" ]] && "$venv/bin/python" -c '' 2>/dev/null; then
+    exit 0
+fi
+
+usable() { "$1" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null; }
+
+find_python() {
+    local candidate
+    if [[ -n ${PYTHON:-} ]]; then
+        usable "$PYTHON" && { echo "$PYTHON"; return; }
+        echo "PYTHON=$PYTHON is no Python 3.11 to 3.14 with the venv module" >&2
+        return 1
+    fi
+    for candidate in python3.11 python3.12 python3.13 python3.14 python3; do
+        if command -v "$candidate" >/dev/null && usable "$candidate"; then echo "$candidate"; return; fi
+    done
+    cat >&2 <<'TEXT'
+Mneme needs Python 3.11 to 3.14 with its venv module, and found none on the PATH.
+  Debian, Ubuntu:  apt-get install python3 python3-venv
+  macOS:           brew install python@3.12
+  elsewhere:       make setup PYTHON=/path/to/python3
+TEXT
+    return 1
+}
+
+if ! { [[ -x $venv/bin/python ]] && usable "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1; }; then
+    python=$(find_python)
+    echo "creating $venv with $("$python" -V)"
+    "$python" -m venv --clear "$venv"
+fi
+
+pip() { PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv/bin/python" -m pip --quiet "$@"; }
+
+echo "installing the locked requirements"
+pip install --no-deps --require-hashes -r requirements/runtime.txt -r requirements/dev.txt
+# The project itself, in place: nothing is downloaded, the build runs on the locked setuptools.
+pip install --no-deps --no-build-isolation --no-index -e .
+printf '%s' "$wanted" >"$stamp"
