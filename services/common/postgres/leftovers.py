@@ -3,6 +3,7 @@
 import shutil
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -42,12 +43,10 @@ def clear_leftovers(cluster: Path, *, fast_timeout_seconds: float = 30.0) -> boo
         for process in found:
             if process.pid == postmaster_pid:
                 _signal_quietly(process, FAST_SHUTDOWN)
-                psutil.wait_procs([process], timeout=fast_timeout_seconds)
-        survivors = processes_of(cluster)
-        for process in survivors:
+                wait_ended([process], timeout_seconds=fast_timeout_seconds)
+        for process in processes_of(cluster):
             _signal_quietly(process, signal.SIGKILL)
-        _, alive = psutil.wait_procs(survivors, timeout=10.0)
-        if alive:
+        if alive := wait_ended(processes_of(cluster), timeout_seconds=10.0):
             raise EmbeddedPostgresError(f"processes {[p.pid for p in alive]} of {cluster} do not end")
     (cluster / "postmaster.pid").unlink(missing_ok=True)
     if socket_folder is not None:
@@ -69,6 +68,28 @@ def processes_of(cluster: Path) -> list[psutil.Process]:
     return [process for process in psutil.process_iter(["name"]) if _belongs_to(process, resolved)]
 
 
+def wait_ended(processes: Sequence[psutil.Process], *, timeout_seconds: float) -> list[psutil.Process]:
+    """Wait until processes have ended, and return those that have not.
+
+    A zombie has ended: an orphan's exit status is collected by process 1, which in a container may be a
+    program that never does so. psutil's own waiting would wait for that.
+    """
+    end = time.monotonic() + timeout_seconds
+    alive = [process for process in processes if not has_ended(process)]
+    while alive and time.monotonic() < end:
+        time.sleep(0.01)
+        alive = [process for process in alive if not has_ended(process)]
+    return alive
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """True when the process is gone or a zombie."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def wait_until_ready(cluster: Path, process: psutil.Process, *, timeout_seconds: float) -> bool:
     """Wait until the postmaster accepts connections, as it notes in the last line of `postmaster.pid`.
 
@@ -84,7 +105,7 @@ def wait_until_ready(cluster: Path, process: psutil.Process, *, timeout_seconds:
             lines = []
         if len(lines) >= 8 and lines[7].strip() == "ready" and lines[0].strip() == str(process.pid):
             return True
-        if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+        if has_ended(process):
             return False
         time.sleep(0.005)
     return False
@@ -92,9 +113,7 @@ def wait_until_ready(cluster: Path, process: psutil.Process, *, timeout_seconds:
 
 def _belongs_to(process: psutil.Process, cluster: str) -> bool:
     try:
-        if process.info["name"] != "postgres" or process.status() == psutil.STATUS_ZOMBIE:
-            return False
-        return process.cwd() == cluster
+        return process.info["name"] == "postgres" and not has_ended(process) and process.cwd() == cluster
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         # A process that may not be looked at belongs to another user, and so does not serve our cluster.
         return False

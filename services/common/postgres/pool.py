@@ -71,7 +71,7 @@ async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
 
     A connection goes back to the pool without the round trip of asyncpg's reset query. Session state must
     therefore not be changed through a pool: use `SET LOCAL`, transaction-level advisory locks, and a
-    connection of one's own for LISTEN. Open transactions and listeners are still cleaned up.
+    connection of one's own for LISTEN. A transaction left open is still rolled back.
 
     Args:
         dsn: Connection URL.
@@ -186,9 +186,12 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
 
 
 def _is_connection_loss(error: asyncpg.InterfaceError) -> bool:
-    """Asyncpg reports a closed connection and its own misuse by one class; only the text tells them apart."""
+    """Asyncpg reports lost connections and misuse of its interface by one class; only the text tells.
+
+    A lost connection is at once given back to its pool, and the next use of it is then said to come too late.
+    """
     text = str(error)
-    return "connection is closed" in text or "pool is clos" in text
+    return any(part in text for part in ("connection is closed", "pool is clos", "released back to the pool"))
 
 
 async def _keep_session(connection: Connection) -> None:

@@ -1,0 +1,1 @@
+ALTER TABLE notes ADD COLUMN rank integer NOT NULL DEFAULT 0;
