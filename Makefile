@@ -1,0 +1,86 @@
+# Everything a developer or a build machine does with Mneme. `make` alone lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+BIN := .venv/bin
+PYTHON_PATHS := $(wildcard services clients/python tests bench tools)
+
+# Settings of single targets, for example `make test PYTEST_ARGS="tests/unit -x"`.
+PYTEST_ARGS ?=
+RUN_ARGS ?=
+BENCH_ARGS ?=
+SIZES ?= 1000,10000
+DATA ?=
+OUT ?=
+RANKED ?=
+
+.PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check tools lock clean \
+	bench-recall bench-latency bench-load bench-durability
+
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: ## create .venv and install the locked requirements (PYTHON=/path/to/python3 chooses the interpreter)
+	@PYTHON="$(PYTHON)" tools/setup.sh
+
+run: setup ## start all services on embedded engines, with a demo to look at (RUN_ARGS)
+	@$(BIN)/mneme demo --serve $(RUN_ARGS)
+
+test: setup ## run the tests (PYTEST_ARGS); says which engines are not here to be tested against
+	@tools/report_engines.sh
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: setup lint type proto-lint proto-check ## all static checks: style, types, architecture, protos
+
+lint: setup imports ## ruff, formatting, and which module may import which
+	@$(BIN)/ruff check $(PYTHON_PATHS)
+	@$(BIN)/ruff format --check $(PYTHON_PATHS)
+
+imports: setup
+	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+type: setup ## mypy --strict over services, client, tests, benchmarks and tools
+	@$(BIN)/mypy $(PYTHON_PATHS)
+
+fmt: setup ## format, and fix what can be fixed without thought
+	@$(BIN)/ruff check --fix-only $(PYTHON_PATHS)
+	@$(BIN)/ruff format $(PYTHON_PATHS)
+
+proto: setup ## generate the Python stubs in proto/gen
+	@$(BIN)/python tools/generate_stubs.py
+
+proto-check: setup ## fail when proto/gen is not what the protos say
+	@$(BIN)/python tools/generate_stubs.py --check
+
+proto-lint:
+	@tools/install_tools.sh buf
+	@tools/check_protos.sh
+
+tools: ## install buf and grpcurl, pinned, into the user's cache (MNEME_TOOLS_DIR)
+	@tools/install_tools.sh
+
+lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--upgrade for newer versions)
+	@tools/lock.sh $(LOCK_ARGS)
+
+bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file]
+	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-recall DATA=folder OUT=file [RANKED=file]" >&2; exit 2; }
+	@$(BIN)/python -m bench.recall --data "$(DATA)" --out "$(OUT)" $(if $(RANKED),--ranked "$(RANKED)") $(BENCH_ARGS)
+
+bench-latency: setup ## time of Recall and Remember by store size: OUT=file [SIZES=1000,10000]
+	@test -n "$(OUT)" || { echo "usage: make bench-latency OUT=file [SIZES=1000,10000]" >&2; exit 2; }
+	@$(BIN)/python -m bench.latency --sizes "$(SIZES)" --out "$(OUT)" $(BENCH_ARGS)
+
+bench-load: setup ## throughput of a mixed load at 1, 8 and 32 clients: OUT=file
+	@test -n "$(OUT)" || { echo "usage: make bench-load OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.load --out "$(OUT)" $(BENCH_ARGS)
+
+bench-durability: setup ## nothing acknowledged is lost when processes are killed: OUT=file
+	@test -n "$(OUT)" || { echo "usage: make bench-durability OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.durability --out "$(OUT)" $(BENCH_ARGS)
+
+clean: ## remove caches and build products (.venv and data stay)
+	@rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
