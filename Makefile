@@ -35,12 +35,12 @@ test: setup ## run the tests (PYTEST_ARGS); says which engines are not here to b
 
 check: setup lint type proto-lint proto-check ## all static checks: style, types, architecture, protos
 
-lint: setup imports ## ruff, formatting, and which module may import which
+lint: setup imports ## ruff, formatting and import rules
 	@$(BIN)/ruff check $(PYTHON_PATHS)
 	@$(BIN)/ruff format --check $(PYTHON_PATHS)
 
-imports: setup
-	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+imports: setup ## which module may import which
+	@$(BIN)/lint-imports --no-logo
 
 type: setup ## mypy --strict over services, client, tests, benchmarks and tools
 	@$(BIN)/mypy $(PYTHON_PATHS)
@@ -55,7 +55,7 @@ proto: setup ## generate the Python stubs in proto/gen
 proto-check: setup ## fail when proto/gen is not what the protos say
 	@$(BIN)/python tools/generate_stubs.py --check
 
-proto-lint:
+proto-lint: ## buf lint and buf breaking (installs buf when it is not there)
 	@tools/install_tools.sh buf
 	@tools/check_protos.sh
 
