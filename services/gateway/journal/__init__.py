@@ -1,0 +1,1 @@
+"""The conversation log and the outbox of deliveries behind it."""

@@ -1,0 +1,278 @@
+"""Hands the journal's deliveries to the tiers, in the background, until each has been taken.
+
+One worker for each tier, so that a tier that is down holds up nobody else. A worker claims due deliveries, gives them
+to its sink by tenant, and settles what came of it. Failures are told apart:
+
+- The tier cannot be reached: nothing is counted against the deliveries; the worker waits and tries again.
+- The tier failed on a whole batch, or ran out of time: the batch is halved until one delivery stands alone, and only
+  then does the failure count against it. So one poisoned delivery cannot take others down with it.
+- The tier refused one item: that delivery waits with growing delays, and is given up after a number of attempts,
+  or at once where trying again cannot help.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+import structlog
+
+from services.common.clock import Clock
+from services.common.errors import Conflict, LimitExceeded, MnemeError, StoreUnavailable
+from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOutcome, Tier
+from services.gateway.journal.store import DeliveryQueue
+
+_log = structlog.get_logger(__name__)
+
+_RESTART_DELAY_SECONDS = 1.0
+
+
+class DeliverySink(Protocol):
+    """One tier as a taker of deliveries."""
+
+    async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        """Gives one tenant's deliveries to the tier; must name each of them in the outcome.
+
+        Raises:
+            StoreUnavailable: The tier cannot be reached.
+            MnemeError: The tier failed on the whole batch.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DispatcherSettings:
+    """How eagerly deliveries are handed on."""
+
+    batch_max: int = 128  # deliveries in one call of a tier; at most 256, the tiers' own limit
+    linger: timedelta = timedelta(milliseconds=5)  # wait after a wake-up, so that a batch can fill
+    poll_interval: timedelta = timedelta(seconds=1)  # for what no wake-up tells: delays that ended, other writers
+    delivery_timeout: timedelta = timedelta(seconds=30)  # for one call of a tier
+    outage_delay_first: timedelta = timedelta(milliseconds=200)  # wait after a tier could not be reached
+    outage_delay_max: timedelta = timedelta(seconds=10)
+    request_retention: timedelta = timedelta(days=7)  # how long a request id is recognised
+    request_purge_interval: timedelta = timedelta(minutes=10)
+    request_purge_max: int = 10_000  # rows removed by one purge
+
+
+class TierWorker:
+    """Delivers to one tier."""
+
+    def __init__(
+        self,
+        tier: Tier,
+        *,
+        queue: DeliveryQueue,
+        sink: DeliverySink,
+        settings: DispatcherSettings,
+        on_delivered: Callable[[], None],
+    ) -> None:
+        """Calls `on_delivered` after each batch that removed something."""
+        self._tier = tier
+        self._queue = queue
+        self._sink = sink
+        self._settings = settings
+        self._on_delivered = on_delivered
+        self._wake = asyncio.Event()
+        self._batch_limit = settings.batch_max
+        self._outages = 0
+
+    def wake(self) -> None:
+        """Says that there may be something to deliver."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Delivers until cancelled. A batch under way is undone by the cancellation and is due again."""
+        while True:
+            try:
+                await self._run_until_outage()
+            except StoreUnavailable as error:
+                if self._outages == 0:  # once per outage, not once per attempt
+                    _log.warning("tier_unreachable", tier=self._tier.name, store=error.metadata.get("store"))
+                delay = self._outage_delay()
+                self._outages += 1
+                await asyncio.sleep(delay.total_seconds())
+            except MnemeError as error:
+                _log.warning("journal_failed", tier=self._tier.name, reason=error.reason)
+                await asyncio.sleep(self._settings.outage_delay_first.total_seconds())
+
+    async def _run_until_outage(self) -> None:
+        while True:
+            self._wake.clear()
+            claimed = await self.deliver_due()
+            self._outages = 0
+            if claimed:
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._settings.poll_interval.total_seconds()):
+                    await self._wake.wait()
+                await asyncio.sleep(self._settings.linger.total_seconds())
+
+    async def deliver_due(self) -> int:
+        """Delivers one batch. Returns how many deliveries were claimed.
+
+        Raises:
+            StoreUnavailable: The tier or the journal cannot be reached; what was claimed is due again.
+        """
+        async with self._queue.claim(self._tier, limit=self._batch_limit) as batch:
+            if not batch.deliveries:
+                return 0
+            outage: StoreUnavailable | None = None
+            done: list[Delivery] = []
+            failed: list[DeliveryFailure] = []
+            for tenant_id, group in _by_tenant(batch.deliveries):
+                try:
+                    outcome = await self._deliver_group(tenant_id, group)
+                except StoreUnavailable as error:
+                    outage = error
+                    break
+                done += outcome.done
+                failed += outcome.failed
+            await batch.settle(DeliveryOutcome(tuple(done), tuple(failed)))
+        for failure in failed:
+            _log.warning("delivery_refused", tier=self._tier.name, reason=failure.reason)
+        if done or failed:
+            self._on_delivered()
+        if outage is not None:
+            raise outage
+        return len(batch.deliveries)
+
+    async def _deliver_group(self, tenant_id: str, group: Sequence[Delivery]) -> DeliveryOutcome:
+        try:
+            async with asyncio.timeout(self._settings.delivery_timeout.total_seconds()):
+                outcome = await self._sink.deliver(tenant_id, group)
+        except StoreUnavailable:
+            raise
+        except (Conflict, LimitExceeded):
+            # Nobody's fault: the deliveries are due again, after a pause, without a count.
+            await asyncio.sleep(self._settings.outage_delay_first.total_seconds())
+            return DeliveryOutcome()
+        except (MnemeError, TimeoutError) as error:
+            return self._isolate(group, error)
+        self._batch_limit = min(self._settings.batch_max, self._batch_limit * 2)
+        return outcome
+
+    def _isolate(self, group: Sequence[Delivery], error: MnemeError | TimeoutError) -> DeliveryOutcome:
+        """Narrows down which delivery made a whole call fail."""
+        if len(group) > 1:
+            self._batch_limit = max(1, min(self._batch_limit, len(group)) // 2)
+            return DeliveryOutcome()
+        reason = str(error.reason) if isinstance(error, MnemeError) else "DEADLINE_EXCEEDED"
+        self._batch_limit = self._settings.batch_max
+        return DeliveryOutcome(failed=(DeliveryFailure(group[0], reason, permanent=False),))
+
+    def _outage_delay(self) -> timedelta:
+        return min(self._settings.outage_delay_first * 2 ** min(self._outages, 16), self._settings.outage_delay_max)
+
+
+class Dispatcher:
+    """All workers of one gateway, and those who wait for them."""
+
+    def __init__(
+        self,
+        *,
+        queue: DeliveryQueue,
+        sinks: dict[Tier, DeliverySink],
+        clock: Clock,
+        settings: DispatcherSettings | None = None,
+    ) -> None:
+        """Delivers to the tiers that have a sink."""
+        self._queue = queue
+        self._clock = clock
+        self._settings = settings or DispatcherSettings()
+        self._progress = asyncio.Condition()
+        self._notices: set[asyncio.Task[None]] = set()
+        self._completed: dict[tuple[str, Tier], list[str]] = {}
+        self._workers = {
+            tier: TierWorker(
+                tier, queue=queue, sink=sink, settings=self._settings, on_delivered=self._delivered
+            )
+            for tier, sink in sinks.items()
+        }
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Delivers for the length of the block."""
+        loops = [*(worker.run for worker in self._workers.values()), self._complete, self._purge]
+        tasks = [asyncio.create_task(_keep_running(loop)) for loop in loops]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, *self._notices, return_exceptions=True)
+            with contextlib.suppress(MnemeError):
+                await self._flush_completed()
+
+    def wake(self) -> None:
+        """Says that something was written to the journal."""
+        for worker in self._workers.values():
+            worker.wake()
+
+    def delivered_directly(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
+        """Says that a tier has taken something without a worker, so that its delivery can go."""
+        self._completed.setdefault((tenant_id, tier), []).extend(subject_ids)
+
+    async def wait_for(self, reached: Callable[[], Awaitable[bool]], *, timeout_seconds: float) -> bool:
+        """Waits until `reached` says yes, asking after every delivery and now and then between.
+
+        Returns whether it did within the time. What other gateways deliver is noticed by asking.
+        """
+        pause = 0.01  # seconds, doubled up to 0.2: soon noticed, and cheap while a long import runs
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_seconds):
+                while not await reached():
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(pause), self._progress:
+                            await self._progress.wait()
+                    pause = min(pause * 2, 0.2)
+                return True
+        return False
+
+    def _delivered(self) -> None:
+        notice = asyncio.create_task(self._notify_waiting())
+        self._notices.add(notice)
+        notice.add_done_callback(self._notices.discard)
+
+    async def _notify_waiting(self) -> None:
+        async with self._progress:
+            self._progress.notify_all()
+
+    async def _complete(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.poll_interval.total_seconds() / 4)
+            await self._flush_completed()
+
+    async def _flush_completed(self) -> None:
+        completed, self._completed = self._completed, {}
+        for (tenant_id, tier), subject_ids in completed.items():
+            await self._queue.complete(tenant_id, tier, subject_ids)
+
+    async def _purge(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.request_purge_interval.total_seconds())
+            before = self._clock.now() - self._settings.request_retention
+            await self._queue.forget_requests(before=before, limit=self._settings.request_purge_max)
+
+
+async def _keep_running(loop: Callable[[], Awaitable[None]]) -> None:
+    """Starts a loop again when it fails: a fault of ours must not stop deliveries for good."""
+    while True:
+        try:
+            await loop()
+        except MnemeError as error:
+            _log.warning("background_loop_interrupted", reason=error.reason)
+        except Exception:
+            _log.exception("background_loop_failed")
+        await asyncio.sleep(_RESTART_DELAY_SECONDS)
+
+
+def _by_tenant(deliveries: Sequence[Delivery]) -> list[tuple[str, list[Delivery]]]:
+    groups: dict[str, list[Delivery]] = {}
+    for delivery in deliveries:
+        groups.setdefault(delivery.tenant_id, []).append(delivery)
+    return list(groups.items())

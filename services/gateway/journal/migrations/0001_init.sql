@@ -1,0 +1,200 @@
+-- The journal: the conversation log, the outbox of deliveries behind it, and the answers to repeated requests.
+
+CREATE SEQUENCE journal_sequence;
+GRANT USAGE, SELECT ON SEQUENCE journal_sequence TO mneme_app;
+
+CREATE TABLE conversations (
+    tenant_id       text NOT NULL,
+    user_id         text NOT NULL,
+    conversation_id text NOT NULL,
+    next_position   bigint NOT NULL,
+    create_time     timestamptz NOT NULL,
+    update_time     timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, conversation_id)
+) WITH (fillfactor = 70);  -- room for updates in place: every Remember touches its conversation
+CREATE INDEX conversations_by_update
+    ON conversations (tenant_id, user_id, update_time DESC, conversation_id);
+
+CREATE TABLE interactions (
+    tenant_id       text NOT NULL,
+    interaction_id  uuid NOT NULL,
+    sequence        bigint NOT NULL,
+    user_id         text NOT NULL,
+    conversation_id text NOT NULL,
+    position        bigint NOT NULL,
+    role            smallint NOT NULL,
+    speaker         text NOT NULL,
+    content         text NOT NULL,
+    said_time       timestamptz NOT NULL,
+    extra           jsonb,               -- attachments, confidence, sources, metadata; NULL where there are none
+    scope_key       text NOT NULL,
+    create_time     timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, interaction_id),
+    UNIQUE (tenant_id, user_id, conversation_id, position)
+);
+
+-- Names that a user's turns were said by; questions are read with them.
+CREATE TABLE speakers (
+    tenant_id text NOT NULL,
+    user_id   text NOT NULL,
+    speaker   text NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, speaker)
+);
+
+CREATE TABLE feedback (
+    tenant_id   text NOT NULL,
+    feedback_id uuid NOT NULL,
+    sequence    bigint NOT NULL,
+    user_id     text NOT NULL,
+    memory_ids  uuid[] NOT NULL,
+    value       smallint NOT NULL CHECK (value BETWEEN -1 AND 1),
+    create_time timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, feedback_id)
+);
+
+-- A row stands here until its tier has taken it. A dead one (given_up_time set) waits for an operator.
+CREATE TABLE deliveries (
+    tenant_id         text NOT NULL,
+    delivery_id       bigint GENERATED ALWAYS AS IDENTITY,
+    tier              smallint NOT NULL,
+    kind              smallint NOT NULL,   -- 1 interaction, 2 feedback
+    subject_id        uuid NOT NULL,
+    sequence          bigint NOT NULL,     -- the subject's, which consistency tokens name
+    user_id           text NOT NULL,
+    attempts          smallint NOT NULL DEFAULT 0,
+    next_attempt_time timestamptz NOT NULL,
+    last_reason       text NOT NULL DEFAULT '',
+    given_up_time     timestamptz,
+    trace_context     text NOT NULL DEFAULT '',
+    create_time       timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, delivery_id)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX deliveries_due ON deliveries (tier, next_attempt_time, delivery_id) WHERE given_up_time IS NULL;
+CREATE INDEX deliveries_by_sequence ON deliveries (tenant_id, sequence) WHERE given_up_time IS NULL;
+CREATE INDEX deliveries_dead ON deliveries (tenant_id, delivery_id) WHERE given_up_time IS NOT NULL;
+
+CREATE TABLE requests (
+    tenant_id    text NOT NULL,
+    principal_id text NOT NULL,
+    method       text NOT NULL,
+    request_id   text NOT NULL,
+    request_hash bytea NOT NULL,
+    answer       jsonb,
+    create_time  timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, principal_id, method, request_id)
+);
+CREATE INDEX requests_by_age ON requests (create_time);
+
+-- Tenants see their own rows; the background worker, which serves all of them, says so.
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['conversations', 'interactions', 'speakers', 'feedback', 'deliveries', 'requests'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format(
+            'CREATE POLICY tenant ON %I USING (tenant_id = current_setting(''mneme.tenant'', true)
+                                            OR current_setting(''mneme.worker'', true) = ''on'')', name);
+    END LOOP;
+END $$;
+
+-- Claims a request id. Returns the answer of an earlier use, 'null' when the caller is the first.
+-- A concurrent use of the same id waits here until the first one has committed.
+CREATE FUNCTION claim_request(
+    p_tenant text, p_principal text, p_method text, p_request_id text, p_hash bytea, p_now timestamptz
+) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE found_hash bytea; found_answer jsonb;
+BEGIN
+    INSERT INTO requests (tenant_id, principal_id, method, request_id, request_hash, create_time)
+    VALUES (p_tenant, p_principal, p_method, p_request_id, p_hash, p_now)
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        RETURN NULL;
+    END IF;
+    SELECT request_hash, answer INTO found_hash, found_answer FROM requests
+    WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = p_method AND request_id = p_request_id;
+    IF found_hash IS DISTINCT FROM p_hash THEN
+        RETURN '{"reused": true}'::jsonb;
+    END IF;
+    RETURN found_answer;
+END $$;
+
+-- Appends turns to a conversation with their deliveries, all or nothing, in one round trip. A session delivery
+-- waits for p_session_delay, because the gateway tries the session itself before it acknowledges.
+CREATE FUNCTION append_interactions(
+    p_tenant text, p_principal text, p_request_id text, p_hash bytea,
+    p_user text, p_conversation text, p_scope_key text,
+    p_ids uuid[], p_roles smallint[], p_speakers text[], p_contents text[], p_times timestamptz[], p_extras jsonb[],
+    p_tiers smallint[], p_session_tier smallint, p_session_delay interval, p_trace text, p_now timestamptz
+) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE result jsonb; first_position bigint; first_sequence bigint; last_sequence bigint; turn_count int;
+BEGIN
+    PERFORM set_config('mneme.tenant', p_tenant, true);
+    IF p_request_id <> '' THEN
+        result := claim_request(p_tenant, p_principal, 'Remember', p_request_id, p_hash, p_now);
+        IF result IS NOT NULL THEN
+            RETURN result || '{"replayed": true}'::jsonb;
+        END IF;
+    END IF;
+    turn_count := cardinality(p_ids);
+    INSERT INTO conversations AS c (tenant_id, user_id, conversation_id, next_position, create_time, update_time)
+    VALUES (p_tenant, p_user, p_conversation, turn_count, p_now, p_now)
+    ON CONFLICT (tenant_id, user_id, conversation_id)
+        DO UPDATE SET next_position = c.next_position + turn_count, update_time = greatest(c.update_time, p_now)
+    RETURNING next_position - turn_count INTO first_position;
+
+    WITH added AS (
+        INSERT INTO interactions (tenant_id, interaction_id, sequence, user_id, conversation_id, position, role,
+                                  speaker, content, said_time, extra, scope_key, create_time)
+        SELECT p_tenant, t.id, nextval('journal_sequence'), p_user, p_conversation, first_position + t.n - 1, t.role,
+               t.speaker, t.content, t.said_time, t.extra, p_scope_key, p_now
+        FROM unnest(p_ids, p_roles, p_speakers, p_contents, p_times, p_extras)
+             WITH ORDINALITY AS t (id, role, speaker, content, said_time, extra, n)
+        RETURNING interaction_id, sequence
+    ), sent AS (
+        INSERT INTO deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time,
+                                trace_context, create_time)
+        SELECT p_tenant, tier, 1, added.interaction_id, added.sequence, p_user,
+               CASE WHEN tier = p_session_tier THEN p_now + p_session_delay ELSE p_now END, p_trace, p_now
+        FROM added CROSS JOIN unnest(p_tiers) AS tier
+    )
+    SELECT min(sequence), max(sequence) INTO first_sequence, last_sequence FROM added;
+
+    INSERT INTO speakers (tenant_id, user_id, speaker)
+    SELECT p_tenant, p_user, s FROM (SELECT DISTINCT unnest(p_speakers) AS s) AS names
+    WHERE s <> '' AND NOT EXISTS (
+        SELECT 1 FROM speakers k WHERE k.tenant_id = p_tenant AND k.user_id = p_user AND k.speaker = s)
+    ON CONFLICT DO NOTHING;
+
+    result := jsonb_build_object('ids', to_jsonb(p_ids), 'position', first_position,
+                                 'first', first_sequence, 'last', last_sequence);
+    IF p_request_id <> '' THEN
+        UPDATE requests SET answer = result
+        WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Remember' AND request_id = p_request_id;
+    END IF;
+    RETURN result;
+END $$;
+
+-- Writes feedback with its delivery.
+CREATE FUNCTION append_feedback(
+    p_tenant text, p_principal text, p_request_id text, p_hash bytea, p_user text, p_feedback_id uuid,
+    p_memory_ids uuid[], p_value smallint, p_tier smallint, p_trace text, p_now timestamptz
+) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE result jsonb; new_sequence bigint;
+BEGIN
+    PERFORM set_config('mneme.tenant', p_tenant, true);
+    result := claim_request(p_tenant, p_principal, 'Feedback', p_request_id, p_hash, p_now);
+    IF result IS NOT NULL THEN
+        RETURN result || '{"replayed": true}'::jsonb;
+    END IF;
+    new_sequence := nextval('journal_sequence');
+    INSERT INTO feedback (tenant_id, feedback_id, sequence, user_id, memory_ids, value, create_time)
+    VALUES (p_tenant, p_feedback_id, new_sequence, p_user, p_memory_ids, p_value, p_now);
+    INSERT INTO deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time, trace_context,
+                            create_time)
+    VALUES (p_tenant, p_tier, 2, p_feedback_id, new_sequence, p_user, p_now, p_trace, p_now);
+    result := jsonb_build_object('first', new_sequence, 'last', new_sequence);
+    UPDATE requests SET answer = result
+    WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Feedback' AND request_id = p_request_id;
+    RETURN result;
+END $$;

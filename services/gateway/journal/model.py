@@ -1,0 +1,238 @@
+"""What the journal holds: interactions, deliveries, conversations. Frozen data and pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Generic, TypeVar
+
+from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.turns import Turn
+
+
+T = TypeVar("T")
+
+
+class Tier(IntEnum):
+    """Who takes deliveries; the numbers are those of the wire format."""
+
+    SESSION = 1
+    EPISODIC = 2
+    SEMANTIC = 3
+    AGENTIC = 4
+    PROFILE = 5
+
+
+class SubjectKind(IntEnum):
+    """What a delivery carries."""
+
+    INTERACTION = 1
+    FEEDBACK = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RememberCommand:
+    """Turns of one conversation to be made durable together."""
+
+    user_id: str
+    conversation_id: str
+    turns: tuple[Turn, ...]
+    scope: Scope = GLOBAL_SCOPE
+    request_id: str = ""  # empty: not idempotent
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackCommand:
+    """A judgement of earlier memories."""
+
+    request_id: str
+    user_id: str
+    memory_ids: tuple[str, ...]
+    value: int  # -1, 0 or 1
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceSpan:
+    """Journal sequence numbers from `first` to `last`, both included; what a consistency token names."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where the turns of one command went."""
+
+    interaction_ids: tuple[str, ...]
+    first_position: int
+    span: SequenceSpan
+    replayed: bool  # an earlier call with this request id wrote them
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackRecorded:
+    """A judgement that is durable."""
+
+    span: SequenceSpan
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """One turn in the log."""
+
+    tenant_id: str
+    interaction_id: str
+    user_id: str
+    conversation_id: str
+    position: int
+    turn: Turn
+    scope: Scope
+    create_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """One judgement in the log."""
+
+    tenant_id: str
+    feedback_id: str
+    user_id: str
+    memory_ids: tuple[str, ...]
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One thing that one tier has still to take."""
+
+    tenant_id: str
+    delivery_id: int
+    tier: Tier
+    attempts: int
+    trace_context: str
+    subject: Interaction | Feedback
+    create_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFailure:
+    """Why a tier refused one delivery."""
+
+    delivery: Delivery
+    reason: str  # an error reason
+    permanent: bool  # trying again cannot help
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryOutcome:
+    """What came of a batch."""
+
+    done: tuple[Delivery, ...] = ()
+    failed: tuple[DeliveryFailure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """An entry of the conversation log."""
+
+    conversation_id: str
+    user_id: str
+    interaction_count: int
+    create_time: datetime
+    update_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TierBacklog:
+    """Deliveries of one tier that wait or were given up."""
+
+    tier: Tier
+    pending_count: int
+    dead_count: int
+    oldest_create_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A delivery that was given up."""
+
+    delivery_id: int
+    tier: Tier
+    subject_id: str
+    user_id: str
+    attempts: int
+    last_reason: str
+    given_up_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of a listing."""
+
+    items: tuple[T, ...]
+    next_cursor: tuple[str | int | float, ...] | None = None  # where the next page begins, None on the last
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When a refused delivery is tried again, and when it is given up."""
+
+    first_delay: timedelta = timedelta(seconds=1)
+    factor: float = 2.0
+    delay_max: timedelta = timedelta(minutes=5)
+    attempts_max: int = 12  # with the delays above: given up after some 30 minutes of refusals
+
+    def delay(self, attempts: int) -> timedelta:
+        """The wait after the given number of failed attempts, from 1."""
+        seconds = self.first_delay.total_seconds() * self.factor ** min(attempts - 1, 32)
+        return min(timedelta(seconds=seconds), self.delay_max)
+
+
+def request_hash(command: RememberCommand | FeedbackCommand) -> bytes:
+    """A digest by which a repeat is told from another request under the same id.
+
+    Times are left out: a caller that lets the server stamp its turns sends the same request again with another
+    time. The serialisation is explicit, so that adding a field with a default keeps old digests valid.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for part in _parts(command):
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(4, "big"))
+        digest.update(encoded)
+    return digest.digest()
+
+
+def _parts(command: RememberCommand | FeedbackCommand) -> Sequence[str]:
+    if isinstance(command, FeedbackCommand):
+        return [command.user_id, str(command.value), *command.memory_ids]
+    parts = [command.user_id, command.conversation_id, command.scope.key]
+    for turn in command.turns:
+        parts += [str(int(turn.role)), turn.speaker, turn.content, str(turn.confidence), *turn.sources]
+        parts += [f"{a.uri}\x1f{a.mime_type}\x1f{a.caption}" for a in turn.attachments]
+        parts += [f"{key}\x1f{value}" for key, value in sorted(turn.metadata.items())]
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class JournalLimits:
+    """Bounds of what one call may write."""
+
+    turns_per_item_max: int = 256
+    items_per_batch_max: int = 100
+    turns_per_batch_max: int = 1_000
+    id_chars_max: int = 128
+    memory_ids_max: int = 200
+    stream_refused_max: int = 100  # refused items named in the answer to a stream
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """On whose behalf the journal is written."""
+
+    tenant_id: str
+    principal_id: str
+    trace_context: str = field(default="")  # W3C traceparent, stored with deliveries

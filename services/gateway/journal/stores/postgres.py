@@ -1,0 +1,328 @@
+"""The journal in PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from services.common.clock import Clock
+from services.common.errors import FieldViolation, InvalidArgument, Reason
+from services.common.ids import IdSource
+from services.common.postgres.pool import translate_errors
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Connection, Pool
+from services.gateway.journal.model import (
+    Appended,
+    Caller,
+    Conversation,
+    DeadLetter,
+    FeedbackCommand,
+    FeedbackRecorded,
+    Interaction,
+    Page,
+    RememberCommand,
+    RetryPolicy,
+    SequenceSpan,
+    Tier,
+    TierBacklog,
+    request_hash,
+)
+from services.gateway.journal.store import Cursor
+from services.gateway.journal.stores import rows
+from services.gateway.journal.stores.postgres_queue import PostgresDeliveryBatch, claimed_deliveries
+
+MIGRATIONS: Final = Path(__file__).parent.parent / "migrations"
+SCHEMA: Final = "gateway"
+
+_APPEND: Final = """
+    SELECT gateway.append_interactions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+"""
+_APPEND_FEEDBACK: Final = "SELECT gateway.append_feedback($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresJournalSettings:
+    """How the journal writes."""
+
+    tiers: tuple[Tier, ...] = tuple(Tier)  # tiers that every interaction is delivered to
+    session_delay: timedelta = timedelta(seconds=2)  # head start of the gateway's own session append
+    speakers_max: int = 256  # names read for one user
+    retry: RetryPolicy = RetryPolicy()
+
+
+class PostgresJournal:
+    """Implements the `Journal` port; see there for what each method guarantees."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        clock: Clock,
+        ids: IdSource,
+        settings: PostgresJournalSettings | None = None,
+    ) -> None:
+        """Uses a pool whose role is bound by row-level security; the schema must be migrated."""
+        self._pool = pool
+        self._clock = clock
+        self._ids = ids
+        self._settings = settings or PostgresJournalSettings()
+
+    async def append(
+        self, caller: Caller, commands: Sequence[RememberCommand]
+    ) -> Sequence[Appended | Exception]:
+        """See `JournalWriter.append`. One command is one round trip, several share one commit."""
+        if len(commands) == 1:
+            with translate_errors():
+                async with self._pool.acquire() as connection:
+                    return [await self._append_one(connection, caller, commands[0])]
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            # In a fixed order, so that two batches over the same conversations cannot wait for each other.
+            order = sorted(range(len(commands)), key=lambda i: _lock_key(commands[i]))
+            outcomes: dict[int, Appended | Exception] = {}
+            for index in order:
+                outcomes[index] = await self._append_one(connection, caller, commands[index])
+        return [outcomes[index] for index in range(len(commands))]
+
+    async def _append_one(
+        self, connection: Connection, caller: Caller, command: RememberCommand
+    ) -> Appended | Exception:
+        turns = command.turns
+        result = await connection.fetchval(
+            _APPEND,
+            caller.tenant_id,
+            caller.principal_id,
+            command.request_id,
+            request_hash(command),
+            command.user_id,
+            command.conversation_id,
+            command.scope.key,
+            [UUID(self._ids.new_id()) for _ in turns],
+            [int(turn.role) for turn in turns],
+            [turn.speaker for turn in turns],
+            [turn.content for turn in turns],
+            [turn.time for turn in turns],
+            [rows.turn_extra(turn) for turn in turns],
+            [int(tier) for tier in self._settings.tiers],
+            int(Tier.SESSION),
+            self._settings.session_delay,
+            caller.trace_context,
+            self._clock.now(),
+        )
+        if result.get("reused"):
+            return _request_id_reused()
+        return Appended(
+            interaction_ids=tuple(result["ids"]),
+            first_position=result["position"],
+            span=SequenceSpan(result["first"], result["last"]),
+            replayed=bool(result.get("replayed")),
+        )
+
+    async def append_feedback(self, caller: Caller, command: FeedbackCommand) -> FeedbackRecorded:
+        """See `JournalWriter.append_feedback`."""
+        with translate_errors():
+            async with self._pool.acquire() as connection:
+                result = await connection.fetchval(
+                    _APPEND_FEEDBACK,
+                    caller.tenant_id,
+                    caller.principal_id,
+                    command.request_id,
+                    request_hash(command),
+                    command.user_id,
+                    UUID(self._ids.new_id()),
+                    [UUID(memory_id) for memory_id in command.memory_ids],
+                    command.value,
+                    int(Tier.EPISODIC),
+                    caller.trace_context,
+                    self._clock.now(),
+                )
+        if result.get("reused"):
+            raise _request_id_reused()
+        return FeedbackRecorded(SequenceSpan(result["first"], result["last"]), bool(result.get("replayed")))
+
+    async def conversations(
+        self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None
+    ) -> Page[Conversation]:
+        """See `JournalReader.conversations`."""
+        parameters: list[Any] = [tenant_id, user_id, limit + 1]
+        condition = ""
+        if after is not None:
+            parameters += [rows.from_micros(after[0]), str(after[1])]
+            condition = "AND (update_time < $4 OR (update_time = $4 AND conversation_id > $5))"
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                "SELECT conversation_id, user_id, next_position, create_time, update_time"
+                " FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 "
+                f"{condition} ORDER BY update_time DESC, conversation_id LIMIT $3",  # noqa: S608 - a constant
+                *parameters,
+            )
+        items = [Conversation(*row) for row in found]
+        return _page(items, limit, lambda c: (rows.to_micros(c.update_time), c.conversation_id))
+
+    async def interactions(
+        self, tenant_id: str, user_id: str, conversation_id: str, *, limit: int, after: Cursor | None
+    ) -> Page[Interaction]:
+        """See `JournalReader.interactions`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                f"SELECT {rows.INTERACTION_COLUMNS} FROM gateway.interactions i WHERE i.tenant_id = $1"
+                " AND i.user_id = $2 AND i.conversation_id = $3 AND i.position > $4"
+                " ORDER BY i.position LIMIT $5",
+                tenant_id,
+                user_id,
+                conversation_id,
+                int(after[0]) if after is not None else -1,
+                limit + 1,
+            )
+        return _page([rows.interaction(row) for row in found], limit, lambda i: (i.position,))
+
+    async def last_interactions(
+        self, tenant_id: str, user_id: str, conversation_id: str, *, limit: int
+    ) -> Sequence[Interaction]:
+        """See `JournalReader.last_interactions`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                f"SELECT {rows.INTERACTION_COLUMNS} FROM gateway.interactions i WHERE i.tenant_id = $1"
+                " AND i.user_id = $2 AND i.conversation_id = $3 ORDER BY i.position DESC LIMIT $4",
+                tenant_id,
+                user_id,
+                conversation_id,
+                limit,
+            )
+        return [rows.interaction(row) for row in reversed(found)]
+
+    async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
+        """See `JournalReader.known_interactions`. Ids that are no UUIDs are not known."""
+        wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                "SELECT interaction_id FROM gateway.interactions"
+                " WHERE tenant_id = $1 AND interaction_id = ANY($2)",
+                tenant_id,
+                wanted,
+            )
+        return frozenset(str(row[0]) for row in found)
+
+    async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
+        """See `JournalReader.speakers`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                "SELECT speaker FROM gateway.speakers WHERE tenant_id = $1 AND user_id = $2"
+                " ORDER BY speaker LIMIT $3",
+                tenant_id,
+                user_id,
+                self._settings.speakers_max,
+            )
+        return [row[0] for row in found]
+
+    async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
+        """See `JournalReader.is_delivered`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            waiting = await connection.fetchval(
+                "SELECT EXISTS (SELECT 1 FROM gateway.deliveries WHERE tenant_id = $1"
+                " AND sequence BETWEEN $2 AND $3 AND given_up_time IS NULL AND tier = ANY($4))",
+                tenant_id,
+                span.first,
+                span.last,
+                [int(tier) for tier in tiers],
+            )
+        return not waiting
+
+    async def backlog(self, tenant_id: str) -> Sequence[TierBacklog]:
+        """See `JournalReader.backlog`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                "SELECT tier, count(*) FILTER (WHERE given_up_time IS NULL),"
+                " count(*) FILTER (WHERE given_up_time IS NOT NULL),"
+                " min(create_time) FILTER (WHERE given_up_time IS NULL)"
+                " FROM gateway.deliveries WHERE tenant_id = $1 GROUP BY tier",
+                tenant_id,
+            )
+        counts = {row[0]: row for row in found}
+        empty = (0, 0, 0, None)
+        return [TierBacklog(tier, *tuple(counts.get(int(tier), empty))[1:]) for tier in Tier]
+
+    async def dead_letters(
+        self, tenant_id: str, *, tier: Tier | None, limit: int, after: Cursor | None
+    ) -> Page[DeadLetter]:
+        """See `JournalReader.dead_letters`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                "SELECT delivery_id, tier, subject_id, user_id, attempts, last_reason, given_up_time"
+                " FROM gateway.deliveries WHERE tenant_id = $1 AND given_up_time IS NOT NULL"
+                " AND delivery_id > $2 AND ($3::smallint IS NULL OR tier = $3)"
+                " ORDER BY delivery_id LIMIT $4",
+                tenant_id,
+                int(after[0]) if after is not None else 0,
+                int(tier) if tier is not None else None,
+                limit + 1,
+            )
+        items = [DeadLetter(row[0], Tier(row[1]), str(row[2]), *tuple(row)[3:]) for row in found]
+        return _page(items, limit, lambda letter: (letter.delivery_id,))
+
+    @contextlib.asynccontextmanager
+    async def claim(self, tier: Tier, *, limit: int) -> AsyncIterator[PostgresDeliveryBatch]:
+        """See `DeliveryQueue.claim`: row locks of one transaction, so that a dead process lets go at once."""
+        with translate_errors():
+            async with self._pool.acquire() as connection, connection.transaction():
+                deliveries = await claimed_deliveries(connection, tier, limit=limit, now=self._clock.now())
+                yield PostgresDeliveryBatch(connection, deliveries, self._settings.retry, self._clock)
+
+    async def complete(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
+        """See `DeliveryQueue.complete`. Does not wait for the disk."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute("SET LOCAL synchronous_commit = off")
+            await connection.execute(
+                "DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $2 AND kind = 1"
+                " AND given_up_time IS NULL AND sequence IN ("
+                "   SELECT sequence FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($3))",
+                tenant_id,
+                int(tier),
+                [UUID(subject_id) for subject_id in subject_ids],
+            )
+
+    async def retry(self, tenant_id: str, delivery_ids: Sequence[int], *, now: datetime) -> int:
+        """See `DeliveryQueue.retry`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                "UPDATE gateway.deliveries SET given_up_time = NULL, attempts = 0, next_attempt_time = $3"
+                " WHERE tenant_id = $1 AND delivery_id = ANY($2) AND given_up_time IS NOT NULL RETURNING 1",
+                tenant_id,
+                list(delivery_ids),
+                now,
+            )
+        return len(found)
+
+    async def forget_requests(self, *, before: datetime, limit: int) -> int:
+        """See `DeliveryQueue.forget_requests`."""
+        with translate_errors():
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
+                found = await connection.fetch(
+                    "DELETE FROM gateway.requests WHERE ctid = ANY(ARRAY("
+                    " SELECT ctid FROM gateway.requests WHERE create_time < $1 LIMIT $2)) RETURNING 1",
+                    before,
+                    limit,
+                )
+        return len(found)
+
+
+def _lock_key(command: RememberCommand) -> tuple[str, str, str]:
+    return (command.user_id, command.conversation_id, command.request_id)
+
+
+def _request_id_reused() -> InvalidArgument:
+    return InvalidArgument(
+        "the request id was used before with another request",
+        reason=Reason.REQUEST_ID_REUSED,
+        violations=[FieldViolation("request_id", "was used before with another request")],
+    )
+
+
+def _page(items: Iterable[Any], limit: int, cursor: Any) -> Page[Any]:
+    found = tuple(items)
+    return Page(found[:limit], cursor(found[limit - 1]) if len(found) > limit else None)

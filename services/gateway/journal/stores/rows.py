@@ -1,0 +1,76 @@
+"""Between rows of the journal's tables and its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from services.common.scope import Scope
+from services.common.turns import Attachment, MessageRole, Turn
+from services.gateway.journal.model import Interaction
+
+INTERACTION_COLUMNS: Final = (
+    "i.tenant_id, i.interaction_id, i.user_id, i.conversation_id, i.position, i.role, i.speaker, i.content,"
+    " i.said_time, i.extra, i.scope_key, i.create_time"
+)
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def turn_extra(turn: Turn) -> dict[str, Any] | None:
+    """What few turns have, as one document; None where there is nothing of it."""
+    extra: dict[str, Any] = {}
+    if turn.attachments:
+        extra["attachments"] = [[a.uri, a.mime_type, a.caption] for a in turn.attachments]
+    if turn.confidence is not None:
+        extra["confidence"] = turn.confidence
+    if turn.sources:
+        extra["sources"] = list(turn.sources)
+    if turn.metadata:
+        extra["metadata"] = dict(turn.metadata)
+    return extra or None
+
+
+def interaction(row: Mapping[str, Any]) -> Interaction:
+    """An interaction from a row with `INTERACTION_COLUMNS`."""
+    extra = row["extra"] or {}
+    turn = Turn(
+        role=MessageRole(row["role"]),
+        content=row["content"],
+        time=row["said_time"],
+        speaker=row["speaker"],
+        attachments=tuple(Attachment(*parts) for parts in extra.get("attachments", ())),
+        confidence=extra.get("confidence"),
+        sources=tuple(extra.get("sources", ())),
+        metadata=extra.get("metadata", {}),
+    )
+    return Interaction(
+        tenant_id=row["tenant_id"],
+        interaction_id=str(row["interaction_id"]),
+        user_id=row["user_id"],
+        conversation_id=row["conversation_id"],
+        position=row["position"],
+        turn=turn,
+        scope=Scope.from_key(row["scope_key"]),
+        create_time=row["create_time"],
+    )
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds since the epoch: the resolution of PostgreSQL's timestamps."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def from_micros(micros: str | float) -> datetime:
+    """The inverse of `to_micros`."""
+    return _EPOCH + timedelta(microseconds=int(micros))
+
+
+def uuid_or_none(text: str) -> UUID | None:
+    """The UUID, or None where the text is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
