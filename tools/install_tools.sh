@@ -9,6 +9,7 @@ set -euo pipefail
 
 buf_version=1.75.0
 grpcurl_version=v1.9.4
+grpcurl_module=github.com/fullstorydev/grpcurl
 tools=${MNEME_TOOLS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mneme/tools}
 
 need() {
@@ -36,7 +37,13 @@ install_grpcurl() {
         need go grpcurl golang
         echo "installing grpcurl $grpcurl_version (compiles for a minute or two)"
         mkdir -p "$target"
-        CGO_ENABLED=0 GOBIN=$target go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
+        # Built from a module that requires the pinned version: `go install path@version` first asks for a
+        # module named like the command's folder, which some module proxies refuse instead of not finding it.
+        (
+            cd "$target"
+            printf 'module mneme-tools\n\ngo 1.21\n\nrequire %s %s\n' "$grpcurl_module" "$grpcurl_version" >go.mod
+            CGO_ENABLED=0 GOFLAGS=-mod=mod go build -ldflags "-s -w -X main.version=$grpcurl_version" -o grpcurl "$grpcurl_module/cmd/grpcurl"
+        )
     fi
     mkdir -p "$tools/bin"
     ln -sfn "../grpcurl-$grpcurl_version/grpcurl" "$tools/bin/grpcurl"
