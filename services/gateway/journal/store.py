@@ -53,6 +53,10 @@ class JournalWriter(Protocol):
         """
         ...
 
+    async def end_session(self, tenant_id: str, user_id: str, conversation_id: str) -> None:
+        """Notes that the session is over: what was said so far is never put into a session again."""
+        ...
+
 
 class JournalReader(Protocol):
     """Reads of one tenant's log."""
@@ -69,10 +73,10 @@ class JournalReader(Protocol):
         """A conversation's interactions by position."""
         ...
 
-    async def last_interactions(
+    async def session_interactions(
         self, tenant_id: str, user_id: str, conversation_id: str, *, limit: int
     ) -> Sequence[Interaction]:
-        """The last interactions of a conversation, in the order of their positions."""
+        """The last interactions since the conversation's session was last ended, in the order of their positions."""
         ...
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:

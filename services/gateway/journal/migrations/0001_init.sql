@@ -8,6 +8,7 @@ CREATE TABLE conversations (
     user_id         text NOT NULL,
     conversation_id text NOT NULL,
     next_position   bigint NOT NULL,
+    session_start   bigint NOT NULL DEFAULT 0,  -- turns before it belong to sessions that were ended
     create_time     timestamptz NOT NULL,
     update_time     timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, user_id, conversation_id)

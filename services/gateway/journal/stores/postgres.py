@@ -180,20 +180,34 @@ class PostgresJournal:
             )
         return _page([rows.interaction(row) for row in found], limit, lambda i: (i.position,))
 
-    async def last_interactions(
+    async def session_interactions(
         self, tenant_id: str, user_id: str, conversation_id: str, *, limit: int
     ) -> Sequence[Interaction]:
-        """See `JournalReader.last_interactions`."""
+        """See `JournalReader.session_interactions`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                f"SELECT {rows.INTERACTION_COLUMNS} FROM gateway.interactions i WHERE i.tenant_id = $1"
-                " AND i.user_id = $2 AND i.conversation_id = $3 ORDER BY i.position DESC LIMIT $4",
+                f"SELECT {rows.INTERACTION_COLUMNS} FROM gateway.conversations c"  # noqa: S608 - constants
+                " JOIN gateway.interactions i ON i.tenant_id = c.tenant_id AND i.user_id = c.user_id"
+                " AND i.conversation_id = c.conversation_id AND i.position >= c.session_start"
+                " WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.conversation_id = $3"
+                " ORDER BY i.position DESC LIMIT $4",
                 tenant_id,
                 user_id,
                 conversation_id,
                 limit,
             )
         return [rows.interaction(row) for row in reversed(found)]
+
+    async def end_session(self, tenant_id: str, user_id: str, conversation_id: str) -> None:
+        """See `JournalWriter.end_session`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute(
+                "UPDATE gateway.conversations SET session_start = next_position"
+                " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
+                tenant_id,
+                user_id,
+                conversation_id,
+            )
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
         """See `JournalReader.known_interactions`. Ids that are no UUIDs are not known."""

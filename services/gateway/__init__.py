@@ -1,0 +1,1 @@
+"""The gateway: the one door for agents; writes once, reads from every tier."""

@@ -1,0 +1,1 @@
+"""Text for a prompt within a token budget."""

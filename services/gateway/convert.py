@@ -1,0 +1,199 @@
+"""From the gateway's models to the messages of mneme.gateway.v1. Pure functions; requests are read in requests.py."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from google.protobuf.duration_pb2 import Duration
+
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from services.common.convert import scope_to_proto, timestamp, turn_to_proto
+from services.common.errors import MnemeError
+from services.gateway.context.service import PromptContext
+from services.gateway.journal.model import (
+    Appended,
+    Conversation,
+    DeadLetter,
+    Interaction,
+    TierBacklog,
+)
+from services.gateway.recall.model import Recalled, RecalledMemory, TierReport
+from services.gateway.remembering import StreamSummary
+from services.gateway.tokens import ConsistencyTokens
+
+
+def duration(seconds: float) -> Duration:
+    """Seconds as a Duration, to the microsecond."""
+    message = Duration()
+    message.FromTimedelta(timedelta(seconds=seconds))
+    return message
+
+
+def item_error(error: MnemeError) -> common_pb2.ItemError:
+    """An error as the outcome of one item."""
+    path = error.violations[0].field_path if error.violations else ""
+    return common_pb2.ItemError(reason=str(error.reason), message=error.message, field_path=path)
+
+
+def remember_response(appended: Appended, tenant_id: str, tokens: ConsistencyTokens) -> pb.RememberResponse:
+    """The acknowledgement of one command."""
+    return pb.RememberResponse(
+        interactions=[
+            pb.InteractionReference(interaction_id=identifier, position=appended.first_position + offset)
+            for offset, identifier in enumerate(appended.interaction_ids)
+        ],
+        consistency_token=tokens.encode(tenant_id, appended.span),
+        replayed=appended.replayed,
+    )
+
+
+def stream_response(summary: StreamSummary, tenant_id: str, tokens: ConsistencyTokens) -> pb.RememberStreamResponse:
+    """The acknowledgement of a stream."""
+    return pb.RememberStreamResponse(
+        accepted_count=summary.accepted_count,
+        turn_count=summary.turn_count,
+        refused_count=summary.refused_count,
+        refused=[pb.RefusedItem(index=r.index, error=item_error(r.error)) for r in summary.refused],
+        consistency_token=tokens.encode(tenant_id, summary.span) if summary.span else "",
+    )
+
+
+def recall_response(recalled: Recalled) -> pb.RecallResponse:
+    """The answer of a recall."""
+    response = pb.RecallResponse(
+        memories=[_memory(memory) for memory in recalled.memories],
+        facts=[pb.RecalledFact(fact=hit.fact, similarity=hit.similarity) for hit in recalled.facts],
+        notes=[pb.RecalledNote(note=hit.note, score=hit.score, hops=hit.hops) for hit in recalled.notes],
+        recent_turns=recalled.recent_turns,
+        tiers=[tier_report(report) for report in recalled.reports],
+        degraded=recalled.is_degraded,
+        reading=pb.QueryReading(
+            embedded_query=recalled.reading.embedded_query,
+            speakers=recalled.reading.speakers,
+            time_ranges=[
+                pb.TimeRange(start_time=timestamp(start), end_time=timestamp(end))
+                for start, end in recalled.reading.time_ranges
+            ],
+        ),
+        stages=[pb.StageTiming(stage=name, duration=duration(s)) for name, s in recalled.stage_seconds],
+        recall_id=recalled.recall_id,
+    )
+    if recalled.is_consistent is not None:
+        response.consistent = recalled.is_consistent
+    return response
+
+
+def tier_report(report: TierReport) -> pb.TierReport:
+    """How one tier took part."""
+    return pb.TierReport(
+        tier=pb.Tier.ValueType(int(report.tier)),
+        state=pb.TierState.ValueType(int(report.state)),
+        reason=report.reason,
+        duration=duration(report.duration_seconds),
+        candidate_count=report.candidate_count,
+    )
+
+
+def context_response(context: PromptContext) -> pb.BuildContextResponse:
+    """Text for a prompt with its parts."""
+    return pb.BuildContextResponse(
+        text=context.text,
+        token_count=context.token_count,
+        sections=[
+            pb.ContextSection(
+                kind=pb.ContextSectionKind.ValueType(int(section.kind)),
+                items=[
+                    pb.ContextItem(text=i.text, memory_id=i.memory_id, interaction_ids=i.interaction_ids)
+                    for i in section.items
+                ],
+                token_count=section.token_count,
+                token_budget=section.token_budget,
+            )
+            for section in context.sections
+        ],
+        tiers=[tier_report(report) for report in context.reports],
+        degraded=context.is_degraded,
+    )
+
+
+def conversation(model: Conversation) -> pb.Conversation:
+    """An entry of the conversation log."""
+    return pb.Conversation(
+        conversation_id=model.conversation_id,
+        user_id=model.user_id,
+        interaction_count=model.interaction_count,
+        create_time=timestamp(model.create_time),
+        update_time=timestamp(model.update_time),
+    )
+
+
+def interaction(model: Interaction) -> pb.Interaction:
+    """One turn in the log."""
+    return pb.Interaction(
+        interaction_id=model.interaction_id,
+        conversation_id=model.conversation_id,
+        position=model.position,
+        turn=turn_to_proto(model.turn),
+        scope=scope_to_proto(model.scope),
+        create_time=timestamp(model.create_time),
+    )
+
+
+def tier_backlog(model: TierBacklog, now_seconds: float) -> pb.TierBacklog:
+    """Counts of one tier's deliveries."""
+    message = pb.TierBacklog(
+        tier=pb.Tier.ValueType(int(model.tier)), pending_count=model.pending_count, dead_count=model.dead_count
+    )
+    if model.oldest_create_time is not None:
+        message.oldest_age.CopyFrom(duration(max(0.0, now_seconds - model.oldest_create_time.timestamp())))
+    return message
+
+
+def dead_letter(model: DeadLetter) -> pb.DeadLetter:
+    """A delivery that was given up."""
+    return pb.DeadLetter(
+        delivery_id=model.delivery_id,
+        tier=pb.Tier.ValueType(int(model.tier)),
+        subject_id=model.subject_id,
+        user_id=model.user_id,
+        attempt_count=model.attempts,
+        last_error_reason=model.last_reason,
+        give_up_time=timestamp(model.given_up_time),
+    )
+
+
+def _memory(memory: RecalledMemory) -> pb.Memory:
+    episode = memory.episode
+    return pb.Memory(
+        memory_id=episode.episode_id,
+        kind=pb.MEMORY_KIND_EPISODE,
+        turn=episode_turn(episode),
+        conversation_id=episode.session_id,
+        position=episode.position,
+        score=memory.ranked.score,
+        explanation=pb.Explanation(
+            lanes=[pb.LaneRank(lane=r.lane, rank=r.rank, score=r.score) for r in memory.ranked.lanes],
+            parts=[pb.ScorePart(name=name, value=value) for name, value in memory.ranked.parts],
+        ),
+        fact_ids=memory.fact_ids,
+        note_ids=memory.note_ids,
+        scope=episode.scope,
+    )
+
+
+def episode_turn(episode: episodic_pb2.Episode) -> common_pb2.Turn:
+    """The turn that an episode was made from."""
+    turn = common_pb2.Turn(
+        role=episode.role,
+        speaker=episode.speaker,
+        content="\n".join(part for part in (episode.query, episode.response) if part),
+        time=episode.time,
+        attachments=episode.attachments,
+        sources=episode.sources,
+        metadata=episode.metadata,
+    )
+    if episode.HasField("confidence"):
+        turn.confidence = episode.confidence
+    return turn

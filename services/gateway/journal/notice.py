@@ -1,0 +1,98 @@
+"""Tells other gateways that the journal has something to deliver, over PostgreSQL's LISTEN and NOTIFY.
+
+A NOTIFY inside of the writing transaction would make all commits wait for each other. So it is sent afterwards, on a
+connection of its own, once for all writes of a moment; a worker that misses it finds the delivery when it polls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import asyncpg
+import structlog
+
+from services.common.errors import MnemeError
+from services.common.postgres.pool import translate_errors
+
+_log = structlog.get_logger(__name__)
+
+_CHANNEL = "mneme_deliveries"
+
+
+class JournalNotice(Protocol):
+    """Says to other gateways that something was written."""
+
+    def announce(self) -> None:
+        """Returns at once."""
+        ...
+
+
+class NoNotice:
+    """For a gateway that is alone."""
+
+    def announce(self) -> None:
+        """Does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeSettings:
+    """How often notices are sent."""
+
+    gather_seconds: float = 0.02  # writes of this long share one notice
+    reconnect_seconds: float = 1.0  # wait before a lost connection is made again
+
+
+class PostgresNotice:
+    """Implements `JournalNotice`, and calls back on notices of others."""
+
+    def __init__(self, dsn: str, *, on_notice: Callable[[], None], settings: NoticeSettings | None = None) -> None:
+        """Uses one connection of its own while `running`."""
+        self._dsn = dsn
+        self._on_notice = on_notice
+        self._settings = settings or NoticeSettings()
+        self._announced = asyncio.Event()
+
+    def announce(self) -> None:
+        """See `JournalNotice.announce`."""
+        self._announced.set()
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Sends and listens for the length of the block."""
+        task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                with translate_errors():
+                    await self._run_connected()
+            except MnemeError as error:
+                _log.info("journal_notice_interrupted", reason=error.reason)
+                await asyncio.sleep(self._settings.reconnect_seconds)
+
+    async def _run_connected(self) -> None:
+        connection = await asyncpg.connect(self._dsn)
+        try:
+            own_pid = connection.get_server_pid()
+
+            def listener(_connection: Any, pid: int, _channel: str, _payload: object) -> None:
+                if pid != own_pid:
+                    self._on_notice()
+
+            await connection.add_listener(_CHANNEL, listener)
+            while True:
+                await self._announced.wait()
+                await asyncio.sleep(self._settings.gather_seconds)
+                self._announced.clear()
+                await connection.execute(f"NOTIFY {_CHANNEL}")
+        finally:
+            connection.terminate()

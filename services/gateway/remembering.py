@@ -1,0 +1,183 @@
+"""Use cases of writing: Remember in its three forms, and Feedback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from services.common.auth import Principal
+from services.common.errors import MnemeError
+from services.gateway.journal.dispatcher import Dispatcher
+from services.gateway.journal.model import (
+    Appended,
+    Caller,
+    FeedbackCommand,
+    FeedbackRecorded,
+    JournalLimits,
+    RememberCommand,
+    SequenceSpan,
+    Tier,
+)
+from services.gateway.journal.notice import JournalNotice
+from services.gateway.journal.store import JournalWriter
+from services.gateway.sessions import SessionAccess
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An item of a stream that was not taken."""
+
+    index: int  # its place in the stream, from 0
+    error: MnemeError
+
+
+@dataclass(slots=True)
+class StreamSummary:
+    """What came of a stream of items."""
+
+    accepted_count: int = 0
+    turn_count: int = 0
+    refused_count: int = 0
+    refused: list[Refused] = field(default_factory=list)  # the first ones, up to the limit
+    span: SequenceSpan | None = None  # None when nothing was accepted
+
+    def accept(self, appended: Appended) -> None:
+        """Counts an item that is durable."""
+        self.accepted_count += 1
+        self.turn_count += len(appended.interaction_ids)
+        first, last = appended.span.first, appended.span.last
+        if self.span is not None:
+            first, last = min(first, self.span.first), max(last, self.span.last)
+        self.span = SequenceSpan(first, last)
+
+    def refuse(self, refused: Refused, *, named_max: int) -> None:
+        """Counts an item that was not taken, and names the first ones."""
+        self.refused_count += 1
+        if len(self.refused) < named_max:
+            self.refused.append(refused)
+
+
+@dataclass(frozen=True, slots=True)
+class RememberSettings:
+    """How writes are grouped."""
+
+    limits: JournalLimits = JournalLimits()
+    stream_group_turns: int = 256  # turns of a stream that share one commit
+    stream_group_seconds: float = 0.05  # how long a group waits for more
+
+
+class Remembering:
+    """Makes turns and judgements durable and sets off what follows from them."""
+
+    def __init__(
+        self,
+        journal: JournalWriter,
+        sessions: SessionAccess,
+        dispatcher: Dispatcher,
+        notice: JournalNotice,
+        settings: RememberSettings,
+    ) -> None:
+        """Wakes `dispatcher`, and other gateways through `notice`, after each write."""
+        self._journal = journal
+        self._sessions = sessions
+        self._dispatcher = dispatcher
+        self._notice = notice
+        self._settings = settings
+
+    async def remember(self, principal: Principal, caller: Caller, command: RememberCommand) -> Appended:
+        """Makes the turns of one command durable, and tries to put them into their session.
+
+        Raises:
+            InvalidArgument: The request id was used before with another request.
+            StoreUnavailable: Nothing is known to be written; repeat with the same request id.
+        """
+        (outcome,) = await self._journal.append(caller, [command])
+        if isinstance(outcome, Exception):
+            raise outcome
+        if not outcome.replayed:
+            if await self._sessions.append(principal, command, outcome):
+                self._dispatcher.delivered_directly(caller.tenant_id, Tier.SESSION, outcome.interaction_ids)
+            self._announce()
+        return outcome
+
+    async def remember_batch(
+        self, caller: Caller, commands: Sequence[RememberCommand]
+    ) -> Sequence[Appended | Exception]:
+        """Makes many commands durable with one commit. Their session turns go by delivery.
+
+        Raises:
+            StoreUnavailable: Nothing is known to be written; repeat with the same request ids.
+        """
+        outcomes = await self._journal.append(caller, commands)
+        self._announce()
+        return outcomes
+
+    async def remember_stream(
+        self, caller: Caller, items: AsyncIterator[RememberCommand | MnemeError]
+    ) -> StreamSummary:
+        """Makes the items of a stream durable in groups, as they come.
+
+        Args:
+            caller: On whose behalf.
+            items: Commands, or in its place the error of an item that is not valid.
+        """
+        summary = StreamSummary()
+        async for group in _grouped(items, self._settings):
+            commands = [item for _, item in group if isinstance(item, RememberCommand)]
+            outcomes = iter(await self.remember_batch(caller, commands) if commands else ())
+            for index, item in group:
+                outcome = next(outcomes) if isinstance(item, RememberCommand) else item
+                if isinstance(outcome, Appended):
+                    summary.accept(outcome)
+                elif isinstance(outcome, MnemeError):
+                    summary.refuse(Refused(index, outcome), named_max=self._settings.limits.stream_refused_max)
+                else:
+                    raise outcome
+        return summary
+
+    async def feedback(self, caller: Caller, command: FeedbackCommand) -> FeedbackRecorded:
+        """Makes a judgement durable.
+
+        Raises:
+            InvalidArgument: The request id was used before with another request.
+        """
+        recorded = await self._journal.append_feedback(caller, command)
+        self._announce()
+        return recorded
+
+    def _announce(self) -> None:
+        self._dispatcher.wake()
+        self._notice.announce()
+
+
+async def _grouped(
+    items: AsyncIterator[RememberCommand | MnemeError], settings: RememberSettings
+) -> AsyncIterator[list[tuple[int, RememberCommand | MnemeError]]]:
+    """Collects items until a group is full or nothing more came for a moment; numbers them from 0."""
+    group: list[tuple[int, RememberCommand | MnemeError]] = []
+    turns = index = 0
+    pending: asyncio.Future[RememberCommand | MnemeError] | None = None
+    try:
+        while True:
+            if pending is None:
+                pending = asyncio.ensure_future(anext(items))
+            await asyncio.wait([pending], timeout=settings.stream_group_seconds if group else None)
+            if not pending.done() or turns >= settings.stream_group_turns:
+                yield group
+                group, turns = [], 0
+                continue
+            try:
+                item = pending.result()
+            except StopAsyncIteration:
+                break
+            finally:
+                pending = None
+            group.append((index, item))
+            turns += len(item.turns) if isinstance(item, RememberCommand) else 0
+            index += 1
+        if group:
+            yield group
+    finally:
+        if pending is not None:
+            pending.cancel()

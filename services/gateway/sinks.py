@@ -1,0 +1,251 @@
+"""The tiers as takers of deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final, TypeVar, cast
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2, profile_pb2
+from services.common.auth import Principal, Role
+from services.common.convert import scope_to_proto, turn_to_proto
+from services.common.errors import MnemeError, Reason, StoreUnavailable
+from services.common.turns import MessageRole
+from services.gateway.journal.model import (
+    Delivery,
+    DeliveryFailure,
+    DeliveryOutcome,
+    Feedback,
+    Interaction,
+)
+from services.gateway.sessions import SessionAccess, session_turn
+from services.gateway.upstream import Upstream
+
+#: Refusals that trying again cannot change.
+_PERMANENT: Final = frozenset(
+    {
+        Reason.INVALID_FIELD,
+        Reason.UNKNOWN_ENUM_VALUE,
+        Reason.TEXT_TOO_LONG,
+        Reason.TOO_MANY_ITEMS,
+        Reason.INVALID_VECTOR,
+        Reason.NOT_FOUND,
+        Reason.ALREADY_EXISTS,
+    }
+)
+
+_WORKER: Final = "gateway-dispatcher"
+
+T = TypeVar("T")
+
+
+def worker_principal(tenant_id: str) -> Principal:
+    """On whose behalf deliveries are made."""
+    return Principal(tenant_id=tenant_id, principal_id=_WORKER, role=Role.WRITER)
+
+
+class SessionSink:
+    """Puts turns into their sessions."""
+
+    def __init__(self, sessions: SessionAccess, *, timeout_seconds: float) -> None:
+        """One call for each conversation."""
+        self._sessions = sessions
+        self._timeout_seconds = timeout_seconds
+
+    async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        """See `DeliverySink.deliver`."""
+        principal = worker_principal(tenant_id)
+        done: list[Delivery] = []
+        failed: list[DeliveryFailure] = []
+        for group in _by_conversation(deliveries):
+            interactions = [_interaction(delivery) for delivery in group]
+            first = interactions[0]
+            try:
+                await self._sessions.append_turns(
+                    principal,
+                    first.user_id,
+                    first.conversation_id,
+                    [session_turn(interaction) for interaction in interactions],
+                    timeout_seconds=self._timeout_seconds,
+                )
+            except StoreUnavailable:
+                raise
+            except MnemeError as error:
+                failed += [DeliveryFailure(d, str(error.reason), error.reason in _PERMANENT) for d in group]
+            else:
+                done += group
+        return DeliveryOutcome(tuple(done), tuple(failed))
+
+
+class EpisodicSink:
+    """Stores interactions as episodes, and feedback on them."""
+
+    def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
+        """A delivery is done when its episode can be found."""
+        self._upstream = upstream
+        self._timeout_seconds = timeout_seconds
+
+    async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        """See `DeliverySink.deliver`."""
+        interactions = [d for d in deliveries if isinstance(d.subject, Interaction)]
+        judgements = [d for d in deliveries if isinstance(d.subject, Feedback)]
+        stored = await self._store(tenant_id, interactions) if interactions else DeliveryOutcome()
+        judged = await self._judge(tenant_id, judgements)
+        return DeliveryOutcome(stored.done + judged.done, stored.failed + judged.failed)
+
+    async def _store(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        request = episodic_pb2.StoreEpisodesRequest(
+            episodes=[_new_episode(_interaction(delivery)) for delivery in deliveries], wait_until_active=True
+        )
+        response = await self._upstream.episodic.store(
+            worker_principal(tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
+        return _outcome(deliveries, [(r.HasField("error"), r.error) for r in response.results])
+
+    async def _judge(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        for delivery in deliveries:
+            feedback = cast(Feedback, delivery.subject)
+            await self._upstream.episodic.record_feedback(
+                worker_principal(tenant_id),
+                episodic_pb2.RecordFeedbackRequest(
+                    request_id=feedback.feedback_id,
+                    user_id=feedback.user_id,
+                    episode_ids=feedback.memory_ids,
+                    feedback=feedback.value,
+                ),
+                timeout_seconds=self._timeout_seconds,
+            )
+        return DeliveryOutcome(done=tuple(deliveries))
+
+
+class SemanticSink:
+    """Has facts extracted."""
+
+    def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
+        """One call for a batch."""
+        self._upstream = upstream
+        self._timeout_seconds = timeout_seconds
+
+    async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        """See `DeliverySink.deliver`."""
+        response = await self._upstream.facts.extract(
+            worker_principal(tenant_id),
+            facts_pb2.ExtractFactsRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
+            timeout_seconds=self._timeout_seconds,
+        )
+        return _outcome(deliveries, [(r.HasField("error"), r.error) for r in response.results])
+
+
+class ProfileSink:
+    """Has interactions counted into the profile."""
+
+    def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
+        """One call for a batch."""
+        self._upstream = upstream
+        self._timeout_seconds = timeout_seconds
+
+    async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        """See `DeliverySink.deliver`."""
+        interactions = [source_interaction(_interaction(delivery)) for delivery in deliveries]
+        await self._upstream.profile.observe(
+            worker_principal(tenant_id),
+            profile_pb2.ObserveInteractionsRequest(interactions=interactions),
+            timeout_seconds=self._timeout_seconds,
+        )
+        return DeliveryOutcome(done=tuple(deliveries))
+
+
+class AgenticSink:
+    """Has notes generated."""
+
+    def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
+        """One call for a batch."""
+        self._upstream = upstream
+        self._timeout_seconds = timeout_seconds
+
+    async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        """See `DeliverySink.deliver`."""
+        response = await self._upstream.notes.generate(
+            worker_principal(tenant_id),
+            notes_pb2.GenerateNotesRequest(interactions=[_note_source(_interaction(d)) for d in deliveries]),
+            timeout_seconds=self._timeout_seconds,
+        )
+        return _outcome(deliveries, [(r.HasField("error"), r.error) for r in response.results])
+
+
+def source_interaction(interaction: Interaction) -> facts_pb2.SourceInteraction:
+    """An interaction as the semantic tier takes it."""
+    return facts_pb2.SourceInteraction(
+        interaction_id=interaction.interaction_id,
+        user_id=interaction.user_id,
+        conversation_id=interaction.conversation_id,
+        position=interaction.position,
+        turn=turn_to_proto(interaction.turn),
+        scope=scope_to_proto(interaction.scope),
+    )
+
+
+def _note_source(interaction: Interaction) -> notes_pb2.NoteSource:
+    return notes_pb2.NoteSource(
+        interaction_id=interaction.interaction_id,
+        user_id=interaction.user_id,
+        conversation_id=interaction.conversation_id,
+        position=interaction.position,
+        turn=turn_to_proto(interaction.turn),
+        scope=scope_to_proto(interaction.scope),
+    )
+
+
+def _new_episode(interaction: Interaction) -> episodic_pb2.NewEpisode:
+    turn = turn_to_proto(interaction.turn)
+    is_answer = interaction.turn.role is MessageRole.ASSISTANT
+    episode = episodic_pb2.NewEpisode(
+        episode_id=interaction.interaction_id,
+        user_id=interaction.user_id,
+        session_id=interaction.conversation_id,
+        position=interaction.position,
+        role=turn.role,
+        speaker=turn.speaker,
+        query="" if is_answer else turn.content,
+        response=turn.content if is_answer else "",
+        attachments=turn.attachments,
+        sources=turn.sources,
+        time=turn.time,
+        scope=scope_to_proto(interaction.scope),
+        metadata=turn.metadata,
+    )
+    if turn.HasField("confidence"):
+        episode.confidence = turn.confidence
+    return episode
+
+
+def _interaction(delivery: Delivery) -> Interaction:
+    if not isinstance(delivery.subject, Interaction):
+        raise TypeError(f"delivery {delivery.delivery_id} to {delivery.tier.name} carries no interaction")
+    return delivery.subject
+
+
+def _by_conversation(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:
+    def key(delivery: Delivery) -> tuple[str, str, int]:
+        interaction = _interaction(delivery)
+        return interaction.user_id, interaction.conversation_id, interaction.position
+
+    for _, group in groupby(sorted(deliveries, key=key), key=lambda delivery: key(delivery)[:2]):
+        yield list(group)
+
+
+def _outcome(
+    deliveries: Sequence[Delivery], errors: Iterable[tuple[bool, common_pb2.ItemError]]
+) -> DeliveryOutcome:
+    """Pairs deliveries with the results of a call, which come in the same order."""
+    done: list[Delivery] = []
+    failed: list[DeliveryFailure] = []
+    for delivery, (is_refused, error) in zip(deliveries, errors, strict=True):
+        if is_refused:
+            failed.append(DeliveryFailure(delivery, error.reason, error.reason in _PERMANENT))
+        else:
+            done.append(delivery)
+    return DeliveryOutcome(tuple(done), tuple(failed))

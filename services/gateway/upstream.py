@@ -1,0 +1,215 @@
+"""The tiers as the gateway calls them: one small client each, all with a deadline and the caller's identity.
+
+Messages of the tiers' contracts pass through the gateway as they are (see docs/decisions/0003): it adds to them, and
+does not translate them into models of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import grpc
+
+from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
+from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb2_grpc
+from mneme.session.v1 import session_pb2, session_pb2_grpc
+from services.common.auth import Principal
+from services.common.errors_grpc import from_rpc_error
+
+Request = TypeVar("Request", contravariant=True)
+Response = TypeVar("Response", covariant=True)
+
+
+class MetadataSource(Protocol):
+    """Makes the metadata of a call: who asks, under which request id, in which trace."""
+
+    def __call__(self, principal: Principal) -> Sequence[tuple[str, str]]:
+        """Returns keys and values."""
+        ...
+
+
+class _Client:
+    """Calls one tier and turns its errors into ours."""
+
+    def __init__(self, name: str, metadata: MetadataSource) -> None:
+        self._name = name
+        self._metadata = metadata
+
+    async def _call(self, method: Any, request: Any, principal: Principal, timeout_seconds: float) -> Any:
+        try:
+            return await method(request, timeout=timeout_seconds, metadata=self._metadata(principal))
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc_error(error, store=self._name) from error
+
+
+class SessionClient(_Client):
+    """The session tier."""
+
+    def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
+        """Calls over the channel."""
+        super().__init__("session", metadata)
+        self._stub = session_pb2_grpc.SessionServiceStub(channel)
+
+    async def get(
+        self, principal: Principal, request: session_pb2.GetSessionRequest, *, timeout_seconds: float
+    ) -> session_pb2.GetSessionResponse:
+        """See SessionService.GetSession."""
+        response: session_pb2.GetSessionResponse = await self._call(
+            self._stub.GetSession, request, principal, timeout_seconds
+        )
+        return response
+
+    async def append(
+        self, principal: Principal, request: session_pb2.AppendTurnsRequest, *, timeout_seconds: float
+    ) -> session_pb2.AppendTurnsResponse:
+        """See SessionService.AppendTurns."""
+        response: session_pb2.AppendTurnsResponse = await self._call(
+            self._stub.AppendTurns, request, principal, timeout_seconds
+        )
+        return response
+
+    async def delete(
+        self, principal: Principal, request: session_pb2.DeleteSessionRequest, *, timeout_seconds: float
+    ) -> None:
+        """See SessionService.DeleteSession."""
+        await self._call(self._stub.DeleteSession, request, principal, timeout_seconds)
+
+
+class EpisodicClient(_Client):
+    """The episodic tier."""
+
+    def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
+        """Calls over the channel."""
+        super().__init__("episodic", metadata)
+        self._stub = episodic_pb2_grpc.EpisodicServiceStub(channel)
+
+    async def store(
+        self, principal: Principal, request: episodic_pb2.StoreEpisodesRequest, *, timeout_seconds: float
+    ) -> episodic_pb2.StoreEpisodesResponse:
+        """See EpisodicService.StoreEpisodes."""
+        response: episodic_pb2.StoreEpisodesResponse = await self._call(
+            self._stub.StoreEpisodes, request, principal, timeout_seconds
+        )
+        return response
+
+    async def search_candidates(
+        self, principal: Principal, request: episodic_pb2.SearchCandidatesRequest, *, timeout_seconds: float
+    ) -> episodic_pb2.SearchCandidatesResponse:
+        """See EpisodicService.SearchCandidates."""
+        response: episodic_pb2.SearchCandidatesResponse = await self._call(
+            self._stub.SearchCandidates, request, principal, timeout_seconds
+        )
+        return response
+
+    async def batch_get(
+        self, principal: Principal, request: episodic_pb2.BatchGetEpisodesRequest, *, timeout_seconds: float
+    ) -> episodic_pb2.BatchGetEpisodesResponse:
+        """See EpisodicService.BatchGetEpisodes."""
+        response: episodic_pb2.BatchGetEpisodesResponse = await self._call(
+            self._stub.BatchGetEpisodes, request, principal, timeout_seconds
+        )
+        return response
+
+    async def record_feedback(
+        self, principal: Principal, request: episodic_pb2.RecordFeedbackRequest, *, timeout_seconds: float
+    ) -> None:
+        """See EpisodicService.RecordFeedback."""
+        await self._call(self._stub.RecordFeedback, request, principal, timeout_seconds)
+
+    async def record_access(
+        self, principal: Principal, request: episodic_pb2.RecordAccessRequest, *, timeout_seconds: float
+    ) -> None:
+        """See EpisodicService.RecordAccess."""
+        await self._call(self._stub.RecordAccess, request, principal, timeout_seconds)
+
+
+class FactClient(_Client):
+    """The facts of the semantic tier."""
+
+    def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
+        """Calls over the channel."""
+        super().__init__("semantic", metadata)
+        self._stub = facts_pb2_grpc.FactServiceStub(channel)
+
+    async def extract(
+        self, principal: Principal, request: facts_pb2.ExtractFactsRequest, *, timeout_seconds: float
+    ) -> facts_pb2.ExtractFactsResponse:
+        """See FactService.ExtractFacts."""
+        response: facts_pb2.ExtractFactsResponse = await self._call(
+            self._stub.ExtractFacts, request, principal, timeout_seconds
+        )
+        return response
+
+    async def search(
+        self, principal: Principal, request: facts_pb2.SearchFactsRequest, *, timeout_seconds: float
+    ) -> facts_pb2.SearchFactsResponse:
+        """See FactService.SearchFacts."""
+        response: facts_pb2.SearchFactsResponse = await self._call(
+            self._stub.SearchFacts, request, principal, timeout_seconds
+        )
+        return response
+
+
+class ProfileClient(_Client):
+    """The profile of the semantic tier."""
+
+    def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
+        """Calls over the channel."""
+        super().__init__("profile", metadata)
+        self._stub = profile_pb2_grpc.ProfileServiceStub(channel)
+
+    async def get(
+        self, principal: Principal, request: profile_pb2.GetProfileRequest, *, timeout_seconds: float
+    ) -> profile_pb2.GetProfileResponse:
+        """See ProfileService.GetProfile."""
+        response: profile_pb2.GetProfileResponse = await self._call(
+            self._stub.GetProfile, request, principal, timeout_seconds
+        )
+        return response
+
+    async def observe(
+        self, principal: Principal, request: profile_pb2.ObserveInteractionsRequest, *, timeout_seconds: float
+    ) -> None:
+        """See ProfileService.ObserveInteractions."""
+        await self._call(self._stub.ObserveInteractions, request, principal, timeout_seconds)
+
+
+class NoteClient(_Client):
+    """The agentic tier."""
+
+    def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
+        """Calls over the channel."""
+        super().__init__("agentic", metadata)
+        self._stub = notes_pb2_grpc.NoteServiceStub(channel)
+
+    async def generate(
+        self, principal: Principal, request: notes_pb2.GenerateNotesRequest, *, timeout_seconds: float
+    ) -> notes_pb2.GenerateNotesResponse:
+        """See NoteService.GenerateNotes."""
+        response: notes_pb2.GenerateNotesResponse = await self._call(
+            self._stub.GenerateNotes, request, principal, timeout_seconds
+        )
+        return response
+
+    async def search(
+        self, principal: Principal, request: notes_pb2.SearchNotesRequest, *, timeout_seconds: float
+    ) -> notes_pb2.SearchNotesResponse:
+        """See NoteService.SearchNotes."""
+        response: notes_pb2.SearchNotesResponse = await self._call(
+            self._stub.SearchNotes, request, principal, timeout_seconds
+        )
+        return response
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """All tiers."""
+
+    session: SessionClient
+    episodic: EpisodicClient
+    facts: FactClient
+    profile: ProfileClient
+    notes: NoteClient

@@ -1,0 +1,1 @@
+"""Contract suites of the ports, and their subclasses for each driver."""

@@ -1,0 +1,27 @@
+"""The journal in PostgreSQL."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from services.common.ids import Uuid7Ids
+from services.common.postgres.pool import create_pool
+from services.common.postgres.server import EmbeddedPostgres
+from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
+from tests.contract.journal import JournalContract
+from tests.support.clock import FakeClock
+from tests.support.postgres import fresh_postgres
+
+
+class TestPostgresJournal(JournalContract):
+    @pytest.fixture
+    def clock(self) -> FakeClock:
+        return FakeClock()
+
+    @pytest.fixture
+    async def journal(self, postgres_server: EmbeddedPostgres, clock: FakeClock) -> AsyncIterator[PostgresJournal]:
+        async with fresh_postgres(postgres_server, migrations=[(SCHEMA, Path(MIGRATIONS))]) as urls:
+            pool = await create_pool(urls.app)
+            yield PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
+            await pool.close()
