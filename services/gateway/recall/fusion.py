@@ -1,0 +1,113 @@
+"""Stage fusion: one ranking of turns from the evidence of all lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import numpy as np
+
+from services.gateway.recall.evidence import EvidenceWeights, score_evidence
+from services.gateway.recall.model import (
+    CoarseResult,
+    EpisodeColumns,
+    FloatColumn,
+    LaneRank,
+    RankedEpisode,
+    episode_id_text,
+)
+from services.gateway.recall.question import QuestionEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class LaneWeights:
+    """What derived memories add to the turns that they come from."""
+
+    fact: float = 0.5  # of the similarity of the best fact
+    note: float = 0.3  # of the score of the best note
+
+
+@dataclass(frozen=True, slots=True)
+class _DerivedLane:
+    """Facts or notes as a lane of turns."""
+
+    name: str
+    part: FloatColumn  # what the lane adds to each candidate
+    ranks: dict[int, LaneRank]  # by candidate
+
+
+class Fusion:
+    """Ranks the candidates."""
+
+    def __init__(self, evidence: EvidenceWeights, lanes: LaneWeights) -> None:
+        """Weighs turns by `evidence`, and facts and notes by `lanes`."""
+        self._evidence = evidence
+        self._lanes = lanes
+
+    def __call__(
+        self, coarse: CoarseResult, question: QuestionEvidence, names: Sequence[str], *, limit: int
+    ) -> list[RankedEpisode]:
+        """Returns the best candidates, best first, ties by id.
+
+        Args:
+            coarse: What the tiers gave.
+            question: What was read from the question.
+            names: The speakers that the question was read with.
+            limit: At most this many.
+        """
+        columns = coarse.episodes
+        if columns is None or not len(columns):
+            return []
+        place = {episode_id: index for index, episode_id in enumerate(columns.ids)}
+        facts = _derived_lane(
+            "facts", self._lanes.fact, place, [(hit.fact.derived_from, hit.similarity) for hit in coarse.facts]
+        )
+        notes = _derived_lane(
+            "notes", self._lanes.note, place, [(hit.note.derived_from, hit.score) for hit in coarse.notes]
+        )
+        scores, parts = score_evidence(_with_named_speakers(columns, names), question, self._evidence)
+        scores = scores + facts.part + notes.part
+        parts = {**parts, facts.name: facts.part, notes.name: notes.part}
+        best = sorted(range(len(columns)), key=lambda i: (-scores[i], columns.ids[i]))[:limit]
+        return [
+            RankedEpisode(
+                episode_id=episode_id_text(columns.ids[index]),
+                score=float(scores[index]),
+                lanes=(
+                    *_lane_ranks(columns, index),
+                    *(lane.ranks[index] for lane in (facts, notes) if index in lane.ranks),
+                ),
+                parts=tuple((name, float(part[index])) for name, part in parts.items() if part[index]),
+            )
+            for index in best
+        ]
+
+
+def _with_named_speakers(columns: EpisodeColumns, names: Sequence[str]) -> EpisodeColumns:
+    """The columns with speakers numbered as in `names`; -1 where a speaker is not among them."""
+    numbers = {name: number for number, name in enumerate(names)}
+    renumbered = np.array([numbers.get(name, -1) for name in columns.speakers], dtype=np.int32)
+    return replace(columns, speaker=renumbered[columns.speaker])
+
+
+def _derived_lane(
+    name: str, weight: float, place: dict[bytes, int], hits: Iterable[tuple[Sequence[str], float]]
+) -> _DerivedLane:
+    """Spreads scores of derived memories, best first, over the candidates that they come from."""
+    part = np.zeros(len(place), dtype=np.float32)
+    ranks: dict[int, LaneRank] = {}
+    for rank, (sources, score) in enumerate(hits, 1):
+        for source in sources:
+            index = place.get(UUID(source).bytes)
+            if index is not None and index not in ranks:
+                ranks[index] = LaneRank(name, rank, score)
+                part[index] = weight * max(0.0, score)
+    return _DerivedLane(name, part, ranks)
+
+
+def _lane_ranks(columns: EpisodeColumns, index: int) -> Iterable[LaneRank]:
+    if columns.dense_rank[index]:
+        yield LaneRank("dense", int(columns.dense_rank[index]), float(columns.dense[index]))
+    if columns.lexical_rank[index]:
+        yield LaneRank("lexical", int(columns.lexical_rank[index]), float(columns.lexical[index]))

@@ -1,0 +1,226 @@
+"""What passes between the stages of a recall. Frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2
+from mneme.session.v1 import session_pb2
+from services.common.scope import GLOBAL_SCOPE, Scope
+from services.gateway.journal.model import SequenceSpan, Tier
+
+FloatColumn = npt.NDArray[np.float32]
+IntColumn = npt.NDArray[np.int32]
+
+RECALL_TIERS = (Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC)
+
+
+class TierState(IntEnum):
+    """How a tier took part; the numbers are those of the wire format."""
+
+    ANSWERED = 1
+    SKIPPED = 2
+    FAILED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """What is asked for."""
+
+    user_id: str
+    text: str
+    limit: int
+    as_of: datetime  # "yesterday" is the day before
+    scope: Scope = GLOBAL_SCOPE  # the reader's
+    conversation_id: str = ""  # the running one; empty for none
+    tiers: tuple[Tier, ...] = RECALL_TIERS
+    written: SequenceSpan | None = None  # what must be visible first
+
+
+@dataclass(frozen=True, slots=True)
+class TierReport:
+    """How one tier took part in an answer."""
+
+    tier: Tier
+    state: TierState
+    reason: str = ""  # why it was skipped or failed
+    duration_seconds: float = 0.0
+    candidate_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeColumns:
+    """Evidence for candidate turns: value i of every column belongs to candidate i, n candidates in all."""
+
+    ids: tuple[bytes, ...]  # 16 bytes each
+    dense: FloatColumn  # cosine similarity, in [-1, 1]
+    lexical: FloatColumn  # BM25, 0 without a shared term
+    dense_rank: IntColumn  # from 1; 0 if the lane did not return it
+    lexical_rank: IntColumn
+    session: IntColumn  # index into session_ids
+    position: IntColumn
+    speaker: IntColumn  # index into speakers
+    time: npt.NDArray[np.float64]  # seconds since the epoch
+    length: IntColumn  # characters
+    traits: IntColumn  # bit set, see Trait
+    feedback: IntColumn  # -1, 0, 1
+    importance: FloatColumn
+    session_ids: tuple[str, ...]
+    speakers: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """The number of candidates."""
+        return len(self.ids)
+
+    @classmethod
+    def from_response(cls, response: episodic_pb2.SearchCandidatesResponse) -> EpisodeColumns:
+        """Columns of a response of the episodic tier."""
+        raw = response.episode_ids
+        return cls(
+            ids=tuple(raw[i : i + 16] for i in range(0, len(raw), 16)),
+            dense=np.array(response.dense_scores, dtype=np.float32),
+            lexical=np.array(response.lexical_scores, dtype=np.float32),
+            dense_rank=np.array(response.dense_ranks, dtype=np.int32),
+            lexical_rank=np.array(response.lexical_ranks, dtype=np.int32),
+            session=np.array(response.sessions, dtype=np.int32),
+            position=np.array(response.positions, dtype=np.int32),
+            speaker=np.array(response.speaker_indexes, dtype=np.int32),
+            time=np.array(response.times, dtype=np.float64),
+            length=np.array(response.lengths, dtype=np.int32),
+            traits=np.array(response.traits, dtype=np.int32),
+            feedback=np.array(response.feedbacks, dtype=np.int32),
+            importance=np.array(response.importances, dtype=np.float32),
+            session_ids=tuple(response.session_ids),
+            speakers=tuple(response.speakers),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CoarseResult:
+    """What the tiers gave. Empty and failed are different: see the reports."""
+
+    episodes: EpisodeColumns | None = None  # None when the tier did not answer
+    facts: tuple[facts_pb2.ScoredFact, ...] = ()
+    notes: tuple[notes_pb2.ScoredNote, ...] = ()
+    recent_turns: tuple[session_pb2.SessionTurn, ...] = ()
+    reports: tuple[TierReport, ...] = ()
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether no tier that was asked for memories has answered."""
+        asked = [r for r in self.reports if r.state is not TierState.SKIPPED]
+        return bool(asked) and all(r.state is TierState.FAILED for r in asked)
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether a tier is missing from the answer."""
+        return any(r.state is TierState.FAILED for r in self.reports)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRank:
+    """A rank in one lane of the coarse search."""
+
+    lane: str
+    rank: int  # from 1
+    score: float  # the lane's raw score
+
+
+@dataclass(frozen=True, slots=True)
+class RankedEpisode:
+    """A candidate with its final score and the reasons."""
+
+    episode_id: str
+    score: float
+    lanes: tuple[LaneRank, ...]
+    parts: tuple[tuple[str, float], ...]  # name and value; they add up to the score
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """A ranked episode with its content."""
+
+    ranked: RankedEpisode
+    episode: episodic_pb2.Episode
+    fact_ids: tuple[str, ...] = ()
+    note_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was understood of the query."""
+
+    embedded_query: str
+    speakers: tuple[str, ...]
+    time_ranges: tuple[tuple[datetime, datetime], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The answer."""
+
+    recall_id: str
+    memories: tuple[RecalledMemory, ...]
+    facts: tuple[facts_pb2.ScoredFact, ...]
+    notes: tuple[notes_pb2.ScoredNote, ...]
+    recent_turns: tuple[session_pb2.SessionTurn, ...]
+    reports: tuple[TierReport, ...]
+    reading: Reading
+    stage_seconds: tuple[tuple[str, float], ...]
+    is_degraded: bool
+    is_consistent: bool | None = None  # None when no write was waited for
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSettings:
+    """Limits and shares of a recall."""
+
+    limit_default: int = 10
+    limit_max: int = 200
+    query_chars_max: int = 8_192
+    lane_limit: int = 100  # hits that each lane of the episodic tier contributes
+    neighbour_seeds: int = 60  # best hits whose neighbours become candidates
+    neighbour_radius: int = 2  # turns before and after
+    fact_limit: int = 20  # facts asked of the semantic tier
+    note_limit: int = 20  # notes asked of the agentic tier
+    note_hops: int = 2  # links walked from a note found by similarity
+    tier_time_share: float = 0.7  # of the time left, for the coarse search; the rest is for what comes after
+    consistency_time_share: float = 0.6  # of the time left, for waiting until a write is visible
+    speaker_cache_seconds: float = 5.0  # how old the names of a user's speakers may be
+    access_queue_max: int = 1_000  # recalls whose access statistics wait to be written; more are dropped
+
+
+def episode_id_text(raw: bytes) -> str:
+    """An episode id as text."""
+    return str(UUID(bytes=raw))
+
+
+@dataclass(frozen=True, slots=True)
+class StageDescription:
+    """One stage of the pipeline, for documentation and traces."""
+
+    name: str
+    spec: str  # items of the specification that it serves
+    purpose: str
+    is_skippable: bool = field(default=False)  # it may have nothing to do
+
+
+STAGES: Sequence[StageDescription] = (
+    StageDescription("consistency", "5.11", "waits until the writes of the token can be found", is_skippable=True),
+    StageDescription("read_question", "5.4, 5.5", "finds speakers and times, puts the question into first person"),
+    StageDescription("embed", "5.1", "embeds the question, once"),
+    StageDescription("coarse_search", "5.1, 5.4", "asks all tiers at once, each with its share of the deadline"),
+    StageDescription("quarantine", "5.3", "drops what the reader's scope must not see"),
+    StageDescription("fusion", "5.4", "ranks turns by the evidence of all lanes"),
+    StageDescription("fetch", "5.1", "reads the text of the best"),
+    StageDescription("assemble", "5.10", "puts the answer together with its reasons"),
+)

@@ -1,0 +1,175 @@
+"""Recall from end to end: runs the stages in order and hands each the result of those before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from mneme.episodic.v1 import episodic_pb2
+from services.common.auth import Principal
+from services.common.convert import vector_to_proto
+from services.common.embedding.embedder import Embedder
+from services.common.embedding.vectors import Vector
+from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
+from services.common.ids import IdSource
+from services.gateway.journal.model import Tier
+from services.gateway.recall.access import AccessRecorder
+from services.gateway.recall.coarse import CoarseSearch
+from services.gateway.recall.consistency import ConsistencyWait
+from services.gateway.recall.fetch import Fetch
+from services.gateway.recall.fusion import Fusion
+from services.gateway.recall.model import (
+    CoarseResult,
+    RankedEpisode,
+    Reading,
+    Recalled,
+    RecalledMemory,
+    RecallQuery,
+    RecallSettings,
+    TierReport,
+    TierState,
+)
+from services.gateway.recall.quarantine import quarantine
+from services.gateway.recall.question import QuestionEvidence, read_question
+from services.gateway.recall.speakers import SpeakerNames
+from services.gateway.recall.stages import StageClock
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The stages that reach out of the process; the others are functions."""
+
+    consistency: ConsistencyWait
+    speakers: SpeakerNames
+    embedder: Embedder
+    coarse: CoarseSearch
+    fusion: Fusion
+    fetch: Fetch
+    access: AccessRecorder
+
+
+class RecallPipeline:
+    """Answers a recall. See `model.STAGES` for the stages and docs/pipeline.md for what they do."""
+
+    def __init__(self, stages: Stages, *, ids: IdSource, settings: RecallSettings) -> None:
+        """Names each recall by `ids`."""
+        self._stages = stages
+        self._ids = ids
+        self._settings = settings
+
+    async def run(self, principal: Principal, query: RecallQuery, *, deadline_seconds: float) -> Recalled:
+        """Finds what matters for a query.
+
+        Raises:
+            StoreUnavailable: No tier that was asked has answered.
+            DeadlineExceeded: The question could not even be embedded in time.
+        """
+        clock = StageClock(deadline_seconds=deadline_seconds)
+        is_consistent = await self._wait(principal, query, clock)
+        with clock.stage("read_question"):
+            names = await self._stages.speakers.of(principal.tenant_id, query.user_id)
+            question = read_question(query.text, names, query.as_of)
+        with clock.stage("embed"):
+            vector = await self._embed(question.first_person_text, clock)
+        with clock.stage("coarse_search"):
+            coarse = await self._stages.coarse(
+                principal,
+                query,
+                lexical_query=question.first_person_text,
+                vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
+                timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
+            )
+        if coarse.all_failed:
+            raise _nothing_answered(coarse)
+        with clock.stage("quarantine"):
+            coarse = quarantine(coarse, query.scope)
+        with clock.stage("fusion"):
+            ranked = self._stages.fusion(coarse, question, names, limit=query.limit)
+        with clock.stage("fetch"):
+            memories, reports = await self._fetch(principal, query, ranked, coarse, clock)
+        with clock.stage("assemble"):
+            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in memories])
+            reading = _reading(question, names)
+        return Recalled(
+            recall_id=self._ids.new_id(),
+            memories=memories,
+            facts=coarse.facts,
+            notes=coarse.notes,
+            recent_turns=coarse.recent_turns,
+            reports=reports,
+            reading=reading,
+            stage_seconds=clock.stages,
+            is_degraded=is_consistent is False or any(r.state is TierState.FAILED for r in reports),
+            is_consistent=is_consistent,
+        )
+
+    async def _wait(self, principal: Principal, query: RecallQuery, clock: StageClock) -> bool | None:
+        if query.written is None:
+            return None
+        with clock.stage("consistency"):
+            return await self._stages.consistency(
+                principal.tenant_id,
+                query.written,
+                [tier for tier in query.tiers if tier is not Tier.SESSION],
+                timeout_seconds=clock.seconds_left * self._settings.consistency_time_share,
+            )
+
+    async def _embed(self, text: str, clock: StageClock) -> Vector:
+        try:
+            async with asyncio.timeout(clock.seconds_left):
+                return await self._stages.embedder.embed_query(text)
+        except TimeoutError as error:
+            raise DeadlineExceeded("the question could not be embedded in time") from error
+
+    async def _fetch(
+        self,
+        principal: Principal,
+        query: RecallQuery,
+        ranked: Sequence[RankedEpisode],
+        coarse: CoarseResult,
+        clock: StageClock,
+    ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
+        """Reads the texts; a tier that fails only now is reported like one that failed before."""
+        try:
+            async with asyncio.timeout(clock.seconds_left):
+                found = await self._stages.fetch(
+                    principal, query.user_id, ranked, reader=query.scope, timeout_seconds=clock.seconds_left
+                )
+        except (MnemeError, TimeoutError) as error:
+            reason = str(error.reason) if isinstance(error, MnemeError) else "DEADLINE_EXCEEDED"
+            return (), tuple(
+                TierReport(r.tier, TierState.FAILED, reason, r.duration_seconds)
+                if r.tier is Tier.EPISODIC
+                else r
+                for r in coarse.reports
+            )
+        return tuple(_memory(candidate, episode, coarse) for candidate, episode in found), coarse.reports
+
+
+def _memory(candidate: RankedEpisode, episode: episodic_pb2.Episode, coarse: CoarseResult) -> RecalledMemory:
+    return RecalledMemory(
+        ranked=candidate,
+        episode=episode,
+        fact_ids=tuple(h.fact.fact_id for h in coarse.facts if candidate.episode_id in h.fact.derived_from),
+        note_ids=tuple(h.note.note_id for h in coarse.notes if candidate.episode_id in h.note.derived_from),
+    )
+
+
+def _reading(question: QuestionEvidence, names: Sequence[str]) -> Reading:
+    return Reading(
+        embedded_query=question.first_person_text,
+        speakers=tuple(names[index] for index in question.named_speakers),
+        time_ranges=tuple(
+            (datetime.fromtimestamp(span.start, UTC), datetime.fromtimestamp(span.end, UTC))
+            for span in question.time_ranges
+        ),
+    )
+
+
+def _nothing_answered(coarse: CoarseResult) -> MnemeError:
+    failed = [r for r in coarse.reports if r.state is TierState.FAILED]
+    if all(r.reason == "DEADLINE_EXCEEDED" for r in failed):
+        return DeadlineExceeded("no memory tier answered in time")
+    return StoreUnavailable("memory tiers")
