@@ -1,0 +1,179 @@
+"""The coarse search of a retrieval pipeline: two lanes, the neighbours of the best hits, exact scores, light columns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import structlog
+
+from services.common.errors import StoreUnavailable
+from services.episodic.model import EpisodeId, EpisodeKey, Owner, neighbour_keys
+from services.episodic.store import EpisodeColumns, EpisodeIndex, EpisodeStore, IndexQuery, LaneHits, Vector
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateQuery:
+    """What is looked for, with every default filled in."""
+
+    owner: Owner
+    text: str
+    vector: Vector
+    scope_keys: Sequence[str]  # of the places that the reader sees
+    lane_limit: int  # hits of each lane
+    neighbour_seeds: int  # hits whose neighbours are added
+    neighbour_radius: int  # turns before and after
+    include: Sequence[EpisodeId] = ()  # scored whether or not a lane finds them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Raw evidence; entry i of each list belongs to candidate i. No particular order."""
+
+    columns: EpisodeColumns
+    dense_scores: list[float]  # best cosine similarity of the candidate's pieces
+    lexical_scores: list[float]  # best BM25 of its pieces, 0 without a shared term
+    dense_ranks: list[int]  # from 1, 0 if the lane did not return it
+    lexical_ranks: list[int]
+    degraded: bool = False  # the index could not be asked
+
+
+class CandidateSearch:
+    """Runs the search over the two ports. The store decides what exists, the index only how it scores."""
+
+    def __init__(self, store: EpisodeStore, index: EpisodeIndex) -> None:
+        """Search in `index`, with the truth in `store`."""
+        self._store = store
+        self._index = index
+
+    async def search(self, query: CandidateQuery) -> Candidates:
+        """The candidates of a query.
+
+        When the index cannot be asked, the store's own word search answers instead, marked `degraded`.
+
+        Raises:
+            StoreUnavailable: The store cannot be asked.
+        """
+        index_query = IndexQuery(
+            owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys
+        )
+        async with asyncio.TaskGroup() as tasks:
+            including = tasks.create_task(self._included(query)) if query.include else None
+            try:
+                lanes = await self._index.search(index_query, limit=query.lane_limit)
+            except StoreUnavailable as error:
+                _log.warning("episode index unavailable", error=str(error))
+                lanes = None
+        included = including.result() if including is not None else None
+        if lanes is None:
+            return await self._degraded(query, included)
+
+        added = _added_keys(lanes, query, included.keys if included is not None else ())
+        # The statement is on its way to the database before the index, which works in this process, is asked.
+        every_key = [*dict.fromkeys((*lanes.dense, *lanes.lexical, *added))]
+        reading = asyncio.create_task(
+            self._store.columns_at(query.owner, every_key, scope_keys=query.scope_keys)
+        )
+        try:
+            await asyncio.sleep(0)
+            exact = await self._exact_scores(index_query, lanes, added)
+            columns = await reading
+        except BaseException:
+            reading.cancel()
+            raise
+        return _assembled(columns, lanes, exact)
+
+    async def _included(self, query: CandidateQuery) -> EpisodeColumns:
+        return await self._store.columns_of(query.owner, query.include, scope_keys=query.scope_keys)
+
+    async def _exact_scores(
+        self, index_query: IndexQuery, lanes: LaneHits, added: Sequence[EpisodeKey]
+    ) -> LaneHits:
+        """Scores of what a lane did not return. A complete lane has returned everything that has a score."""
+        lexical_only = [key for key in lanes.lexical if key not in lanes.dense]
+        dense_only = [key for key in lanes.dense if key not in lanes.lexical]
+        return await self._index.score(
+            index_query,
+            dense=() if lanes.dense_complete else [*lexical_only, *added],
+            lexical=() if lanes.lexical_complete else [*dense_only, *added],
+        )
+
+    async def _degraded(self, query: CandidateQuery, included: EpisodeColumns | None) -> Candidates:
+        found, scores = await self._store.matching_columns(
+            query.owner, query.text, scope_keys=query.scope_keys, limit=query.lane_limit
+        )
+        ranks = [rank if score > 0 else 0 for rank, score in enumerate(scores, start=1)]
+        if included is not None:
+            known = set(found.keys)
+            further = [i for i, key in enumerate(included.keys) if key not in known]
+            found = found.joined(included.selected(further))
+            scores = [*scores, *(0.0 for _ in further)]
+            ranks = [*ranks, *(0 for _ in further)]
+        nothing = [0] * len(found)
+        return Candidates(
+            columns=found,
+            dense_scores=[0.0] * len(found),
+            lexical_scores=scores,
+            dense_ranks=nothing,
+            lexical_ranks=ranks,
+            degraded=True,
+        )
+
+
+def best_keys(lanes: LaneHits, limit: int) -> list[EpisodeKey]:
+    """The best hits of both lanes by the sum of their standardised scores, ties by key.
+
+    A hit that a lane did not return counts there as that lane's worst, or as 0 where the lexical lane is
+    complete: then it shares no term with the query.
+    """
+    keys = [*dict.fromkeys((*lanes.dense, *lanes.lexical))]
+    if not keys:
+        return []
+    total = _standardised(keys, lanes.dense, _worst(lanes.dense)) + _standardised(
+        keys, lanes.lexical, 0.0 if lanes.lexical_complete else _worst(lanes.lexical)
+    )
+    ordered = sorted(zip((-total).tolist(), keys, strict=True))
+    return [key for _, key in ordered[:limit]]
+
+
+def _added_keys(lanes: LaneHits, query: CandidateQuery, included: Sequence[EpisodeKey]) -> list[EpisodeKey]:
+    """Neighbours of the best hits and included episodes that no lane returned. Neighbours may not exist."""
+    added = dict.fromkeys(included)
+    for key in best_keys(lanes, query.neighbour_seeds):
+        added.update(dict.fromkeys(neighbour_keys(key, query.neighbour_radius)))
+    return [key for key in added if key not in lanes.dense and key not in lanes.lexical]
+
+
+def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits) -> Candidates:
+    dense = {**exact.dense, **lanes.dense}
+    lexical = {**exact.lexical, **lanes.lexical}
+    # An active episode without points is a fault that reconciliation repairs; there is no evidence to give.
+    present = [i for i, key in enumerate(columns.keys) if key in dense]
+    if len(present) < len(columns):
+        columns = columns.selected(present)
+    dense_ranks = dict(zip(lanes.dense, range(1, len(lanes.dense) + 1), strict=True))
+    lexical_ranks = dict(zip(lanes.lexical, range(1, len(lanes.lexical) + 1), strict=True))
+    keys = columns.keys
+    return Candidates(
+        columns=columns,
+        dense_scores=[dense[key] for key in keys],
+        lexical_scores=[lexical.get(key, 0.0) for key in keys],
+        dense_ranks=[dense_ranks.get(key, 0) for key in keys],
+        lexical_ranks=[lexical_ranks.get(key, 0) for key in keys],
+    )
+
+
+def _worst(scores: Mapping[EpisodeKey, float]) -> float:
+    return min(scores.values(), default=0.0)
+
+
+def _standardised(
+    keys: Sequence[EpisodeKey], scores: Mapping[EpisodeKey, float], missing: float
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = np.array([scores.get(key, missing) for key in keys], dtype=np.float64)
+    deviation = float(values.std())
+    return (values - values.mean()) / deviation if deviation > 0 else np.zeros_like(values)

@@ -1,0 +1,103 @@
+"""Settings of the episodic tier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from services.common.turns import TurnLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSettings:
+    """How an episode's text becomes pieces and terms. A change needs a new index."""
+
+    piece_chars: int = 800  # characters of a piece: what the embedding model reads without truncation
+    pieces_max: int = 64  # indexed pieces of an episode; text beyond them is kept but not searched
+    bm25_k: float = 1.2  # saturation of a term's frequency
+    bm25_b: float = 0.75  # how much a long piece is discounted, in [0, 1]
+    bm25_avg_terms: float = 20.0  # terms of a typical piece: dialogue turns are short
+    bm25_language: str = "english"  # stemmer and stop words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeLimits:
+    """Bounds of requests; each exceeded one is an error that names it."""
+
+    turn: TurnLimits = field(default_factory=TurnLimits)  # of query, response and what comes with them
+    id_chars_max: int = 128  # user, session and request ids
+    store_batch_max: int = 256  # episodes in one StoreEpisodes
+    get_batch_max: int = 500  # ids in one BatchGetEpisodes
+    update_batch_max: int = 200  # ids in one RecordFeedback or RecordAccess
+    include_max: int = 200  # include_episode_ids
+    query_chars_max: int = 8_192  # of a search query
+    top_k_default: int = 10
+    top_k_max: int = 200
+    lane_limit_default: int = 100  # hits of each lane
+    lane_limit_max: int = 1_000
+    neighbour_seeds_default: int = 60  # hits whose neighbours are added
+    neighbour_seeds_max: int = 200
+    neighbour_radius_default: int = 2  # turns before and after
+    neighbour_radius_max: int = 5
+    page_size_default: int = 50
+    page_size_max: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringSettings:
+    """Constants of SearchEpisodes."""
+
+    decay_scale_days: float = 365.0  # age at which the decay factor is one half
+    feedback_factor_good: float = 1.2
+    feedback_factor_bad: float = 0.5
+    overfetch_factor: int = 5  # hits ranked by similarity for each one returned, since decay reorders them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexerSettings:
+    """The worker that embeds and indexes behind the acknowledgement."""
+
+    batch_max: int = 64  # episodes claimed at once; their rows stay locked while they are embedded
+    poll_seconds: float = (
+        2.0  # how often to look for work nobody announced, such as another replica's leftovers
+    )
+    retry_seconds_min: float = 1.0  # wait after a first failure; doubles with each
+    retry_seconds_max: float = 300.0
+    kept_vectors_max: int = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
+    active_poll_seconds: float = 0.25  # how often wait_until_active looks for what another replica indexed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeSettings:
+    """The embedded vector engine. It stops the process while it works, so work is cut small."""
+
+    upsert_points_max: int = 64  # points in one call: 1.5 ms
+    flush_seconds: float = 1.0  # a power failure may cost the index this much; a kill of the process nothing
+    optimize_after_points: int = 20_000  # unindexed points that make rebuilding segments worth its time
+    optimize_quiet_seconds: float = 60.0  # time without a search before a rebuild may stop the process
+    exact_up_to_kilobytes: int = (
+        30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
+    )
+    search_threads: int = 1  # of the engine: a query this short gains nothing from two
+    overfetch_factor: float = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessSettings:
+    """Access statistics, written behind the answer."""
+
+    flush_seconds: float = 1.0
+    buffered_max: int = (
+        50_000  # episodes with uncounted accesses; beyond it accesses are dropped, not answers
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodicSettings:
+    """Everything that can be set in this tier."""
+
+    text: TextSettings = field(default_factory=TextSettings)
+    limits: EpisodeLimits = field(default_factory=EpisodeLimits)
+    scoring: ScoringSettings = field(default_factory=ScoringSettings)
+    indexer: IndexerSettings = field(default_factory=IndexerSettings)
+    edge: EdgeSettings = field(default_factory=EdgeSettings)
+    access: AccessSettings = field(default_factory=AccessSettings)

@@ -1,0 +1,207 @@
+"""The worker behind the acknowledgement: embeds pending episodes, indexes them, and only then makes them active."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import numpy as np
+import structlog
+
+from services.common.clock import Clock
+from services.common.embedding.embedder import Embedder
+from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
+from services.common.errors import MnemeError
+from services.episodic.config import IndexerSettings, TextSettings
+from services.episodic.model import EpisodeId, EpisodeStatus, Owner, episode_pieces
+from services.episodic.store import (
+    EpisodeIndex,
+    EpisodeStore,
+    IndexedPiece,
+    PendingBatch,
+    PendingEpisode,
+    Vector,
+)
+
+_log = structlog.get_logger(__name__)
+
+
+class EpisodeIndexer:
+    """Takes pending episodes from the store, which is the queue, so nothing is lost with the process.
+
+    Any number of replicas may run one. An episode that cannot be embedded is set aside with growing waits and
+    never holds up others. Belongs to one event loop: `start` it, and `aclose` it.
+    """
+
+    def __init__(
+        self,
+        store: EpisodeStore,
+        index: EpisodeIndex,
+        embedder: Embedder,
+        clock: Clock,
+        *,
+        settings: IndexerSettings | None = None,
+        text: TextSettings | None = None,
+    ) -> None:
+        """Index what `store` holds into `index`, with vectors of `embedder`."""
+        self._store = store
+        self._index = index
+        self._embedder = embedder
+        self._clock = clock
+        self._settings = settings or IndexerSettings()
+        self._text = text or TextSettings()
+        self._kept: OrderedDict[tuple[Owner, EpisodeId], Sequence[Vector]] = OrderedDict()
+        self._kept_count = 0
+        self._work = asyncio.Event()
+        self._progress = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Send episodes that were indexed with another model through again, and begin to work.
+
+        Raises:
+            StoreUnavailable: The store cannot be asked.
+        """
+        count = await self._store.reset_other_models(self._index.model)
+        if count:
+            _log.info("episodes are embedded again with another model", count=count)
+        self._task = asyncio.create_task(self._run(), name="episodic-indexer")
+
+    async def aclose(self) -> None:
+        """Stop. What is under way is given back and done after the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    def notify(self, vectors: Mapping[tuple[Owner, EpisodeId], Sequence[Vector]] | None = None) -> None:
+        """Tell that there is work, with the vectors of pieces that callers brought along.
+
+        Vectors wait in memory only: after a crash, or when too many wait, the texts are embedded again.
+        """
+        for name, pieces in (vectors or {}).items():
+            if name not in self._kept:
+                self._kept[name] = pieces
+                self._kept_count += len(pieces)
+        while self._kept_count > self._settings.kept_vectors_max:
+            _, dropped = self._kept.popitem(last=False)
+            self._kept_count -= len(dropped)
+        self._work.set()
+
+    async def wait_active(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId]
+    ) -> dict[EpisodeId, EpisodeStatus]:
+        """Wait until none of the episodes is pending, whoever indexes them, and return their statuses.
+
+        The deadline is the caller's.
+        """
+        while True:
+            progress = self._progress
+            statuses = await self._store.statuses(owner, episode_ids)
+            if EpisodeStatus.PENDING_EMBEDDING not in statuses.values():
+                return statuses
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._settings.active_poll_seconds):
+                    await progress.wait()
+
+    async def index_batch(self) -> int:
+        """Index one batch of pending episodes and return how many were taken on; 0 when none is due."""
+        async with self._store.claim_pending(limit=self._settings.batch_max, now=self._clock.now()) as batch:
+            if batch.episodes:
+                await self._index_claimed(batch)
+        progress, self._progress = self._progress, asyncio.Event()
+        progress.set()
+        return len(batch.episodes)
+
+    async def _run(self) -> None:
+        failures = 0
+        while True:
+            self._work.clear()
+            try:
+                count = await self.index_batch()
+            except Exception as error:
+                failures += 1
+                # Unexpected errors are logged in full; the store's and the embedder's own say enough.
+                known = isinstance(error, MnemeError | EmbedderBusyError | EmbedderClosedError)
+                _log.warning("indexing failed", error=str(error), failures=failures, exc_info=not known)
+                await asyncio.sleep(self._retry_seconds(failures))
+                continue
+            failures = 0
+            if count < self._settings.batch_max:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.poll_seconds):
+                        await self._work.wait()
+
+    async def _index_claimed(self, batch: PendingBatch) -> None:
+        try:
+            await self._put(batch.episodes)
+        except (MnemeError, EmbedderBusyError, EmbedderClosedError):
+            raise
+        except Exception:
+            _log.warning("a batch cannot be embedded; trying its episodes one by one", exc_info=True)
+        else:
+            await batch.mark_active(batch.episodes)
+            return
+        for episode in batch.episodes:
+            try:
+                await self._put([episode])
+            except (MnemeError, EmbedderBusyError, EmbedderClosedError):
+                raise
+            except Exception:
+                wait = timedelta(seconds=self._retry_seconds(episode.attempts + 1))
+                _log.warning(
+                    "an episode cannot be embedded", episode_id=str(episode.episode_id), exc_info=True
+                )
+                await batch.defer(episode, until=self._clock.now() + wait)
+            else:
+                await batch.mark_active([episode])
+
+    async def _put(self, episodes: Sequence[PendingEpisode]) -> None:
+        """Embed what has no vector yet and index everything."""
+        texts = [
+            episode_pieces(e.text, piece_chars=self._text.piece_chars, pieces_max=self._text.pieces_max)
+            for e in episodes
+        ]
+        kept = [self._taken(e, len(pieces)) for e, pieces in zip(episodes, texts, strict=True)]
+        missing = [
+            text for pieces, known in zip(texts, kept, strict=True) if known is None for text in pieces
+        ]
+        embedded = iter(await self._embedder.embed_documents(missing)) if missing else iter(())
+        await self._index.put(
+            [
+                IndexedPiece(
+                    owner=episode.owner,
+                    key=episode.key,
+                    number=number,
+                    text=text,
+                    vector=_checked(next(embedded) if known is None else known[number]),
+                    scope_key=episode.scope_key,
+                    time=episode.time,
+                )
+                for episode, pieces, known in zip(episodes, texts, kept, strict=True)
+                for number, text in enumerate(pieces)
+            ]
+        )
+
+    def _taken(self, episode: PendingEpisode, pieces_count: int) -> Sequence[Vector] | None:
+        """The vectors that a caller brought along, if they are as many as the pieces."""
+        vectors = self._kept.pop((episode.owner, episode.episode_id), None)
+        if vectors is None:
+            return None
+        self._kept_count -= len(vectors)
+        return vectors if len(vectors) == pieces_count else None
+
+    def _retry_seconds(self, failures: int) -> float:
+        doubled = self._settings.retry_seconds_min * 2.0 ** min(failures - 1, 20)
+        return min(doubled, self._settings.retry_seconds_max)
+
+
+def _checked(vector: Vector) -> Vector:
+    """Refuse a vector that would poison the index: engines take NaN without a word."""
+    if not np.isfinite(vector).all():
+        raise ValueError("the model returned a vector that is not finite")
+    return vector

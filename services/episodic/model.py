@@ -1,0 +1,175 @@
+"""Episodes as frozen values, and the pure functions over them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, IntFlag
+from typing import Final, NewType
+from uuid import UUID
+
+from services.common.text import is_question, split_pieces
+from services.common.turns import Attachment, MessageRole, searchable_text
+
+TenantId = NewType("TenantId", str)
+UserId = NewType("UserId", str)
+EpisodeId = NewType("EpisodeId", UUID)
+EpisodeKey = NewType("EpisodeKey", bytes)
+"""An episode's place, 14 bytes: 10 of the session's hash, then the position as big-endian uint32.
+
+Keys of neighbouring turns follow from one another without a look-up. The hash takes in tenant and user, so keys
+are unique everywhere, except that two of n sessions collide with a chance of about n^2 / 2^81.
+"""
+
+SESSION_HASH_BYTES: Final = 10
+EPISODE_KEY_BYTES: Final = SESSION_HASH_BYTES + 4
+POSITION_MAX: Final = 2**31 - 1
+_SEPARATOR: Final = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose memory it is: every port takes one, so that no call can forget the tenant."""
+
+    tenant_id: TenantId
+    user_id: UserId
+
+    @property
+    def key(self) -> str:
+        """Tenant and user as one string; ids hold no control characters, so it is unique."""
+        return f"{self.tenant_id}{_SEPARATOR}{self.user_id}"
+
+
+class EpisodeStatus(IntEnum):
+    """Where an episode stands in its life; the numbers are those of the wire format."""
+
+    PENDING_EMBEDDING = 1
+    ACTIVE = 2
+    ARCHIVED = 3
+
+
+class Trait(IntFlag):
+    """What kind of turn a text is; the bits are those of the wire format."""
+
+    QUESTION = 1
+    ASSISTANT = 2
+    REACTION = 4
+    FIRST_PERSON = 8
+    CAPTION = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEpisode:
+    """An episode to store, checked and with its defaults filled in."""
+
+    episode_id: EpisodeId
+    owner: Owner
+    session_id: str
+    position: int  # in the conversation, from 0
+    role: MessageRole
+    time: datetime  # when it happened; aware, UTC
+    speaker: str = ""
+    query: str = ""
+    response: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    sources: tuple[str, ...] = ()
+    confidence: float | None = None  # in [0, 1], where known
+    importance: float = 0.5  # in [0, 1]
+    scope_key: str = "1"  # Scope.key
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What is embedded and indexed."""
+        return episode_text(self.query, self.response, self.attachments)
+
+    @property
+    def key(self) -> EpisodeKey:
+        """Its place."""
+        return episode_key(self.owner, self.session_id, self.position)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """A stored episode."""
+
+    content: NewEpisode
+    feedback: int  # -1, 0 or 1
+    access_count: int
+    last_access_time: datetime | None
+    create_time: datetime
+    status: EpisodeStatus
+
+
+def episode_text(query: str, response: str, attachments: tuple[Attachment, ...]) -> str:
+    """What was asked, what was answered, and the captions, as the text that is embedded and indexed."""
+    return searchable_text("\n".join(part for part in (query, response) if part.strip()), attachments)
+
+
+def episode_pieces(text: str, *, piece_chars: int, pieces_max: int) -> list[str]:
+    """The text in the pieces that are indexed; what lies beyond `pieces_max` is kept but not searched."""
+    return split_pieces(text, piece_chars)[:pieces_max]
+
+
+def session_hash(owner: Owner, session_id: str) -> bytes:
+    """First bytes of the keys of a session's episodes."""
+    text = f"{owner.key}{_SEPARATOR}{session_id}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:SESSION_HASH_BYTES]
+
+
+def episode_key(owner: Owner, session_id: str, position: int) -> EpisodeKey:
+    """The place of an episode."""
+    return EpisodeKey(session_hash(owner, session_id) + position.to_bytes(4, "big"))
+
+
+def neighbour_keys(key: EpisodeKey, radius: int) -> list[EpisodeKey]:
+    """Places up to `radius` turns before and after in the same session, without the place itself."""
+    prefix, position = key[:SESSION_HASH_BYTES], int.from_bytes(key[SESSION_HASH_BYTES:], "big")
+    places = range(max(0, position - radius), min(POSITION_MAX, position + radius) + 1)
+    return [EpisodeKey(prefix + place.to_bytes(4, "big")) for place in places if place != position]
+
+
+def decay_factor(time: datetime, *, now: datetime, scale_days: float) -> float:
+    """Hyperbolic decay 1 / (1 + days / scale), in (0, 1]; what lies in the future has not decayed."""
+    days = max(0.0, (now - time).total_seconds() / 86_400)
+    return 1.0 / (1.0 + days / scale_days)
+
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+_FIRST_PERSON: Final = re.compile(
+    r"\b(?:I|I['\u2019](?:m|ve|d|ll)|i['\u2019](?:m|ve|d|ll)|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself"
+    r"|[Ww]e|[Ww]e['\u2019](?:re|ve|d|ll)|[Uu]s|[Oo]ur|[Oo]urs|[Oo]urselves)\b"
+)
+_REACTION_OPENERS: Final = frozenset(
+    "wow thanks thank thx haha hahaha lol yes yeah yep yup no nope ok okay sure great awesome amazing cool nice "
+    "congrats congratulations absolutely definitely exactly totally agreed true right perfect sweet oh aw aww yay "
+    "hi hey hello bye goodbye hmm huh indeed gotcha welcome cheers sorry good lovely wonderful fantastic".split()
+)
+_REACTION_WORDS_MAX: Final = 12
+
+
+def traits(role: MessageRole, *, query: str, response: str, attachments: Sequence[Attachment]) -> Trait:
+    """What kind of turn it is, told by rules once when it is written.
+
+    QUESTION: it asks something. REACTION: at most 12 words that open with a reaction ("wow", "thanks") and ask
+    nothing. FIRST_PERSON: the speaker speaks of themselves. CAPTION: something attached has a caption.
+    """
+    content = "\n".join(part for part in (query, response) if part.strip())
+    found = Trait(0)
+    asks = is_question(query or response)
+    if asks:
+        found |= Trait.QUESTION
+    if role is MessageRole.ASSISTANT:
+        found |= Trait.ASSISTANT
+    words = _WORD.findall(content)
+    is_short = 0 < len(words) <= _REACTION_WORDS_MAX
+    if is_short and not asks and words[0].lower() in _REACTION_OPENERS:
+        found |= Trait.REACTION
+    if _FIRST_PERSON.search(content):
+        found |= Trait.FIRST_PERSON
+    if any(attachment.caption.strip() for attachment in attachments):
+        found |= Trait.CAPTION
+    return found

@@ -1,0 +1,266 @@
+"""Use cases of the episodic tier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from services.common.clock import Clock
+from services.common.embedding.embedder import Embedder
+from services.common.errors import MnemeError, NotFound
+from services.episodic.access import AccessRecorder
+from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch
+from services.episodic.config import EpisodicSettings
+from services.episodic.indexer import EpisodeIndexer
+from services.episodic.model import (
+    Episode,
+    EpisodeId,
+    EpisodeStatus,
+    NewEpisode,
+    Owner,
+    TenantId,
+    decay_factor,
+)
+from services.episodic.store import (
+    EpisodeCursor,
+    EpisodeFilter,
+    EpisodeIndex,
+    EpisodeStore,
+    IndexQuery,
+    Vector,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreItem:
+    """One episode of a batch as it came in: what it asks for, or why it cannot be."""
+
+    episode_id: str  # as it was sent
+    episode: NewEpisode | MnemeError
+    piece_vectors: Sequence[Vector] = ()  # of the text's pieces, where the caller has them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreResult:
+    """What became of one item."""
+
+    episode_id: str
+    created: bool = False
+    status: EpisodeStatus | None = None  # None on failure
+    error: MnemeError | PlaceTaken | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceTaken:
+    """Another episode holds the item's place in its conversation."""
+
+    session_id: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """A search for similar episodes, with every default filled in."""
+
+    owner: Owner
+    text: str
+    vector: Vector | None  # None: the text is embedded here
+    scope_keys: Sequence[str]  # of the places that the reader sees
+    top_k: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredEpisode:
+    """A hit."""
+
+    episode: Episode
+    score: float  # similarity x decay x feedback factor
+    similarity: float  # cosine, in [-1, 1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodePage:
+    """One page of a list."""
+
+    episodes: Sequence[Episode]
+    next_cursor: EpisodeCursor | None  # None on the last page
+
+
+class EpisodeService:
+    """What the tier can do, for callers that are already authorised. Requests come checked by `convert`."""
+
+    def __init__(
+        self,
+        *,
+        store: EpisodeStore,
+        index: EpisodeIndex,
+        indexer: EpisodeIndexer,
+        accesses: AccessRecorder,
+        embedder: Embedder,
+        clock: Clock,
+        settings: EpisodicSettings | None = None,
+    ) -> None:
+        """Work on the given parts; whoever built them starts and closes them."""
+        self._store = store
+        self._index = index
+        self._indexer = indexer
+        self._accesses = accesses
+        self._embedder = embedder
+        self._clock = clock
+        self._settings = settings or EpisodicSettings()
+        self._candidates = CandidateSearch(store, index)
+
+    async def store_episodes(
+        self, tenant_id: TenantId, items: Sequence[StoreItem], *, wait_until_active: bool
+    ) -> list[StoreResult]:
+        """Store what can be stored, durably, and say for each item what became of it, in order.
+
+        With `wait_until_active`, returns when searches see the new episodes; the deadline is the caller's, and
+        they stay stored when it passes.
+
+        Raises:
+            StoreUnavailable: Nothing was stored.
+        """
+        good = [item for item in items if isinstance(item.episode, NewEpisode)]
+        episodes = [item.episode for item in good if isinstance(item.episode, NewEpisode)]
+        outcomes = await self._store.insert(tenant_id, episodes, now=self._clock.now())
+        created = [
+            (item, episode)
+            for item, episode, outcome in zip(good, episodes, outcomes, strict=True)
+            if outcome.created
+        ]
+        if created:
+            self._indexer.notify(
+                {
+                    (episode.owner, episode.episode_id): item.piece_vectors
+                    for item, episode in created
+                    if item.piece_vectors
+                }
+            )
+        remaining = iter(zip(episodes, outcomes, strict=True))
+        results = []
+        for item in items:
+            if isinstance(item.episode, MnemeError):
+                results.append(StoreResult(episode_id=item.episode_id, error=item.episode))
+                continue
+            episode, outcome = next(remaining)
+            results.append(
+                StoreResult(
+                    episode_id=item.episode_id,
+                    created=outcome.created,
+                    status=outcome.status,
+                    error=None
+                    if outcome.status is not None
+                    else PlaceTaken(episode.session_id, episode.position),
+                )
+            )
+        return await self._when_active(results, episodes) if wait_until_active else results
+
+    async def get_episode(self, owner: Owner, episode_id: EpisodeId) -> Episode:
+        """One episode, whatever its status.
+
+        Raises:
+            NotFound: The user has no such episode.
+        """
+        found = await self._store.get(owner, [episode_id])
+        if episode_id not in found:
+            raise NotFound("episode", str(episode_id))
+        return found[episode_id]
+
+    async def batch_get(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[Episode]:
+        """Those that exist, in the order asked for."""
+        found = await self._store.get(owner, episode_ids)
+        return [found[episode_id] for episode_id in episode_ids if episode_id in found]
+
+    async def list_episodes(
+        self, owner: Owner, query: EpisodeFilter, *, page_size: int, after: EpisodeCursor | None
+    ) -> EpisodePage:
+        """A page of the user's episodes, newest first, ties by id (highest first)."""
+        found = await self._store.list_episodes(owner, query, limit=page_size + 1, after=after)
+        episodes = found[:page_size]
+        last = episodes[-1].content if len(found) > page_size else None
+        return EpisodePage(
+            episodes=episodes,
+            next_cursor=None if last is None else EpisodeCursor(last.time, last.episode_id),
+        )
+
+    async def search(self, query: SearchQuery) -> list[ScoredEpisode]:
+        """The active episodes with the highest similarity x decay x feedback factor, best first, ties by id.
+
+        Decay and feedback reorder the most similar `top_k` x `overfetch_factor` episodes.
+
+        Raises:
+            StoreUnavailable: The index or the store cannot be asked.
+        """
+        scoring = self._settings.scoring
+        vector = query.vector if query.vector is not None else await self._embedder.embed_query(query.text)
+        # Without words there is no lexical lane.
+        index_query = IndexQuery(owner=query.owner, text="", vector=vector, scope_keys=query.scope_keys)
+        lanes = await self._index.search(index_query, limit=query.top_k * scoring.overfetch_factor)
+        columns = await self._store.columns_at(query.owner, list(lanes.dense), scope_keys=query.scope_keys)
+        now = self._clock.now().timestamp()
+        scored = []
+        for i, key in enumerate(columns.keys):
+            similarity = lanes.dense[key]
+            days = max(0.0, (now - columns.times[i]) / 86_400)
+            score = (
+                similarity
+                / (1.0 + days / scoring.decay_scale_days)
+                * self._feedback_factor(columns.feedbacks[i])
+            )
+            scored.append((-score, columns.episode_ids[i], similarity))
+        best = sorted(scored)[: query.top_k]
+        episodes = await self._store.get(query.owner, [EpisodeId(UUID(bytes=name)) for _, name, _ in best])
+        return [
+            ScoredEpisode(episode=episode, score=-negative_score, similarity=similarity)
+            for negative_score, name, similarity in best
+            if (episode := episodes.get(EpisodeId(UUID(bytes=name)))) is not None
+        ]
+
+    async def search_candidates(self, query: CandidateQuery) -> Candidates:
+        """Coarse evidence for a retrieval pipeline; see `CandidateSearch.search`."""
+        return await self._candidates.search(query)
+
+    async def record_feedback(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, request_id: str
+    ) -> list[EpisodeId]:
+        """Set the feedback of those that exist, and return their ids. A repeat returns the first answer.
+
+        Raises:
+            InvalidArgument: The request id was used for another request.
+        """
+        return await self._store.set_feedback(
+            owner, episode_ids, feedback, request_id=request_id, now=self._clock.now()
+        )
+
+    def record_access(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> None:
+        """Note that episodes were used; written behind the answer."""
+        self._accesses.record(owner, episode_ids)
+
+    def decay_factor(self, episode: Episode) -> float:
+        """How far the episode has decayed by now, in (0, 1]."""
+        scale_days = self._settings.scoring.decay_scale_days
+        return decay_factor(episode.content.time, now=self._clock.now(), scale_days=scale_days)
+
+    def _feedback_factor(self, feedback: int) -> float:
+        scoring = self._settings.scoring
+        return {1: scoring.feedback_factor_good, -1: scoring.feedback_factor_bad}.get(feedback, 1.0)
+
+    async def _when_active(
+        self, results: Sequence[StoreResult], episodes: Sequence[NewEpisode]
+    ) -> list[StoreResult]:
+        """The results once nothing of them is pending."""
+        waiting: dict[Owner, list[EpisodeId]] = {}
+        for episode in episodes:
+            waiting.setdefault(episode.owner, []).append(episode.episode_id)
+        statuses: dict[str, EpisodeStatus] = {}
+        for owner, episode_ids in waiting.items():
+            found = await self._indexer.wait_active(owner, episode_ids)
+            statuses.update({str(episode_id): status for episode_id, status in found.items()})
+        return [
+            replace(result, status=statuses.get(str(UUID(result.episode_id)), result.status))
+            if result.status is not None
+            else result
+            for result in results
+        ]

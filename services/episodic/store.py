@@ -1,0 +1,281 @@
+"""Ports of the episodic tier: the relational truth, and the index that searches pieces of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
+
+Vector = npt.NDArray[np.float32]
+"""One embedding: float32 `[dimension]`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOutcome:
+    """What became of one episode of a batch."""
+
+    created: bool  # True if this call stored it
+    status: EpisodeStatus | None  # after the call; None where its place was taken by another episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeFilter:
+    """Which of a user's episodes a list holds."""
+
+    session_id: str | None = None
+    status: EpisodeStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeCursor:
+    """The last episode of a page: the next one begins behind it."""
+
+    time: datetime
+    episode_id: EpisodeId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingEpisode:
+    """An episode that waits to be indexed."""
+
+    owner: Owner
+    episode_id: EpisodeId
+    key: EpisodeKey
+    scope_key: str
+    text: str
+    time: datetime
+    attempts: int  # failures so far
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeColumns:
+    """The light columns of some episodes, without text; entry i of each list belongs to episode i."""
+
+    keys: list[EpisodeKey]
+    episode_ids: list[bytes]  # 16 bytes each
+    session_ids: list[str]
+    positions: list[int]
+    speakers: list[str]
+    times: list[float]  # seconds since the Unix epoch
+    lengths: list[int]  # characters
+    traits: list[int]
+    feedbacks: list[int]
+    importances: list[float]
+
+    def __len__(self) -> int:
+        """Number of episodes."""
+        return len(self.keys)
+
+    def selected(self, indexes: Sequence[int]) -> EpisodeColumns:
+        """The columns of some episodes, in the order of their indexes."""
+        return EpisodeColumns(**{f.name: [getattr(self, f.name)[i] for i in indexes] for f in fields(self)})
+
+    def joined(self, other: EpisodeColumns) -> EpisodeColumns:
+        """These episodes and the others behind them."""
+        return EpisodeColumns(
+            **{f.name: [*getattr(self, f.name), *getattr(other, f.name)] for f in fields(self)}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessCount:
+    """Uses of one episode since the last time they were written."""
+
+    owner: Owner
+    episode_id: EpisodeId
+    count: int
+    last_time: datetime
+
+
+class PendingBatch(Protocol):
+    """Episodes that one worker has claimed; inside `async with` no other worker gets them.
+
+    Leaving the block with an exception, or dying, gives them back unchanged.
+    """
+
+    @property
+    def episodes(self) -> Sequence[PendingEpisode]:
+        """The claimed episodes, oldest first; may be empty."""
+        ...
+
+    async def mark_active(self, episodes: Sequence[PendingEpisode]) -> None:
+        """Makes claimed episodes searchable when the block is left. Their points must be durable in the index."""
+        ...
+
+    async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
+        """Notes a failure: nobody claims the episode before `until`."""
+        ...
+
+
+class PendingClaim(Protocol):
+    """The context manager around a `PendingBatch`."""
+
+    async def __aenter__(self) -> PendingBatch: ...
+
+    async def __aexit__(self, *exc_info: object) -> bool | None: ...
+
+
+class EpisodeStore(Protocol):
+    """Where episodes are true. What a call acknowledges survives a crash.
+
+    Every method but those of background work acts for one tenant; rows of others do not exist for it. All raise
+    `StoreUnavailable`, `DeadlineExceeded` or `Conflict`.
+    """
+
+    async def insert(
+        self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime
+    ) -> list[StoreOutcome]:
+        """Stores episodes as PENDING_EMBEDDING in one transaction; one outcome each, in order.
+
+        An id that its owner already has is left as it is. A place (session and position) that another
+        episode holds is not overwritten: that item's status is None.
+        """
+        ...
+
+    async def get(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, Episode]:
+        """Those of the episodes that exist, whatever their status."""
+        ...
+
+    async def statuses(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId]
+    ) -> dict[EpisodeId, EpisodeStatus]:
+        """Statuses of those of the episodes that exist."""
+        ...
+
+    async def list_episodes(
+        self, owner: Owner, query: EpisodeFilter, *, limit: int, after: EpisodeCursor | None
+    ) -> list[Episode]:
+        """Episodes by (time, id) descending, behind the cursor."""
+        ...
+
+    async def columns_at(
+        self, owner: Owner, keys: Sequence[EpisodeKey], *, scope_keys: Sequence[str]
+    ) -> EpisodeColumns:
+        """Columns of the active episodes at these places in these scopes, in any order."""
+        ...
+
+    async def columns_of(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], *, scope_keys: Sequence[str]
+    ) -> EpisodeColumns:
+        """Columns of the active episodes among these in these scopes, in any order."""
+        ...
+
+    async def matching_columns(
+        self, owner: Owner, query: str, *, scope_keys: Sequence[str], limit: int
+    ) -> tuple[EpisodeColumns, list[float]]:
+        """Columns and word scores of active episodes: those that share words with the query first, then the newest.
+
+        For when the index cannot be asked: it reads every episode of the user.
+        """
+        ...
+
+    async def set_feedback(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, request_id: str, now: datetime
+    ) -> list[EpisodeId]:
+        """Sets the feedback of those that exist and returns their ids in the order given.
+
+        A repeat of the request id changes nothing and returns the first answer.
+
+        Raises:
+            InvalidArgument: The request id was used for another request (REQUEST_ID_REUSED).
+        """
+        ...
+
+    async def add_accesses(self, accesses: Sequence[AccessCount]) -> None:
+        """Adds access counts across tenants; background work. Unknown episodes are ignored."""
+        ...
+
+    def claim_pending(self, *, limit: int, now: datetime) -> PendingClaim:
+        """Claims pending episodes of all tenants, oldest first, that no other worker holds; background work."""
+        ...
+
+    async def reset_other_models(self, model: str) -> int:
+        """Makes active episodes that were indexed with another model pending again, and returns how many."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedPiece:
+    """One piece of an episode's text on its way into the index."""
+
+    owner: Owner
+    key: EpisodeKey
+    number: int  # of the piece within its episode, 0 to 65,535
+    text: str
+    vector: Vector
+    scope_key: str
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexQuery:
+    """What is looked for, by whom."""
+
+    owner: Owner
+    text: str
+    vector: Vector
+    scope_keys: Sequence[str]  # of the places that the reader sees
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneHits:
+    """Episodes of both lanes with the score of their best piece, best first, ties by key."""
+
+    dense: Mapping[EpisodeKey, float]  # cosine similarity, in [-1, 1]
+    lexical: Mapping[EpisodeKey, float]  # BM25 with IDF over the owner's pieces; > 0
+    dense_complete: bool  # True when the lane holds every episode that the reader sees
+    lexical_complete: bool  # True when it holds every one that shares a term with the query
+
+
+class EpisodeIndex(Protocol):
+    """Finds pieces of text by meaning and by words. Derived: it can be rebuilt from the store.
+
+    It holds vectors of one model. Nobody but the owner finds a piece or changes a score: term statistics are
+    taken over the owner's pieces alone. Engines may differ in which of equally scored pieces they leave out
+    at a limit. All methods raise `StoreUnavailable`.
+    """
+
+    @property
+    def model(self) -> str:
+        """Fingerprint of the model whose vectors it holds."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Components of a vector."""
+        ...
+
+    async def put(self, pieces: Sequence[IndexedPiece]) -> None:
+        """Adds or replaces pieces. They survive a crash, and searches see them, when the call returns."""
+        ...
+
+    async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
+        """The best `limit` episodes of each lane."""
+        ...
+
+    async def score(
+        self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
+    ) -> LaneHits:
+        """Exact scores of the named episodes, lane by lane; those that the reader does not see are missing.
+
+        The answer may hold others beside those asked for, never with a wrong score.
+        """
+        ...
+
+    async def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
+        """Removes every piece of these episodes. Unknown ones are ignored."""
+        ...
+
+    async def count(self, owner: Owner) -> int:
+        """Number of the owner's pieces."""
+        ...
+
+    async def aclose(self) -> None:
+        """Writes what is buffered and lets go of the engine."""
+        ...

@@ -1,0 +1,129 @@
+-- Episodes, the feedback requests already answered, and the functions of background work.
+
+CREATE TABLE episodes (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    episode_id uuid NOT NULL,
+    -- 10 bytes of sha256(tenant, user, session), then the position as big-endian uint32.
+    episode_key bytea NOT NULL CHECK (octet_length(episode_key) = 14),
+    session_id text NOT NULL,
+    position integer NOT NULL CHECK (position >= 0),
+    role smallint NOT NULL,
+    speaker text NOT NULL,
+    query text NOT NULL,
+    response text NOT NULL,
+    -- {"attachments": [...], "sources": [...], "metadata": {...}}
+    details jsonb NOT NULL,
+    confidence double precision,
+    feedback smallint NOT NULL DEFAULT 0 CHECK (feedback BETWEEN -1 AND 1),
+    importance double precision NOT NULL,
+    access_count bigint NOT NULL DEFAULT 0,
+    last_access_time timestamptz,
+    time timestamptz NOT NULL,
+    create_time timestamptz NOT NULL,
+    scope_key text NOT NULL,
+    -- 1 pending embedding, 2 active, 3 archived.
+    status smallint NOT NULL DEFAULT 1,
+    traits smallint NOT NULL,
+    text_chars integer NOT NULL,
+    -- Model whose vectors the index holds for it.
+    indexed_model text,
+    index_attempts smallint NOT NULL DEFAULT 0,
+    -- Nobody tries to index it before.
+    index_after timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, episode_id),
+    -- A place in a conversation is held by one episode; it is also how search finds rows.
+    CONSTRAINT episodes_place UNIQUE (tenant_id, episode_key)
+)
+-- Room on each page, so that feedback and access counts are updated in place.
+WITH (fillfactor = 90);
+
+CREATE INDEX episodes_by_time ON episodes (tenant_id, user_id, time DESC, episode_id DESC);
+CREATE INDEX episodes_pending ON episodes (index_after) WHERE status = 1;
+
+ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY episodes_of_tenant ON episodes
+    USING (tenant_id = current_setting('mneme.tenant', true))
+    WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
+
+CREATE TABLE feedback_requests (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    request_id text NOT NULL,
+    digest bytea NOT NULL,
+    episode_ids uuid[] NOT NULL,
+    create_time timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, request_id)
+);
+
+CREATE INDEX feedback_requests_by_time ON feedback_requests (create_time);
+
+ALTER TABLE feedback_requests ENABLE ROW LEVEL SECURITY;
+CREATE POLICY feedback_requests_of_tenant ON feedback_requests
+    USING (tenant_id = current_setting('mneme.tenant', true))
+    WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
+
+-- Background work serves all tenants. It passes row-level security by through these functions, which run as the
+-- owner of the tables and do one thing each; the services' role has no other way across tenants.
+
+CREATE FUNCTION claim_pending(batch_limit integer, at_time timestamptz)
+RETURNS TABLE (
+    tenant_id text, user_id text, episode_id uuid, episode_key bytea, scope_key text, query text, response text,
+    details jsonb, event_time timestamptz, index_attempts smallint
+)
+LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    SELECT e.tenant_id, e.user_id, e.episode_id, e.episode_key, e.scope_key, e.query, e.response,
+        e.details, e.time, e.index_attempts
+    FROM episodes AS e
+    WHERE e.status = 1 AND e.index_after <= at_time
+    ORDER BY e.index_after
+    LIMIT batch_limit
+    FOR NO KEY UPDATE SKIP LOCKED
+$$;
+
+CREATE FUNCTION mark_active(tenant_ids text[], user_ids text[], ids uuid[], model text)
+RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    UPDATE episodes AS e
+    SET status = 2, indexed_model = model, index_attempts = 0
+    FROM unnest(tenant_ids, user_ids, ids) AS done (tenant_id, user_id, episode_id)
+    WHERE e.tenant_id = done.tenant_id AND e.user_id = done.user_id AND e.episode_id = done.episode_id
+        AND e.status = 1
+$$;
+
+CREATE FUNCTION defer_pending(of_tenant text, of_user text, id uuid, until_time timestamptz)
+RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    UPDATE episodes
+    SET index_after = until_time, index_attempts = LEAST(index_attempts + 1, 1000)
+    WHERE tenant_id = of_tenant AND user_id = of_user AND episode_id = id AND status = 1
+$$;
+
+CREATE FUNCTION reset_other_models(model text)
+RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    WITH changed AS (
+        UPDATE episodes SET status = 1, index_attempts = 0
+        WHERE status = 2 AND indexed_model IS DISTINCT FROM model
+        RETURNING 1
+    )
+    SELECT count(*) FROM changed
+$$;
+
+CREATE FUNCTION add_accesses(
+    tenant_ids text[], user_ids text[], ids uuid[], counts bigint[], times timestamptz[]
+)
+RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    UPDATE episodes AS e
+    SET access_count = e.access_count + used.count,
+        last_access_time = GREATEST(e.last_access_time, used.last_time)
+    FROM unnest(tenant_ids, user_ids, ids, counts, times)
+        AS used (tenant_id, user_id, episode_id, count, last_time)
+    WHERE e.tenant_id = used.tenant_id AND e.user_id = used.user_id AND e.episode_id = used.episode_id
+$$;

@@ -1,0 +1,249 @@
+"""Episodes in PostgreSQL, embedded or of one's own."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from services.common.errors import FieldViolation, InvalidArgument, Reason
+from services.common.postgres.pool import translate_errors
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Connection, Pool
+from services.episodic.model import (
+    Episode,
+    EpisodeId,
+    EpisodeKey,
+    EpisodeStatus,
+    NewEpisode,
+    Owner,
+    TenantId,
+    session_hash,
+)
+from services.episodic.store import (
+    AccessCount,
+    EpisodeColumns,
+    EpisodeCursor,
+    EpisodeFilter,
+    PendingEpisode,
+    StoreOutcome,
+)
+from services.episodic.stores import postgres_rows as rows
+from services.episodic.stores import postgres_sql as sql
+
+SCHEMA: Final = "episodic"
+MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
+
+_FEEDBACK_REQUESTS_KEPT: Final = timedelta(days=7)
+"""How long a repeated feedback request is recognised."""
+
+
+class PostgresEpisodeStore:
+    """An `EpisodeStore` on a pool of the services' role, which row-level security binds.
+
+    Calls for one tenant run in a transaction that sees only that tenant. Background work across tenants goes
+    through functions of the schema that do one thing each.
+    """
+
+    def __init__(self, pool: Pool, *, model: str) -> None:
+        """Use a pool whose database has the migrations of `MIGRATIONS_FOLDER`.
+
+        Args:
+            pool: Stays the caller's to close.
+            model: Fingerprint of the embedding model; noted on episodes that become active.
+        """
+        self._pool = pool
+        self._model = model
+
+    async def insert(
+        self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime
+    ) -> list[StoreOutcome]:
+        """See `EpisodeStore.insert`."""
+        if not episodes:
+            return []
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            inserted = await connection.fetch(sql.INSERT, *rows.insert_arguments(episodes, now=now))
+            created = {(row["user_id"], row["episode_id"]) for row in inserted}
+            existing: dict[tuple[str, EpisodeId], int] = {}
+            if len(created) < len(episodes):
+                users = [str(episode.owner.user_id) for episode in episodes]
+                ids = [episode.episode_id for episode in episodes]
+                found = await connection.fetch(sql.STATUSES_OF_PAIRS, users, ids)
+                existing = {(row["user_id"], row["episode_id"]): row["status"] for row in found}
+        outcomes = []
+        for episode in episodes:
+            pair = (str(episode.owner.user_id), episode.episode_id)
+            if pair in created:
+                created.discard(pair)  # a second one of the same id was not stored by itself
+                existing[pair] = EpisodeStatus.PENDING_EMBEDDING
+                outcomes.append(StoreOutcome(created=True, status=EpisodeStatus.PENDING_EMBEDDING))
+            else:
+                status = existing.get(pair)
+                outcomes.append(
+                    StoreOutcome(created=False, status=None if status is None else EpisodeStatus(status))
+                )
+        return outcomes
+
+    async def get(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, Episode]:
+        """See `EpisodeStore.get`."""
+        with translate_errors():
+            found = await self._pool.fetch(sql.GET, owner.tenant_id, owner.user_id, list(episode_ids))
+        episodes = (rows.episode(row) for row in found)
+        return {episode.content.episode_id: episode for episode in episodes}
+
+    async def statuses(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId]
+    ) -> dict[EpisodeId, EpisodeStatus]:
+        """See `EpisodeStore.statuses`."""
+        with translate_errors():
+            found = await self._pool.fetch(sql.STATUSES, owner.tenant_id, owner.user_id, list(episode_ids))
+        return {EpisodeId(row["episode_id"]): EpisodeStatus(row["status"]) for row in found}
+
+    async def list_episodes(
+        self, owner: Owner, query: EpisodeFilter, *, limit: int, after: EpisodeCursor | None
+    ) -> list[Episode]:
+        """See `EpisodeStore.list_episodes`."""
+        prefix = None if query.session_id is None else session_hash(owner, query.session_id)
+        with translate_errors():
+            found = await self._pool.fetch(
+                sql.LIST if prefix is None else sql.LIST_SESSION,
+                owner.tenant_id,
+                owner.user_id,
+                limit,
+                None if query.status is None else int(query.status),
+                None if after is None else after.time,
+                None if after is None else after.episode_id,
+                *(() if prefix is None else (prefix + b"\x00" * 4, prefix + b"\xff" * 4)),
+            )
+        return [rows.episode(row) for row in found]
+
+    async def columns_at(
+        self, owner: Owner, keys: Sequence[EpisodeKey], *, scope_keys: Sequence[str]
+    ) -> EpisodeColumns:
+        """See `EpisodeStore.columns_at`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                sql.COLUMNS_AT, owner.tenant_id, owner.user_id, list(scope_keys), list(keys)
+            )
+        return rows.columns(found)
+
+    async def columns_of(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], *, scope_keys: Sequence[str]
+    ) -> EpisodeColumns:
+        """See `EpisodeStore.columns_of`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                sql.COLUMNS_OF, owner.tenant_id, owner.user_id, list(scope_keys), list(episode_ids)
+            )
+        return rows.columns(found)
+
+    async def matching_columns(
+        self, owner: Owner, query: str, *, scope_keys: Sequence[str], limit: int
+    ) -> tuple[EpisodeColumns, list[float]]:
+        """See `EpisodeStore.matching_columns`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                sql.COLUMNS_MATCHING, owner.tenant_id, owner.user_id, list(scope_keys), query, limit
+            )
+        return rows.columns(found), [row["word_score"] for row in found]
+
+    async def set_feedback(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, request_id: str, now: datetime
+    ) -> list[EpisodeId]:
+        """See `EpisodeStore.set_feedback`."""
+        asked = [feedback, *sorted({str(episode_id) for episode_id in episode_ids})]
+        digest = hashlib.sha256(repr(asked).encode("ascii")).digest()
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            is_new = await connection.fetchval(
+                sql.FEEDBACK_REQUEST_INSERT, owner.tenant_id, owner.user_id, request_id, digest, now
+            )
+            if not is_new:
+                return await _first_answer(connection, owner, request_id=request_id, digest=digest)
+            found = await connection.fetch(
+                sql.FEEDBACK, owner.tenant_id, owner.user_id, list(episode_ids), feedback
+            )
+            known = {row["episode_id"] for row in found}
+            changed = [episode_id for episode_id in dict.fromkeys(episode_ids) if episode_id in known]
+            await connection.execute(
+                sql.FEEDBACK_REQUEST_ANSWER, owner.tenant_id, owner.user_id, request_id, changed
+            )
+            await connection.execute(
+                sql.FEEDBACK_REQUEST_EXPIRE, owner.tenant_id, owner.user_id, now - _FEEDBACK_REQUESTS_KEPT
+            )
+        return changed
+
+    async def add_accesses(self, accesses: Sequence[AccessCount]) -> None:
+        """See `EpisodeStore.add_accesses`."""
+        if not accesses:
+            return
+        # In the order of the primary key, so that two replicas' updates cannot wait for each other.
+        ordered = sorted(accesses, key=lambda access: (access.owner.key, access.episode_id))
+        with translate_errors():
+            await self._pool.execute(
+                "SELECT episodic.add_accesses($1, $2, $3, $4, $5)",
+                [str(access.owner.tenant_id) for access in ordered],
+                [str(access.owner.user_id) for access in ordered],
+                [access.episode_id for access in ordered],
+                [access.count for access in ordered],
+                [access.last_time for access in ordered],
+            )
+
+    @contextlib.asynccontextmanager
+    async def claim_pending(self, *, limit: int, now: datetime) -> AsyncIterator[PostgresPendingBatch]:
+        """See `EpisodeStore.claim_pending`. The claim is a row lock, so it ends with the process too."""
+        with translate_errors():
+            async with self._pool.acquire() as connection, connection.transaction():
+                found = await connection.fetch("SELECT * FROM episodic.claim_pending($1, $2)", limit, now)
+                yield PostgresPendingBatch(connection, [rows.pending(row) for row in found], self._model)
+
+    async def reset_other_models(self, model: str) -> int:
+        """See `EpisodeStore.reset_other_models`."""
+        with translate_errors():
+            count = await self._pool.fetchval("SELECT episodic.reset_other_models($1)", model)
+        return int(count)
+
+
+class PostgresPendingBatch:
+    """Rows locked by a transaction."""
+
+    def __init__(self, connection: Connection, episodes: Sequence[PendingEpisode], model: str) -> None:
+        """Wrap the transaction's connection and what it locked."""
+        self._connection = connection
+        self._model = model
+        self.episodes = episodes
+
+    async def mark_active(self, episodes: Sequence[PendingEpisode]) -> None:
+        """See `PendingBatch.mark_active`."""
+        await self._connection.execute(
+            "SELECT episodic.mark_active($1, $2, $3, $4)",
+            [str(episode.owner.tenant_id) for episode in episodes],
+            [str(episode.owner.user_id) for episode in episodes],
+            [episode.episode_id for episode in episodes],
+            self._model,
+        )
+
+    async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
+        """See `PendingBatch.defer`."""
+        await self._connection.execute(
+            "SELECT episodic.defer_pending($1, $2, $3, $4)",
+            episode.owner.tenant_id,
+            episode.owner.user_id,
+            episode.episode_id,
+            until,
+        )
+
+
+async def _first_answer(
+    connection: Connection, owner: Owner, *, request_id: str, digest: bytes
+) -> list[EpisodeId]:
+    first = await connection.fetchrow(sql.FEEDBACK_REQUEST, owner.tenant_id, owner.user_id, request_id)
+    if first is None or first["digest"] != digest:
+        raise InvalidArgument(
+            "the request id was used for another request",
+            reason=Reason.REQUEST_ID_REUSED,
+            violations=[FieldViolation("request_id", "was used for another request")],
+        )
+    return [EpisodeId(episode_id) for episode_id in first["episode_ids"]]

@@ -1,0 +1,127 @@
+"""Statements of the PostgreSQL episode store.
+
+Reads are single statements, which saves three round trips each against a transaction: the setting that row-level
+security compares with is made by the inner select, which runs before the rows are read because they depend on
+its result; it ends with the statement.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_EPISODE_FIELDS: Final = """
+    e.tenant_id, e.user_id, e.episode_id, e.session_id, e.position, e.role, e.speaker, e.query, e.response, e.details,
+    e.confidence, e.feedback, e.importance, e.access_count, e.last_access_time, e.time, e.create_time, e.scope_key,
+    e.status
+"""
+
+_COLUMN_FIELDS: Final = """
+    e.episode_key, uuid_send(e.episode_id) AS id, e.session_id, e.position, e.speaker,
+    date_part('epoch', e.time) AS seconds, e.text_chars, e.traits, e.feedback, e.importance
+"""
+
+
+def _read(fields: str, condition: str, tail: str = "") -> str:
+    return f"""
+        WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
+        SELECT found.* FROM tenant CROSS JOIN LATERAL (
+            SELECT {fields} FROM episodic.episodes AS e
+            WHERE e.tenant_id = tenant.tenant_id AND e.user_id = $2 AND {condition} {tail} OFFSET 0
+        ) AS found
+    """  # noqa: S608 - built from constants of this module
+
+
+INSERT: Final = """
+    INSERT INTO episodic.episodes (
+        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response, details,
+        confidence, importance, time, create_time, scope_key, traits, text_chars, index_after
+    )
+    SELECT new.tenant_id, new.user_id, new.episode_id, new.episode_key, new.session_id, new.position, new.role,
+        new.speaker, new.query, new.response, new.details::jsonb, new.confidence, new.importance, new.time, $18,
+        new.scope_key, new.traits, new.text_chars, $18
+    FROM unnest(
+        $1::text[], $2::text[], $3::uuid[], $4::bytea[], $5::text[], $6::integer[], $7::smallint[], $8::text[],
+        $9::text[], $10::text[], $11::text[], $12::float8[], $13::float8[], $14::timestamptz[], $15::text[],
+        $16::smallint[], $17::integer[]
+    ) AS new (
+        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response, details,
+        confidence, importance, time, scope_key, traits, text_chars
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING user_id, episode_id
+"""
+
+STATUSES_OF_PAIRS: Final = """
+    SELECT e.user_id, e.episode_id, e.status
+    FROM unnest($1::text[], $2::uuid[]) AS asked (user_id, episode_id)
+    JOIN episodic.episodes AS e ON e.tenant_id = current_setting('mneme.tenant')
+        AND e.user_id = asked.user_id AND e.episode_id = asked.episode_id
+"""
+
+GET: Final = _read(_EPISODE_FIELDS, "e.episode_id = ANY($3::uuid[])")
+
+STATUSES: Final = _read("e.episode_id, e.status", "e.episode_id = ANY($3::uuid[])")
+
+_PAGE: Final = """
+    ($4::smallint IS NULL OR e.status = $4)
+    AND ($5::timestamptz IS NULL OR (e.time, e.episode_id) < ($5, $6::uuid))
+"""
+_PAGE_ORDER: Final = "ORDER BY e.time DESC, e.episode_id DESC LIMIT $3"
+
+LIST: Final = _read(_EPISODE_FIELDS, _PAGE, _PAGE_ORDER)
+
+LIST_SESSION: Final = _read(
+    _EPISODE_FIELDS, f"e.episode_key BETWEEN $7::bytea AND $8::bytea AND {_PAGE}", _PAGE_ORDER
+)
+
+_VISIBLE: Final = "e.status = 2 AND e.scope_key = ANY($3::text[])"
+
+# One look-up in the unique index for each key, whatever the planner knows: without statistics, as after a bulk load,
+# it would rather compare each of the user's rows with every key (4 ms instead of 1). A key belongs to one user, so
+# the user is only compared to be safe, and outside, where it tempts to no other index.
+COLUMNS_AT: Final = f"""
+    WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
+    SELECT found.* FROM tenant CROSS JOIN unnest($4::bytea[]) AS asked (episode_key) CROSS JOIN LATERAL (
+        SELECT {_COLUMN_FIELDS}, e.user_id FROM episodic.episodes AS e
+        WHERE e.tenant_id = tenant.tenant_id AND e.episode_key = asked.episode_key AND {_VISIBLE} OFFSET 0
+    ) AS found
+    WHERE found.user_id = $2
+"""  # noqa: S608 - built from constants of this module
+
+COLUMNS_OF: Final = _read(_COLUMN_FIELDS, f"e.episode_id = ANY($4::uuid[]) AND {_VISIBLE}")
+
+COLUMNS_MATCHING: Final = _read(
+    f"""{_COLUMN_FIELDS}, ts_rank_cd(
+        to_tsvector('english', e.query || ' ' || e.response),
+        replace(plainto_tsquery('english', $4)::text, '&', '|')::tsquery
+    )::float8 AS word_score""",
+    _VISIBLE,
+    "ORDER BY word_score DESC, e.time DESC, e.episode_id LIMIT $5",
+)
+
+FEEDBACK: Final = """
+    UPDATE episodic.episodes SET feedback = $4
+    WHERE tenant_id = $1 AND user_id = $2 AND episode_id = ANY($3::uuid[])
+    RETURNING episode_id
+"""
+
+FEEDBACK_REQUEST_INSERT: Final = """
+    INSERT INTO episodic.feedback_requests (tenant_id, user_id, request_id, digest, episode_ids, create_time)
+    VALUES ($1, $2, $3, $4, '{}', $5)
+    ON CONFLICT DO NOTHING
+    RETURNING true
+"""
+
+FEEDBACK_REQUEST: Final = """
+    SELECT digest, episode_ids FROM episodic.feedback_requests
+    WHERE tenant_id = $1 AND user_id = $2 AND request_id = $3
+"""
+
+FEEDBACK_REQUEST_ANSWER: Final = """
+    UPDATE episodic.feedback_requests SET episode_ids = $4
+    WHERE tenant_id = $1 AND user_id = $2 AND request_id = $3
+"""
+
+FEEDBACK_REQUEST_EXPIRE: Final = """
+    DELETE FROM episodic.feedback_requests WHERE tenant_id = $1 AND user_id = $2 AND create_time < $3
+"""
