@@ -1,0 +1,1 @@
+"""Recall: one file per stage of the reading pipeline."""
