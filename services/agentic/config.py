@@ -1,0 +1,131 @@
+"""Settings of the agentic tier. Frozen; read from the environment by `app.py` alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from services.agentic.store import WalkSettings
+from services.common.turns import TurnLimits
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceWeights:
+    """Importance of a generated note = base + the weights of the cues it holds, at most 1."""
+
+    base: float = 0.3
+    """What anything worth a note has."""
+    personal: float = 0.1
+    """Somebody speaks of themselves or their people."""
+    commitment: float = 0.15
+    """A promise, a decision, a plan."""
+    preference: float = 0.1
+    """A like or a dislike."""
+    emotion: float = 0.1
+    """Strong feeling."""
+    detail: float = 0.1
+    """A date, a time or a number."""
+    name: float = 0.05
+    """A proper name."""
+    asked: float = 0.3
+    """The speaker asks for it to be remembered."""
+    health: float = 0.15
+    """Health and safety: what is dangerous to forget."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSettings:
+    """How notes are made from interactions by rules."""
+
+    content_chars_max: int = 600
+    """Length of a note: what exceeds it is condensed to its telling sentences."""
+    telling_min: float = 3.0
+    """Least weight of a turn worth a note: 1 per content word, 1 more for a name, 1 more for a number."""
+    answer_telling_min: float = 1.0
+    """The same for an answer: the question says what its few words are about."""
+    question_chars_max: int = 160
+    """How much of a question goes into the note of its answer."""
+    keywords_max: int = 16
+    """Keywords of a note; the wire contract allows 16."""
+    document_chars_min: int = 400
+    """Assistant turns of this length are condensed to headings and first sentences."""
+    importance: ImportanceWeights = field(default_factory=ImportanceWeights)
+    """The formula of importance."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkingSettings:
+    """How new notes are linked."""
+
+    similarity_min: float = 0.45
+    """Least cosine similarity of linked notes. Fits all-MiniLM-L6-v2; other models have other distributions."""
+    links_per_note_max: int = 5
+    """Links a new note makes to notes by similarity; later notes may add theirs to it."""
+    candidates_max: int = 20_000
+    """Newest notes of the user that are compared: 30 MB of vectors at 384 numbers."""
+    sequence_strength: float = 0.4
+    """Strength of the link to the note before in the same conversation; 0 makes none."""
+    sequence_distance_max: int = 3
+    """Turns between two notes so linked, at most: further apart the talk has moved on."""
+    contradiction_similarity_min: float = 0.55
+    """Least similarity of preferences of one speaker with opposite signs that contradict each other."""
+    support_similarity_min: float = 0.75
+    """Least similarity of preferences of one speaker with the same sign that support each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLimits:
+    """Bounds of requests; each exceeded one is an error that names the field."""
+
+    batch_interactions_max: int = 256
+    """Interactions in one GenerateNotes."""
+    id_chars_max: int = 128
+    """User ids, conversation ids, request ids."""
+    content_chars_max: int = 8_000
+    """A note that a caller writes."""
+    query_chars_max: int = 8_000
+    """A search query."""
+    tags_max: int = 32
+    """Labels of a note."""
+    tag_chars_max: int = 64
+    """One label."""
+    derived_from_max: int = 64
+    """Interactions a written note comes from."""
+    page_size_default: int = 50
+    """Notes in a page where none is asked for."""
+    page_size_max: int = 200
+    """Notes in a page; more is clamped."""
+    top_k_default: int = 10
+    """Hits of a search where none is asked for."""
+    top_k_max: int = 200
+    """Hits of a search."""
+    hops_default: int = 2
+    """Links walked where none is asked for."""
+    hops_max: int = 2
+    """Links walked."""
+    links_returned_max: int = 100
+    """Links returned with a note."""
+    turn: TurnLimits = field(default_factory=TurnLimits)
+    """One turn, and the attachments and metadata of a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSettings:
+    """How access statistics are written behind the answers."""
+
+    flush_interval_seconds: float = 1.0
+    """How long a count may wait."""
+    pending_notes_max: int = 50_000
+    """Notes with counts that wait; more are dropped, counts are statistics and never delay an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgenticSettings:
+    """All settings of the tier."""
+
+    generation: GenerationSettings = field(default_factory=GenerationSettings)
+    linking: LinkingSettings = field(default_factory=LinkingSettings)
+    walk: WalkSettings = field(default_factory=WalkSettings)
+    limits: NoteLimits = field(default_factory=NoteLimits)
+    access: AccessSettings = field(default_factory=AccessSettings)
+    receipt_retention_seconds: float = 7 * 86_400.0
+    """How long the answer to a request id is kept for its repeats."""

@@ -1,0 +1,37 @@
+"""The port of note generation: rules by default, a language model where one is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from services.agentic.model import NoteDraft, NoteSource
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """What the turn before asked: an answer of two words is about it."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationItem:
+    """An interaction, with the question that it answers."""
+
+    source: NoteSource
+    asked: AskedQuestion | None = None
+
+
+class NoteGenerator(Protocol):
+    """Makes notes of interactions."""
+
+    async def generate(self, items: Sequence[GenerationItem]) -> list[list[NoteDraft]]:
+        """The notes of each interaction, in order; none for one that holds nothing worth a note.
+
+        What is made of an interaction must not depend on the others of the batch, so that it does not matter how
+        deliveries were cut into batches.
+        """
+        ...

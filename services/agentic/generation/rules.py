@@ -1,0 +1,265 @@
+"""Notes by rules: no model, no network, the same result on every run."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.agentic.config import GenerationSettings
+from services.agentic.generation import cues
+from services.agentic.generation.port import AskedQuestion, GenerationItem
+from services.agentic.generation.words import Word, keywords, telling_weight, telling_words
+from services.agentic.model import NoteDraft, NoteKind, NoteSource
+from services.common.text import split_sentences
+from services.common.turns import MessageRole, searchable_text
+
+_HEADING: Final = re.compile(r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{3,80}?):?\*\*:?)\s*$")
+_MARKUP: Final = re.compile(r"(?:\*\*|__|`{1,3})")
+_OPENING_PHRASE: Final = re.compile(
+    r"^(?:sure|certainly|of course|absolutely|great question|good question|happy to help|here(?:'s|’s| is| are))\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_QUESTION_WORDS_MIN: Final = 4
+"""Words from which a question says what it is about even by common words: "When do you have to get up?"."""
+_YIELD_EVERY: Final = 32
+"""Interactions between two turns of the event loop: about 10 ms of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    words: list[Word]
+    asks: bool
+    reacts: bool
+
+    @property
+    def weight(self) -> float:
+        return 0.0 if self.asks or self.reacts else telling_weight(self.words)
+
+
+class RuleNoteGenerator:
+    """A note for each turn that states something, in its speaker's words.
+
+    Greetings, thanks, reactions and mere questions give none. A short answer to a question is kept together with
+    the question. A long turn is condensed to its telling sentences, a long answer of an assistant to headings and
+    first sentences. Texts of the system and of tools give no notes: they are not what anybody said.
+    """
+
+    def __init__(self, settings: GenerationSettings | None = None) -> None:
+        """Use the settings, or the defaults."""
+        self._settings: Final = settings or GenerationSettings()
+
+    async def generate(self, items: Sequence[GenerationItem]) -> list[list[NoteDraft]]:
+        """The notes of each interaction, in order."""
+        drafts: list[list[NoteDraft]] = []
+        for i, item in enumerate(items):
+            if i % _YIELD_EVERY == _YIELD_EVERY - 1:
+                await asyncio.sleep(0)
+            draft = self.draft(item)
+            drafts.append([] if draft is None else [draft])
+        return drafts
+
+    def draft(self, item: GenerationItem) -> NoteDraft | None:
+        """The note of one interaction, or None."""
+        source = item.source
+        turn = source.turn
+        if turn.role not in {MessageRole.USER, MessageRole.ASSISTANT}:
+            return None
+        sentences = [_read(text) for text in _whole_sentences(_MARKUP.sub("", turn.content))]
+        stated = [sentence for sentence in sentences if not sentence.asks and not sentence.reacts]
+        weight = sum(sentence.weight for sentence in stated)
+        has_caption = any(attachment.caption for attachment in turn.attachments)
+        asked = item.asked if stated else None
+        least = self._settings.telling_min if asked is None else self._settings.answer_telling_min
+        if weight < least and not has_caption:
+            return None
+        if turn.role is MessageRole.ASSISTANT and len(turn.content) >= self._settings.document_chars_min:
+            content = self._document_content(turn.content)
+        else:
+            content = self._content(source, stated, asked)
+        told = " ".join(sentence.text for sentence in stated)
+        captions = [a.caption for a in turn.attachments if a.caption]
+        return NoteDraft(
+            content=content,
+            kind=kind_of(
+                told, role=turn.role, is_document=len(turn.content) >= self._settings.document_chars_min
+            ),
+            importance=self.importance(told, [word for sentence in stated for word in sentence.words]),
+            keywords=keywords(
+                [*([asked.text] if asked else []), *(s.text for s in stated), *captions],
+                count_max=self._settings.keywords_max,
+            ),
+            tags=tags_of(told, source, answers=asked is not None),
+            attachments=turn.attachments,
+        )
+
+    def importance(self, told: str, words: Sequence[Word]) -> float:
+        """Importance in [0, 1]: base + the weight of each cue that occurs, at most 1."""
+        weights = self._settings.importance
+        total = weights.base
+        for present, weight in (
+            (cues.PERSONAL.search(told), weights.personal),
+            (cues.COMMITMENT.search(told), weights.commitment),
+            (cues.LIKE.search(told) or cues.DISLIKE.search(told), weights.preference),
+            (cues.EMOTION.search(told), weights.emotion),
+            (any(word.is_number for word in words), weights.detail),
+            (any(word.is_name for word in words), weights.name),
+            (cues.ASKED_TO_REMEMBER.search(told), weights.asked),
+            (cues.HEALTH.search(told), weights.health),
+        ):
+            if present:
+                total += weight
+        return max(0.0, min(1.0, total))
+
+    def _content(self, source: NoteSource, stated: Sequence[_Sentence], asked: AskedQuestion | None) -> str:
+        speaker = speaker_name(source)
+        lead = f"{speaker}: "
+        if asked is not None:
+            question = _clip(asked.text, self._settings.question_chars_max)
+            lead = f"{asked.speaker} asked: {question} {speaker} answered: "
+        chosen = _condensed(stated, chars_max=max(80, self._settings.content_chars_max - len(lead)))
+        if not chosen:
+            return (
+                searchable_text(f"{speaker} showed a photo.", ())
+                if not source.turn.content
+                else lead + (_clip(source.turn.content, self._settings.content_chars_max - len(lead)))
+            )
+        return _clip(lead + chosen, self._settings.content_chars_max)
+
+    def _document_content(self, content: str) -> str:
+        """Headings with the first sentence under each, as far as the length allows; else the first sentences."""
+        parts: list[str] = []
+        heading = ""
+        fresh = True
+        for line in content.splitlines():
+            match = _HEADING.match(line)
+            if match:
+                heading = _MARKUP.sub("", match["hash"] or match["bold"]).strip()
+                fresh = True
+                continue
+            text = _MARKUP.sub("", line).strip()
+            if not text or (_OPENING_PHRASE.match(text) and len(text) < 120):
+                continue
+            if fresh:
+                first = split_sentences(text)[0]
+                parts.append(f"{heading}: {first}" if heading else first)
+                heading = ""
+                fresh = False
+            elif len(text) > 3 and (text[0].isdigit() or text[0] in "-*•") and len(text) < 160:
+                parts.append(text)
+        if len(parts) < 2:
+            read = [_read(text) for text in split_sentences(_MARKUP.sub("", content))]
+            return _condensed(
+                [s for s in read if not _OPENING_PHRASE.match(s.text)] or read,
+                chars_max=self._settings.content_chars_max,
+            )
+        return _joined(parts, chars_max=self._settings.content_chars_max)
+
+
+def speaker_name(source: NoteSource) -> str:
+    """The name that stands in a note: the speaker's, else that of the role."""
+    return source.turn.speaker or ("Assistant" if source.turn.role is MessageRole.ASSISTANT else "User")
+
+
+def asked_question(source: NoteSource, *, chars_max: int = 160) -> str:
+    """What a turn asks at its end, for the note of the answer; empty if nothing."""
+    if source.turn.role not in {MessageRole.USER, MessageRole.ASSISTANT}:
+        return ""
+    sentences = split_sentences(source.turn.content)
+    if not sentences or not cues.ends_with_question_mark(sentences[-1]):
+        return ""
+    # "You? Any resolutions?" is one question of two sentences.
+    question = sentences[-1]
+    for sentence in reversed(sentences[:-1]):
+        longer = f"{sentence} {question}"
+        if not cues.ends_with_question_mark(sentence) or len(longer) > chars_max:
+            break
+        question = longer
+    # "And you?" says nothing about its answer.
+    tells = telling_words(question) or len(question.split()) >= _QUESTION_WORDS_MIN
+    return _clip(question, chars_max) if tells else ""
+
+
+def kind_of(told: str, *, role: MessageRole, is_document: bool) -> NoteKind:
+    """What a statement is, by its form; a statement of no other form is a fact."""
+    if len(cues.STEP_LINE.findall(told)) >= 2 or cues.PROCEDURE.search(told):
+        return NoteKind.PROCEDURE
+    if role is MessageRole.ASSISTANT and is_document:
+        return NoteKind.CONCEPT
+    if cues.LIKE.search(told) or cues.DISLIKE.search(told):
+        return NoteKind.PREFERENCE
+    if cues.CONCEPT.search(told):
+        return NoteKind.CONCEPT
+    if cues.HAPPENED.search(told):
+        return NoteKind.OBSERVATION
+    return NoteKind.FACT
+
+
+def tags_of(told: str, source: NoteSource, *, answers: bool) -> tuple[str, ...]:
+    """Labels by which notes can be filtered."""
+    candidates = (
+        ("commitment", cues.COMMITMENT.search(told)),
+        ("health", cues.HEALTH.search(told)),
+        ("emotion", cues.EMOTION.search(told)),
+        ("asked-to-remember", cues.ASKED_TO_REMEMBER.search(told)),
+        ("answer", answers),
+        ("photo", any(a.caption or a.uri for a in source.turn.attachments)),
+        ("assistant", source.turn.role is MessageRole.ASSISTANT),
+    )
+    return tuple(name for name, present in candidates if present)
+
+
+def _whole_sentences(text: str) -> list[str]:
+    """Sentences, with those joined that a quoted question had cut: 'with "Will you?" piped on it'."""
+    whole: list[str] = []
+    for sentence in split_sentences(text):
+        if whole and sentence[0].islower() and cues.ends_with_question_mark(whole[-1]):
+            whole[-1] = f"{whole[-1]} {sentence}"
+        else:
+            whole.append(sentence)
+    return whole
+
+
+def _read(text: str) -> _Sentence:
+    return _Sentence(text, telling_words(text), asks=cues.asks(text), reacts=cues.only_reacts(text))
+
+
+def _condensed(sentences: Sequence[_Sentence], *, chars_max: int) -> str:
+    """All sentences where they fit; else the first and the densest ones, in their own order."""
+    if sum(len(s.text) + 1 for s in sentences) <= chars_max + 1:
+        return " ".join(s.text for s in sentences)
+    # Per root of length: per character alone would favour fragments, per sentence the long-winded.
+    order = sorted(
+        range(len(sentences)),
+        key=lambda i: (i != 0, -sentences[i].weight / max(1.0, len(sentences[i].text)) ** 0.5, i),
+    )
+    chosen: list[int] = []
+    room = chars_max
+    for i in order:
+        if len(sentences[i].text) + 1 <= room:
+            chosen.append(i)
+            room -= len(sentences[i].text) + 1
+    if not chosen:
+        return _clip(sentences[0].text, chars_max)
+    return " ".join(sentences[i].text for i in sorted(chosen))
+
+
+def _joined(parts: Sequence[str], *, chars_max: int) -> str:
+    text = ""
+    for part in parts:
+        longer = f"{text} {part}" if text else part
+        if len(longer) > chars_max:
+            break
+        text = longer
+    return text or _clip(parts[0], chars_max)
+
+
+def _clip(text: str, chars_max: int) -> str:
+    """The text, cut between words where it is too long."""
+    if len(text) <= chars_max:
+        return text
+    cut = text.rfind(" ", 0, chars_max - 1)
+    return text[: cut if cut > chars_max // 2 else chars_max - 1].rstrip() + "…"

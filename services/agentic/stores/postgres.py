@@ -1,0 +1,121 @@
+"""The note store on PostgreSQL with pgvector."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from services.agentic.model import (
+    GenerationResult,
+    InteractionId,
+    Note,
+    NoteId,
+    NoteKind,
+    Owner,
+    ScoredNote,
+    WrittenNote,
+)
+from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
+from services.agentic.stores import postgres_sql as sql
+from services.agentic.stores.postgres_rows import link_from_row, note_from_row, scored_from_row
+from services.agentic.stores.postgres_writer import PostgresNoteWriter
+from services.common.errors import NotFound
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Pool
+
+MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
+SCHEMA: Final = "agentic"
+
+
+class PostgresNoteStore:
+    """A `NoteStore`. Searches are exact: they read all vectors of the user and of nobody else."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
+        self._pool = pool
+
+    @contextlib.asynccontextmanager
+    async def writing(self, owner: Owner) -> AsyncIterator[NoteWriter]:
+        """A transaction under the user's advisory lock, which ends with it."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await connection.execute(sql.LOCK_USER, owner.tenant_id, owner.user_id)
+            yield PostgresNoteWriter(connection, owner)
+
+    async def taken(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId]
+    ) -> Mapping[InteractionId, GenerationResult]:
+        """Results of those of the interactions that were taken before."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            return await PostgresNoteWriter(connection, owner).taken(interaction_ids)
+
+    async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[str, str]]:
+        """Speaker and question of those of the places where something was asked."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            rows = await connection.fetch(
+                sql.QUESTIONS,
+                owner.tenant_id,
+                owner.user_id,
+                [place.conversation_id for place in places],
+                [place.position for place in places],
+            )
+        return {TurnKey(r["conversation_id"], r["position"]): (r["speaker"], r["question"]) for r in rows}
+
+    async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
+        """A note with its strongest links."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            row = await connection.fetchrow(sql.GET_NOTE, owner.tenant_id, owner.user_id, uuid.UUID(note_id))
+            if row is None:
+                raise NotFound("note", note_id)
+            links = await connection.fetch(
+                sql.LINKS_OF_NOTE, owner.tenant_id, owner.user_id, uuid.UUID(note_id), links_max
+            )
+        return WrittenNote(note_from_row(row), tuple(link_from_row(link) for link in links))
+
+    async def list_notes(
+        self, owner: Owner, *, kind: NoteKind | None, after: NotePosition | None, limit: int
+    ) -> list[Note]:
+        """A page of notes, newest first, ties by id."""
+        arguments: list[Any] = [owner.tenant_id, owner.user_id, None if kind is None else int(kind), limit]
+        statement = sql.LIST_NOTES
+        if after is not None:
+            statement = sql.LIST_NOTES_AFTER
+            arguments += [after.create_time, uuid.UUID(after.note_id)]
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            rows = await connection.fetch(statement, *arguments)
+        return [note_from_row(row) for row in rows]
+
+    async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
+        """Vector search and walk in one statement."""
+        walk = search.walk
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            rows = await connection.fetch(
+                sql.SEARCH,
+                owner.tenant_id,
+                owner.user_id,
+                search.model,
+                list(search.reader.visible_keys()),
+                search.vector,
+                search.top_k,
+                walk.seeds_max if search.hops >= 1 else 0,
+                walk.damping,
+                walk.fanout_max,
+                walk.frontier_max if search.hops >= 2 else 0,
+            )
+        return [scored_from_row(row) for row in rows]
+
+    async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
+        """Add to the access counts. Under the user's lock, since two updates in different order could deadlock."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await connection.execute(sql.LOCK_USER, owner.tenant_id, owner.user_id)
+            await connection.execute(
+                sql.RECORD_ACCESS,
+                owner.tenant_id,
+                owner.user_id,
+                [uuid.UUID(note_id) for note_id in counts],
+                list(counts.values()),
+                time,
+            )
