@@ -1,0 +1,206 @@
+"""The unary calls as data: which method, which request, how the answer is read.
+
+Both clients are thin shells around these, one awaiting and one blocking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from google.protobuf.message import Message
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme_client import from_wire, from_wire_recall, results, to_wire
+from mneme_client.types import RememberItem, Scope, Tier
+
+Result = TypeVar("Result")
+
+_MEMORY = "/mneme.gateway.v1.MemoryService"
+_CONVERSATION = "/mneme.gateway.v1.ConversationService"
+_DELIVERY = "/mneme.gateway.v1.DeliveryService"
+
+PAGE_SIZE_MAX = 200
+"""Largest page that the service gives."""
+
+REMEMBER_STREAM_METHOD = f"{_MEMORY}/RememberStream"
+"""The only method that is not unary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Result]):
+    """One unary call that can be made, and made again."""
+
+    method: str  # full name, with leading slash
+    request: Message
+    response_type: type[Message]
+    read: Callable[[Any], Result]  # from the response to the result
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Result]):
+    """One page of a list."""
+
+    items: tuple[Result, ...]
+    next_page_token: str  # empty on the last one
+
+
+def remember(item: RememberItem) -> Call[results.RememberResult]:
+    """MemoryService.Remember."""
+    request = to_wire.remember_request(item)
+    return Call(f"{_MEMORY}/Remember", request, pb.RememberResponse, from_wire.remember_result)
+
+
+def remember_batch(
+    items: Sequence[RememberItem],
+) -> Call[tuple[results.RememberResult | results.ItemError, ...]]:
+    """MemoryService.RememberBatch."""
+    request = pb.RememberBatchRequest(items=[to_wire.remember_request(item) for item in items])
+    return Call(f"{_MEMORY}/RememberBatch", request, pb.RememberBatchResponse, from_wire.batch_results)
+
+
+def recall(
+    user_id: str,
+    query: str,
+    *,
+    limit: int,
+    scope: Scope | None,
+    conversation_id: str,
+    consistency_token: str,
+    as_of_time: datetime | None,
+    tiers: Sequence[Tier],
+) -> Call[results.RecallResult]:
+    """MemoryService.Recall."""
+    request = pb.RecallRequest(
+        user_id=user_id,
+        query=query,
+        limit=limit,
+        scope=to_wire.scope(scope),
+        conversation_id=conversation_id,
+        consistency_token=consistency_token,
+        as_of_time=to_wire.optional_timestamp(as_of_time),
+        tiers=[to_wire.enum_number(tier) for tier in tiers],
+    )
+    return Call(f"{_MEMORY}/Recall", request, pb.RecallResponse, from_wire_recall.recall_result)
+
+
+def build_context(
+    user_id: str,
+    query: str,
+    *,
+    token_budget: int,
+    scope: Scope | None,
+    conversation_id: str,
+    consistency_token: str,
+    as_of_time: datetime | None,
+) -> Call[results.ContextResult]:
+    """MemoryService.BuildContext."""
+    request = pb.BuildContextRequest(
+        user_id=user_id,
+        query=query,
+        token_budget=token_budget,
+        scope=to_wire.scope(scope),
+        conversation_id=conversation_id,
+        consistency_token=consistency_token,
+        as_of_time=to_wire.optional_timestamp(as_of_time),
+    )
+    return Call(f"{_MEMORY}/BuildContext", request, pb.BuildContextResponse, from_wire_recall.context_result)
+
+
+def feedback(
+    user_id: str, memory_ids: Sequence[str], value: int, *, request_id: str | None
+) -> Call[results.FeedbackResult]:
+    """MemoryService.Feedback."""
+    request = pb.FeedbackRequest(
+        request_id=request_id or to_wire.new_request_id(),
+        user_id=user_id,
+        memory_ids=memory_ids,
+        feedback=value,
+    )
+    return Call(f"{_MEMORY}/Feedback", request, pb.FeedbackResponse, from_wire.feedback_result)
+
+
+def get_profile(user_id: str) -> Call[results.Profile]:
+    """MemoryService.GetProfile."""
+    request = pb.GetProfileRequest(user_id=user_id)
+    return Call(f"{_MEMORY}/GetProfile", request, pb.GetProfileResponse, from_wire.profile)
+
+
+def list_conversations(user_id: str, *, page_size: int, page_token: str) -> Call[Page[results.Conversation]]:
+    """ConversationService.ListConversations."""
+
+    def read(message: pb.ListConversationsResponse) -> Page[results.Conversation]:
+        return Page(tuple(from_wire.conversation(c) for c in message.conversations), message.next_page_token)
+
+    request = pb.ListConversationsRequest(user_id=user_id, page_size=page_size, page_token=page_token)
+    return Call(f"{_CONVERSATION}/ListConversations", request, pb.ListConversationsResponse, read)
+
+
+def list_interactions(
+    user_id: str, conversation_id: str, *, page_size: int, page_token: str
+) -> Call[Page[results.Interaction]]:
+    """ConversationService.ListInteractions."""
+
+    def read(message: pb.ListInteractionsResponse) -> Page[results.Interaction]:
+        return Page(tuple(from_wire.interaction(i) for i in message.interactions), message.next_page_token)
+
+    request = pb.ListInteractionsRequest(
+        user_id=user_id, conversation_id=conversation_id, page_size=page_size, page_token=page_token
+    )
+    return Call(f"{_CONVERSATION}/ListInteractions", request, pb.ListInteractionsResponse, read)
+
+
+def get_session(user_id: str, conversation_id: str) -> Call[results.SessionWindow]:
+    """ConversationService.GetSession."""
+    request = pb.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
+    return Call(f"{_CONVERSATION}/GetSession", request, pb.GetSessionResponse, from_wire.session_window)
+
+
+def end_session(user_id: str, conversation_id: str, *, discard: bool, request_id: str | None) -> Call[int]:
+    """ConversationService.EndSession; the result is how many turns it wrote to the log."""
+
+    def read(message: pb.EndSessionResponse) -> int:
+        return message.archived_turn_count
+
+    request = pb.EndSessionRequest(
+        request_id=request_id or to_wire.new_request_id(),
+        user_id=user_id,
+        conversation_id=conversation_id,
+        discard=discard,
+    )
+    return Call(f"{_CONVERSATION}/EndSession", request, pb.EndSessionResponse, read)
+
+
+def get_backlog() -> Call[tuple[results.TierBacklog, ...]]:
+    """DeliveryService.GetBacklog."""
+    return Call(f"{_DELIVERY}/GetBacklog", pb.GetBacklogRequest(), pb.GetBacklogResponse, from_wire.backlog)
+
+
+def list_dead_letters(
+    *, tier: Tier | None, page_size: int, page_token: str
+) -> Call[Page[results.DeadLetter]]:
+    """DeliveryService.ListDeadLetters."""
+
+    def read(message: pb.ListDeadLettersResponse) -> Page[results.DeadLetter]:
+        return Page(tuple(from_wire.dead_letter(d) for d in message.dead_letters), message.next_page_token)
+
+    request = pb.ListDeadLettersRequest(
+        tier=None if tier is None else to_wire.enum_number(tier),
+        page_size=page_size,
+        page_token=page_token,
+    )
+    return Call(f"{_DELIVERY}/ListDeadLetters", request, pb.ListDeadLettersResponse, read)
+
+
+def retry_dead_letters(delivery_ids: Sequence[int], *, request_id: str | None) -> Call[int]:
+    """DeliveryService.RetryDeadLetters; the result is how many were put back."""
+
+    def read(message: pb.RetryDeadLettersResponse) -> int:
+        return message.retried_count
+
+    request = pb.RetryDeadLettersRequest(
+        request_id=request_id or to_wire.new_request_id(), delivery_ids=delivery_ids
+    )
+    return Call(f"{_DELIVERY}/RetryDeadLetters", request, pb.RetryDeadLettersResponse, read)

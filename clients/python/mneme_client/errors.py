@@ -1,0 +1,118 @@
+"""The one error that the client raises, with the service's facts as attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import grpc
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+
+_DETAILS_KEY = "grpc-status-details-bin"
+_RETRYABLE_CODES = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """What is wrong with one field of the request."""
+
+    field_path: str  # such as "turns[3].content"
+    description: str
+
+
+class MnemeClientError(Exception):
+    """A call failed.
+
+    Attributes:
+        code: The gRPC status.
+        message: For people. Branch on `reason` or `code`, never on this.
+        reason: The machine-readable reason of mneme.errors.v1.ErrorReason without its prefix, such as
+            "REQUEST_ID_REUSED". Empty when the failure is not the service's own, such as a lost connection.
+        metadata: Facts that belong to the reason, such as `limit`.
+        violations: The fields that are wrong, by path.
+        retry_after_seconds: When the service asks to be called again, or None.
+        method: The RPC, such as "mneme.gateway.v1.MemoryService/Recall".
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: grpc.StatusCode,
+        reason: str = "",
+        metadata: Mapping[str, str] | None = None,
+        violations: tuple[FieldViolation, ...] = (),
+        retry_after_seconds: float | None = None,
+        method: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.reason = reason
+        self.metadata: dict[str, str] = dict(metadata or {})
+        self.violations = violations
+        self.retry_after_seconds = retry_after_seconds
+        self.method = method
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call, with the same request id, may succeed when it is repeated later."""
+        return self.code in _RETRYABLE_CODES or self.retry_after_seconds is not None
+
+    def __str__(self) -> str:
+        label = f"{self.code.name}/{self.reason}" if self.reason else self.code.name
+        fields = "; ".join(f"{v.field_path}: {v.description}" for v in self.violations)
+        return f"{label}: {self.message}" + (f" ({fields})" if fields else "")
+
+
+class RpcFailure(Protocol):
+    """What a failed call of either gRPC library, blocking or asyncio, tells."""
+
+    def code(self) -> grpc.StatusCode:
+        """The status."""
+        ...
+
+    def details(self) -> str | None:
+        """The message."""
+        ...
+
+    def trailing_metadata(self) -> object:
+        """Pairs of key and value; None where the call never reached a server."""
+        ...
+
+
+def from_rpc_failure(failure: RpcFailure, *, method: str) -> MnemeClientError:
+    """Reads the status and its google.rpc details. Details that cannot be read are left out."""
+    reason, metadata, violations, retry_after = "", {}, [], None
+    for detail in _details(failure):
+        info = error_details_pb2.ErrorInfo()
+        bad_request = error_details_pb2.BadRequest()
+        retry_info = error_details_pb2.RetryInfo()
+        if detail.Is(info.DESCRIPTOR) and detail.Unpack(info):
+            reason, metadata = info.reason, dict(info.metadata)
+        elif detail.Is(bad_request.DESCRIPTOR) and detail.Unpack(bad_request):
+            violations += [FieldViolation(v.field, v.description) for v in bad_request.field_violations]
+        elif detail.Is(retry_info.DESCRIPTOR) and detail.Unpack(retry_info):
+            retry_after = retry_info.retry_delay.ToTimedelta().total_seconds()
+    return MnemeClientError(
+        failure.details() or "no message",
+        code=failure.code(),
+        reason=reason,
+        metadata=metadata,
+        violations=tuple(violations),
+        retry_after_seconds=retry_after,
+        method=method.lstrip("/"),
+    )
+
+
+def _details(failure: RpcFailure) -> list[Any]:
+    pairs = failure.trailing_metadata()
+    for key, value in pairs if isinstance(pairs, Iterable) else ():
+        if key == _DETAILS_KEY and isinstance(value, bytes):
+            try:
+                return list(status_pb2.Status.FromString(value).details)
+            except DecodeError:
+                return []
+    return []

@@ -1,0 +1,199 @@
+"""From answers to plain data: shared parts, writing, conversations, deliveries. Pure functions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from mneme.common.v1 import common_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.session.v1 import session_pb2
+from mneme_client import results as r
+from mneme_client.types import Attachment, Role, Scope, ScopeLevel, Tier, Turn
+
+
+def moment(message: Message, field: str) -> datetime | None:
+    """The Timestamp in a field as an aware UTC datetime, None where it is unset."""
+    if not message.HasField(field):
+        return None
+    value: Timestamp = getattr(message, field)
+    return value.ToDatetime(tzinfo=UTC)
+
+
+def duration(value: Duration) -> timedelta:
+    """A Duration, to the microsecond."""
+    return value.ToTimedelta()
+
+
+def scope(message: common_pb2.Scope) -> Scope:
+    """The scope; an unset one is GLOBAL."""
+    level = ScopeLevel(message.level) or ScopeLevel.GLOBAL
+    return Scope(level, message.project_id, message.session_id, message.task_id)
+
+
+def attachment(message: common_pb2.Attachment) -> Attachment:
+    """The attachment."""
+    return Attachment(uri=message.uri, mime_type=message.mime_type, caption=message.caption)
+
+
+def turn(message: common_pb2.Turn) -> Turn:
+    """The turn."""
+    return Turn(
+        content=message.content,
+        role=Role(message.role),
+        speaker=message.speaker,
+        time=moment(message, "time"),
+        attachments=tuple(attachment(a) for a in message.attachments),
+        confidence=message.confidence if message.HasField("confidence") else None,
+        sources=tuple(message.sources),
+        metadata=dict(message.metadata),
+    )
+
+
+def remember_result(message: pb.RememberResponse) -> r.RememberResult:
+    """The acknowledgement."""
+    return r.RememberResult(
+        interactions=tuple(
+            r.InteractionReference(i.interaction_id, i.position) for i in message.interactions
+        ),
+        consistency_token=message.consistency_token,
+        replayed=message.replayed,
+    )
+
+
+def item_error(message: common_pb2.ItemError) -> r.ItemError:
+    """Why an item was refused."""
+    return r.ItemError(message.reason, message.message, message.field_path)
+
+
+def batch_results(message: pb.RememberBatchResponse) -> tuple[r.RememberResult | r.ItemError, ...]:
+    """One outcome for each item, in order."""
+    return tuple(
+        item_error(m.error) if m.HasField("error") else remember_result(m.response) for m in message.results
+    )
+
+
+def stream_result(message: pb.RememberStreamResponse) -> r.StreamResult:
+    """The sum of a stream."""
+    return r.StreamResult(
+        accepted_count=message.accepted_count,
+        turn_count=message.turn_count,
+        refused_count=message.refused_count,
+        refused=tuple(r.RefusedItem(m.index, item_error(m.error)) for m in message.refused),
+        consistency_token=message.consistency_token,
+    )
+
+
+def feedback_result(message: pb.FeedbackResponse) -> r.FeedbackResult:
+    """The acknowledgement of a judgement."""
+    return r.FeedbackResult(message.replayed, message.consistency_token)
+
+
+def profile(message: pb.GetProfileResponse) -> r.Profile:
+    """The profile."""
+    value = message.profile
+    stated, counted = value.preferences, value.statistics
+    return r.Profile(
+        user_id=value.user_id,
+        preferences=r.Preferences(
+            response_format=stated.response_format,
+            detail_level=stated.detail_level,
+            citation_style=stated.citation_style,
+            language=stated.language,
+            preferred_sources=tuple(stated.preferred_sources),
+            excluded_sources=tuple(stated.excluded_sources),
+            other=dict(stated.other),
+        ),
+        statistics=r.ProfileStatistics(
+            user_turn_count=counted.user_turn_count,
+            assistant_turn_count=counted.assistant_turn_count,
+            conversation_count=counted.conversation_count,
+            question_count=counted.question_count,
+            mean_confidence=counted.mean_confidence if counted.HasField("mean_confidence") else None,
+            peak_hours=tuple(counted.peak_hours),
+            first_interaction_time=moment(counted, "first_interaction_time"),
+            last_interaction_time=moment(counted, "last_interaction_time"),
+        ),
+        etag=value.etag,
+        update_time=moment(value, "update_time"),
+    )
+
+
+def conversation(message: pb.Conversation) -> r.Conversation:
+    """An entry of the log."""
+    return r.Conversation(
+        conversation_id=message.conversation_id,
+        user_id=message.user_id,
+        interaction_count=message.interaction_count,
+        create_time=moment(message, "create_time"),
+        update_time=moment(message, "update_time"),
+    )
+
+
+def interaction(message: pb.Interaction) -> r.Interaction:
+    """One turn in the log."""
+    return r.Interaction(
+        interaction_id=message.interaction_id,
+        conversation_id=message.conversation_id,
+        position=message.position,
+        turn=turn(message.turn),
+        scope=scope(message.scope),
+        create_time=moment(message, "create_time"),
+    )
+
+
+def session_turn(message: session_pb2.SessionTurn) -> r.SessionTurn:
+    """A turn in a window."""
+    return r.SessionTurn(
+        turn_id=message.turn_id,
+        position=message.position if message.HasField("position") else None,
+        turn=turn(message.turn),
+        token_count=message.token_count,
+    )
+
+
+def session_window(message: pb.GetSessionResponse) -> r.SessionWindow:
+    """A running conversation."""
+    value = message.session
+    return r.SessionWindow(
+        session_id=value.session_id,
+        user_id=value.user_id,
+        turns=tuple(session_turn(t) for t in value.turns),
+        window_turns=value.window_turns,
+        ttl=duration(value.ttl),
+        create_time=moment(value, "create_time"),
+        last_active_time=moment(value, "last_active_time"),
+        expire_time=moment(value, "expire_time"),
+        turn_count=value.turn_count,
+        rebuilt=message.rebuilt,
+        degraded=message.degraded,
+    )
+
+
+def backlog(message: pb.GetBacklogResponse) -> tuple[r.TierBacklog, ...]:
+    """The deliveries of each tier."""
+    return tuple(
+        r.TierBacklog(
+            tier=Tier(m.tier),
+            pending_count=m.pending_count,
+            dead_count=m.dead_count,
+            oldest_age=duration(m.oldest_age) if m.HasField("oldest_age") else None,
+        )
+        for m in message.tiers
+    )
+
+
+def dead_letter(message: pb.DeadLetter) -> r.DeadLetter:
+    """A delivery that was given up."""
+    return r.DeadLetter(
+        delivery_id=message.delivery_id,
+        tier=Tier(message.tier),
+        subject_id=message.subject_id,
+        user_id=message.user_id,
+        attempt_count=message.attempt_count,
+        last_error_reason=message.last_error_reason,
+        give_up_time=moment(message, "give_up_time"),
+    )

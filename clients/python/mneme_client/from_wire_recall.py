@@ -1,0 +1,139 @@
+"""From the answers of Recall and BuildContext to plain data. Pure functions."""
+
+from __future__ import annotations
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.semantic.v1 import facts_pb2
+from mneme_client import results as r
+from mneme_client.from_wire import attachment, duration, moment, scope, session_turn, turn
+from mneme_client.types import (
+    ContextSectionKind,
+    FactCategory,
+    FactStatus,
+    MemoryKind,
+    NoteKind,
+    Tier,
+    TierState,
+)
+
+
+def recall_result(message: pb.RecallResponse) -> r.RecallResult:
+    """Everything that was found."""
+    return r.RecallResult(
+        memories=tuple(memory(m) for m in message.memories),
+        facts=tuple(r.RecalledFact(fact(f.fact), f.similarity) for f in message.facts),
+        notes=tuple(r.RecalledNote(note(n.note), n.score, n.hops) for n in message.notes),
+        recent_turns=tuple(session_turn(t) for t in message.recent_turns),
+        tiers=tuple(tier_report(t) for t in message.tiers),
+        degraded=message.degraded,
+        reading=query_reading(message.reading),
+        stages=tuple(r.StageTiming(s.stage, duration(s.duration)) for s in message.stages),
+        recall_id=message.recall_id,
+        consistent=message.consistent if message.HasField("consistent") else None,
+    )
+
+
+def memory(message: pb.Memory) -> r.Memory:
+    """One recalled turn."""
+    return r.Memory(
+        memory_id=message.memory_id,
+        kind=MemoryKind(message.kind),
+        turn=turn(message.turn),
+        conversation_id=message.conversation_id,
+        position=message.position,
+        score=message.score,
+        explanation=r.Explanation(
+            lanes=tuple(r.LaneRank(m.lane, m.rank, m.score) for m in message.explanation.lanes),
+            parts=tuple(r.ScorePart(m.name, m.value) for m in message.explanation.parts),
+        ),
+        fact_ids=tuple(message.fact_ids),
+        note_ids=tuple(message.note_ids),
+        scope=scope(message.scope),
+    )
+
+
+def fact(message: facts_pb2.Fact) -> r.Fact:
+    """A fact, without its versions."""
+    return r.Fact(
+        fact_id=message.fact_id,
+        text=message.text,
+        subject=message.subject,
+        predicate=message.predicate,
+        object=message.object,
+        category=FactCategory(message.category),
+        status=FactStatus(message.status),
+        confidence=message.confidence,
+        importance=message.importance,
+        first_observed_time=moment(message, "first_observed_time"),
+        last_confirmed_time=moment(message, "last_confirmed_time"),
+        valid_from_time=moment(message, "valid_from_time"),
+        valid_to_time=moment(message, "valid_to_time"),
+        derived_from=tuple(message.derived_from),
+        contradictions=tuple(message.contradictions),
+        scope=scope(message.scope),
+    )
+
+
+def note(message: notes_pb2.Note) -> r.Note:
+    """A note."""
+    return r.Note(
+        note_id=message.note_id,
+        content=message.content,
+        kind=NoteKind(message.kind),
+        importance=message.importance,
+        keywords=tuple(message.keywords),
+        tags=tuple(message.tags),
+        attachments=tuple(attachment(a) for a in message.attachments),
+        metadata=dict(message.metadata),
+        derived_from=tuple(message.derived_from),
+        time=moment(message, "time"),
+        create_time=moment(message, "create_time"),
+        scope=scope(message.scope),
+    )
+
+
+def tier_report(message: pb.TierReport) -> r.TierReport:
+    """How a tier took part."""
+    return r.TierReport(
+        tier=Tier(message.tier),
+        state=TierState(message.state),
+        reason=message.reason,
+        duration=duration(message.duration),
+        candidate_count=message.candidate_count,
+    )
+
+
+def query_reading(message: pb.QueryReading) -> r.QueryReading:
+    """What was understood of a query."""
+    return r.QueryReading(
+        embedded_query=message.embedded_query,
+        speakers=tuple(message.speakers),
+        time_ranges=tuple(
+            r.TimeRange(moment(t, "start_time"), moment(t, "end_time")) for t in message.time_ranges
+        ),
+    )
+
+
+def context_result(message: pb.BuildContextResponse) -> r.ContextResult:
+    """A context with its sections."""
+    return r.ContextResult(
+        text=message.text,
+        token_count=message.token_count,
+        sections=tuple(
+            r.ContextSection(
+                kind=ContextSectionKind(s.kind),
+                items=tuple(
+                    r.ContextItem(
+                        text=i.text, memory_id=i.memory_id, interaction_ids=tuple(i.interaction_ids)
+                    )
+                    for i in s.items
+                ),
+                token_count=s.token_count,
+                token_budget=s.token_budget,
+            )
+            for s in message.sections
+        ),
+        tiers=tuple(tier_report(t) for t in message.tiers),
+        degraded=message.degraded,
+    )

@@ -1,0 +1,372 @@
+"""What the client's methods return: plain frozen data, no message of the wire format.
+
+Times are aware and in UTC, and None where the service sent none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from mneme_client.types import (
+    Attachment,
+    ContextSectionKind,
+    FactCategory,
+    FactStatus,
+    MemoryKind,
+    NoteKind,
+    Scope,
+    Tier,
+    TierState,
+    Turn,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionReference:
+    """Where a turn went."""
+
+    interaction_id: str  # a UUID
+    position: int  # place in the conversation, from 0
+
+
+@dataclass(frozen=True, slots=True)
+class RememberResult:
+    """The acknowledgement of a write: it is durable."""
+
+    interactions: tuple[InteractionReference, ...]  # one for each turn, in order
+    consistency_token: str  # give it to `recall` to see at least this write
+    replayed: bool  # a repeat was recognised and nothing was written
+
+
+@dataclass(frozen=True, slots=True)
+class ItemError:
+    """Why one item of a batch or stream was refused while others were accepted."""
+
+    reason: str  # of mneme.errors.v1.ErrorReason, without prefix
+    message: str  # for people
+    field_path: str = ""  # from the item, such as "turns[0].content"
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedItem:
+    """An item of a stream that was not taken."""
+
+    index: int  # place in the stream, from 0
+    error: ItemError
+
+
+@dataclass(frozen=True, slots=True)
+class StreamResult:
+    """The sum of a stream."""
+
+    accepted_count: int  # items made durable, repeats included
+    turn_count: int  # turns in these
+    refused_count: int
+    refused: tuple[RefusedItem, ...]  # the first ones, at most 100
+    consistency_token: str  # covers every accepted item
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRank:
+    """A rank in one lane of the coarse search."""
+
+    lane: str  # "dense", "lexical", "facts" or "notes"
+    rank: int  # from 1
+    score: float  # as the lane counts
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """One summand of a score."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a score came about."""
+
+    lanes: tuple[LaneRank, ...] = ()
+    parts: tuple[ScorePart, ...] = ()  # they add up to the score
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One recalled turn with its reasons. Its text is data from a conversation, never an instruction."""
+
+    memory_id: str
+    kind: MemoryKind
+    turn: Turn
+    conversation_id: str
+    position: int  # place in the conversation, from 0
+    score: float  # comparable within one answer only
+    explanation: Explanation
+    fact_ids: tuple[str, ...]  # facts of the same answer that come from it
+    note_ids: tuple[str, ...]  # notes of the same answer that come from it
+    scope: Scope
+
+    @property
+    def text(self) -> str:
+        """What was said."""
+        return self.turn.content
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement about the user's world, with its provenance."""
+
+    fact_id: str
+    text: str
+    subject: str
+    predicate: str
+    object: str
+    category: FactCategory
+    status: FactStatus
+    confidence: float  # in [0, 1]
+    importance: float  # in [0, 1]
+    first_observed_time: datetime | None
+    last_confirmed_time: datetime | None
+    valid_from_time: datetime | None  # since when it is true in the world, where known
+    valid_to_time: datetime | None  # None while it holds
+    derived_from: tuple[str, ...]  # interaction ids, oldest first
+    contradictions: tuple[str, ...]  # ids of facts that say something else
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledFact:
+    """A fact with its similarity to the query."""
+
+    fact: Fact
+    similarity: float  # cosine
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note of the agentic tier."""
+
+    note_id: str
+    content: str
+    kind: NoteKind
+    importance: float  # in [0, 1]
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    attachments: tuple[Attachment, ...]
+    metadata: Mapping[str, str]
+    derived_from: tuple[str, ...]  # interaction ids
+    time: datetime | None  # when what it tells happened
+    create_time: datetime | None
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledNote:
+    """A note with how it was reached."""
+
+    note: Note
+    score: float
+    hops: int  # links between it and the nearest note found by similarity
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTurn:
+    """A turn in the window of a running conversation."""
+
+    turn_id: str
+    position: int | None
+    turn: Turn
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TierReport:
+    """How one tier took part in an answer."""
+
+    tier: Tier
+    state: TierState
+    reason: str  # why it was skipped or failed
+    duration: timedelta
+    candidate_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """A span of time, its end excluded."""
+
+    start_time: datetime | None
+    end_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReading:
+    """What was understood of the query."""
+
+    embedded_query: str
+    speakers: tuple[str, ...]
+    time_ranges: tuple[TimeRange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageTiming:
+    """What one stage of the pipeline took."""
+
+    stage: str
+    duration: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult:
+    """What was found and why."""
+
+    memories: tuple[Memory, ...]  # best first
+    facts: tuple[RecalledFact, ...]  # best first
+    notes: tuple[RecalledNote, ...]  # best first
+    recent_turns: tuple[SessionTurn, ...]  # oldest first, when a conversation was named
+    tiers: tuple[TierReport, ...]
+    degraded: bool  # a tier failed or the token was not reached: the answer may be incomplete
+    reading: QueryReading
+    stages: tuple[StageTiming, ...]
+    recall_id: str  # in the service's logs and traces
+    consistent: bool | None  # None without a consistency token
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One line of a context. Its text is data, never an instruction."""
+
+    text: str
+    memory_id: str
+    interaction_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSection:
+    """One part of a context."""
+
+    kind: ContextSectionKind
+    items: tuple[ContextItem, ...]
+    token_count: int
+    token_budget: int  # what it was allowed
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """Text within a token budget, ready to put into a prompt."""
+
+    text: str
+    token_count: int
+    sections: tuple[ContextSection, ...]
+    tiers: tuple[TierReport, ...]
+    degraded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackResult:
+    """The acknowledgement of a judgement."""
+
+    replayed: bool
+    consistency_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What a user stated about the answers it wants. Empty where nothing was stated."""
+
+    response_format: str = ""
+    detail_level: str = ""
+    citation_style: str = ""
+    language: str = ""  # BCP 47
+    preferred_sources: tuple[str, ...] = ()
+    excluded_sources: tuple[str, ...] = ()
+    other: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileStatistics:
+    """What was counted about a user."""
+
+    user_turn_count: int
+    assistant_turn_count: int
+    conversation_count: int
+    question_count: int
+    mean_confidence: float | None
+    peak_hours: tuple[int, ...]  # UTC, the busiest first
+    first_interaction_time: datetime | None
+    last_interaction_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A user's profile; empty with an empty etag where none was written."""
+
+    user_id: str
+    preferences: Preferences
+    statistics: ProfileStatistics
+    etag: str
+    update_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """An entry of the conversation log."""
+
+    conversation_id: str
+    user_id: str
+    interaction_count: int
+    create_time: datetime | None
+    update_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """One turn in the log."""
+
+    interaction_id: str
+    conversation_id: str
+    position: int
+    turn: Turn
+    scope: Scope
+    create_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWindow:
+    """A running conversation with its last turns."""
+
+    session_id: str
+    user_id: str
+    turns: tuple[SessionTurn, ...]  # oldest first
+    window_turns: int  # how many turns the window keeps
+    ttl: timedelta
+    create_time: datetime | None
+    last_active_time: datetime | None
+    expire_time: datetime | None
+    turn_count: int  # ever appended
+    rebuilt: bool  # this call rebuilt it from the log
+    degraded: bool  # the tier answers from its own memory
+
+
+@dataclass(frozen=True, slots=True)
+class TierBacklog:
+    """The deliveries to one tier."""
+
+    tier: Tier
+    pending_count: int
+    dead_count: int
+    oldest_age: timedelta | None  # None when nothing waits
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A delivery that was given up."""
+
+    delivery_id: int
+    tier: Tier
+    subject_id: str  # the interaction or feedback that it carries
+    user_id: str
+    attempt_count: int
+    last_error_reason: str
+    give_up_time: datetime | None

@@ -1,0 +1,348 @@
+"""The blocking client: the methods of `Client`, without an event loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Self, TypeVar
+
+from mneme_client import calls, from_wire, results
+from mneme_client.calls import PAGE_SIZE_MAX, Call, Page
+from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
+from mneme_client.errors import MnemeClientError
+from mneme_client.retry import RetryPolicy
+from mneme_client.sync_transport import SyncTransport
+from mneme_client.types import RememberItem, Scope, Tier, TurnInput
+from mneme_client.waiting import VISIBILITY_QUERY, VisibilityWait
+
+Result = TypeVar("Result")
+
+STREAM_TIMEOUT_SECONDS = 300.0
+"""Deadline of a stream unless told otherwise: it takes as long as its source needs."""
+
+
+class SyncClient:
+    """Remembers and recalls through Mneme's gateway. Thread-safe, and needs no event loop.
+
+    Every call has a deadline. A call that fails with UNAVAILABLE is repeated with the same request id until
+    it succeeds or its deadline is near, so that nothing is written twice. Failures are `MnemeClientError`.
+
+    Args:
+        target: Address of the gateway, as gRPC writes them.
+        api_key: Credential; None where the service runs in development mode.
+        tls: Encrypt: True trusts the system's certificate authorities, `Tls` says more.
+        default_timeout_seconds: Deadline of a call, repeats included, where it has none of its own.
+        retry: When and how often a failed call is repeated.
+    """
+
+    def __init__(
+        self,
+        target: str = DEFAULT_TARGET,
+        api_key: str | None = None,
+        *,
+        tls: Tls | bool = False,
+        default_timeout_seconds: float = 10.0,
+        retry: RetryPolicy | None = None,
+    ) -> None:
+        self._retry = retry or RetryPolicy()
+        self._transport = SyncTransport(make_connection(target, api_key, tls=tls), self._retry)
+        self._timeout_seconds = default_timeout_seconds
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection; calls under way are cancelled. Closing twice is allowed."""
+        self._transport.close()
+
+    # ------------------------------------------------------------------------------------------- writing
+
+    def remember(
+        self,
+        user_id: str,
+        conversation_id: str,
+        turns: TurnInput | Sequence[TurnInput],
+        *,
+        scope: Scope | None = None,
+        request_id: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> results.RememberResult:
+        """Remembers one or more turns of one conversation. When this returns they are durable; all or none.
+
+        Args:
+            user_id: Whose memory.
+            conversation_id: The conversation; it need not exist.
+            turns: What was said, in order, 1 to 256 turns. A plain text is said by the user, now.
+            scope: Who may see it; None means everyone who reads this user's memory.
+            request_id: Idempotency key; None makes a new one. Give one to repeat the call across restarts.
+            timeout_seconds: Deadline of this call.
+
+        Raises:
+            MnemeClientError: The service refused, or could not be reached in time.
+            ValueError: A time is naive.
+        """
+        item = RememberItem(user_id, conversation_id, turns, scope, request_id)
+        return self._call(calls.remember(item), timeout_seconds)
+
+    def remember_batch(
+        self, items: Sequence[RememberItem], *, timeout_seconds: float | None = None
+    ) -> tuple[results.RememberResult | results.ItemError, ...]:
+        """Remembers turns of many conversations with one commit; each item succeeds or fails by itself.
+
+        Args:
+            items: 1 to 100 items with at most 1,000 turns in all.
+            timeout_seconds: Deadline of this call.
+
+        Returns:
+            One outcome for each item, in order.
+
+        Raises:
+            MnemeClientError: The call as a whole failed.
+        """
+        return self._call(calls.remember_batch(items), timeout_seconds)
+
+    def remember_stream(
+        self,
+        items: Iterable[RememberItem],
+        *,
+        timeout_seconds: float = STREAM_TIMEOUT_SECONDS,
+    ) -> results.StreamResult:
+        """Remembers any number of items as they come; each succeeds or fails by itself.
+
+        A list or tuple is sent again when the connection is lost. Any other source cannot be: repeat the call
+        with the same request ids, and what was durable already is recognised.
+
+        Args:
+            items: The items. An iterator is read as fast as the service takes them, in a thread of gRPC.
+            timeout_seconds: Deadline of the whole stream.
+
+        Raises:
+            MnemeClientError: The stream broke. Items sent before may be durable.
+        """
+        response = self._transport.remember_stream(items, timeout_seconds)
+        return from_wire.stream_result(response)
+
+    def feedback(
+        self,
+        user_id: str,
+        memory_ids: Sequence[str],
+        value: int,
+        *,
+        request_id: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> results.FeedbackResult:
+        """Judges memories of an earlier answer.
+
+        Args:
+            user_id: Whose memory.
+            memory_ids: The memories, 1 to 200.
+            value: 1 good, -1 bad, 0 takes an earlier judgement back.
+            request_id: Idempotency key; None makes a new one.
+            timeout_seconds: Deadline of this call.
+        """
+        return self._call(calls.feedback(user_id, memory_ids, value, request_id=request_id), timeout_seconds)
+
+    # ------------------------------------------------------------------------------------------- reading
+
+    def recall(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: int = 10,
+        scope: Scope | None = None,
+        conversation_id: str = "",
+        consistency_token: str = "",
+        as_of_time: datetime | None = None,
+        tiers: Sequence[Tier] = (),
+        timeout_seconds: float | None = None,
+    ) -> results.RecallResult:
+        """Finds what matters for a query, over all tiers, with the reasons.
+
+        Args:
+            user_id: Whose memory.
+            query: The question or message, at most 8,192 characters.
+            limit: At most this many memories, 1 to 200.
+            scope: The reader's scope; None means GLOBAL.
+            conversation_id: The running conversation, whose recent turns are returned as well.
+            consistency_token: Wait until the writes of this token can be found.
+            as_of_time: What "yesterday" is resolved against; None means now.
+            tiers: Tiers to ask; empty means all.
+            timeout_seconds: Deadline of this call.
+
+        Returns:
+            What was found. `degraded` says that a tier failed and something may be missing.
+        """
+        call = calls.recall(
+            user_id,
+            query,
+            limit=limit,
+            scope=scope,
+            conversation_id=conversation_id,
+            consistency_token=consistency_token,
+            as_of_time=as_of_time,
+            tiers=tiers,
+        )
+        return self._call(call, timeout_seconds)
+
+    def build_context(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        token_budget: int = 2_000,
+        scope: Scope | None = None,
+        conversation_id: str = "",
+        consistency_token: str = "",
+        as_of_time: datetime | None = None,
+        timeout_seconds: float | None = None,
+    ) -> results.ContextResult:
+        """Recalls and returns text of at most `token_budget` tokens (64 to 100,000), ready for a prompt.
+
+        The other arguments are those of `recall`.
+        """
+        call = calls.build_context(
+            user_id,
+            query,
+            token_budget=token_budget,
+            scope=scope,
+            conversation_id=conversation_id,
+            consistency_token=consistency_token,
+            as_of_time=as_of_time,
+        )
+        return self._call(call, timeout_seconds)
+
+    def wait_until_visible(
+        self, user_id: str, *consistency_tokens: str, timeout_seconds: float = 60.0
+    ) -> None:
+        """Waits until the writes of the tokens can be found. `recall` with a token does so by itself.
+
+        Raises:
+            TimeoutError: They could not be found in time.
+            MnemeClientError: The service refused.
+        """
+        wait = VisibilityWait(self._retry, timeout_seconds)
+        for token in consistency_tokens:
+            while True:
+                try:
+                    found = self.recall(
+                        user_id,
+                        VISIBILITY_QUERY,
+                        limit=1,
+                        consistency_token=token,
+                        timeout_seconds=wait.call_timeout_seconds(),
+                    )
+                    if found.consistent:
+                        break
+                except MnemeClientError as error:
+                    wait.check(error)
+                time.sleep(wait.delay_seconds())
+
+    def get_profile(self, user_id: str, *, timeout_seconds: float | None = None) -> results.Profile:
+        """The user's profile; an empty one where none was written."""
+        return self._call(calls.get_profile(user_id), timeout_seconds)
+
+    # ------------------------------------------------------------------------------------- conversations
+
+    def list_conversations(
+        self, user_id: str, *, page_size: int = PAGE_SIZE_MAX, timeout_seconds: float | None = None
+    ) -> Iterator[results.Conversation]:
+        """All conversations of a user, the last written first; pages are fetched as they are needed."""
+        token = ""
+        while True:
+            call = calls.list_conversations(user_id, page_size=page_size, page_token=token)
+            page: Page[results.Conversation] = self._call(call, timeout_seconds)
+            yield from page.items
+            if not (token := page.next_page_token):
+                return
+
+    def list_interactions(
+        self,
+        user_id: str,
+        conversation_id: str,
+        *,
+        page_size: int = PAGE_SIZE_MAX,
+        timeout_seconds: float | None = None,
+    ) -> Iterator[results.Interaction]:
+        """The transcript of a conversation, oldest first; pages are fetched as they are needed."""
+        token = ""
+        while True:
+            call = calls.list_interactions(user_id, conversation_id, page_size=page_size, page_token=token)
+            page: Page[results.Interaction] = self._call(call, timeout_seconds)
+            yield from page.items
+            if not (token := page.next_page_token):
+                return
+
+    def get_session(
+        self, user_id: str, conversation_id: str, *, timeout_seconds: float | None = None
+    ) -> results.SessionWindow:
+        """The window of a running conversation.
+
+        Raises:
+            MnemeClientError: With NOT_FOUND when it never was, expired, or was ended.
+        """
+        return self._call(calls.get_session(user_id, conversation_id), timeout_seconds)
+
+    def end_session(
+        self,
+        user_id: str,
+        conversation_id: str,
+        *,
+        discard: bool = False,
+        request_id: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> int:
+        """Deletes a session and returns how many of its turns this call wrote to the log.
+
+        Args:
+            user_id: Whose session.
+            conversation_id: The conversation.
+            discard: Do not archive turns that are not in the log.
+            request_id: Idempotency key; None makes a new one.
+            timeout_seconds: Deadline of this call.
+        """
+        call = calls.end_session(user_id, conversation_id, discard=discard, request_id=request_id)
+        return self._call(call, timeout_seconds)
+
+    # ---------------------------------------------------------------------------------------- deliveries
+
+    def get_backlog(self, *, timeout_seconds: float | None = None) -> tuple[results.TierBacklog, ...]:
+        """The deliveries behind `remember` that wait, by tier."""
+        return self._call(calls.get_backlog(), timeout_seconds)
+
+    def list_dead_letters(
+        self,
+        *,
+        tier: Tier | None = None,
+        page_size: int = PAGE_SIZE_MAX,
+        timeout_seconds: float | None = None,
+    ) -> Iterator[results.DeadLetter]:
+        """Deliveries that were given up, oldest first; pages are fetched as they are needed."""
+        token = ""
+        while True:
+            call = calls.list_dead_letters(tier=tier, page_size=page_size, page_token=token)
+            page: Page[results.DeadLetter] = self._call(call, timeout_seconds)
+            yield from page.items
+            if not (token := page.next_page_token):
+                return
+
+    def retry_dead_letters(
+        self,
+        delivery_ids: Sequence[int],
+        *,
+        request_id: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> int:
+        """Puts dead letters (1 to 1,000) back into the queue and returns how many that were."""
+        return self._call(calls.retry_dead_letters(delivery_ids, request_id=request_id), timeout_seconds)
+
+    def _call(self, call: Call[Result], timeout_seconds: float | None) -> Result:
+        timeout = self._timeout_seconds if timeout_seconds is None else timeout_seconds
+        return self._transport.call(call, timeout)

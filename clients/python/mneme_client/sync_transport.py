@@ -1,0 +1,114 @@
+"""Makes calls that block: one channel, one deadline and one span for each call, repeats included.
+
+It uses gRPC's own blocking channel and no event loop, so it works in any thread, beside any loop.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import grpc
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme_client import to_wire
+from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
+from mneme_client.channel import Connection
+from mneme_client.errors import from_rpc_failure
+from mneme_client.retry import NEVER, RetryPolicy
+from mneme_client.tracing import call_span
+from mneme_client.types import RememberItem
+
+Result = TypeVar("Result")
+Metadata = tuple[tuple[str, str], ...]
+
+
+class SyncTransport:
+    """A blocking channel. Thread-safe."""
+
+    def __init__(self, connection: Connection, retry: RetryPolicy) -> None:
+        """Opens the channel; it connects with the first call."""
+        self._connection = connection
+        self._retry = retry
+        credentials, options = connection.credentials(), connection.options()
+        self._channel: grpc.Channel = (
+            grpc.insecure_channel(connection.target, options=options)
+            if credentials is None
+            else grpc.secure_channel(connection.target, credentials, options=options)
+        )
+
+    def close(self) -> None:
+        """Closes the channel; calls under way are cancelled."""
+        self._channel.close()
+
+    def call(self, call: Call[Result], timeout_seconds: float) -> Result:
+        """Makes a unary call.
+
+        Raises:
+            MnemeClientError: It failed, at last.
+        """
+        method = self._channel.unary_unary(
+            call.method,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.response_type.FromString,
+        )
+        response = self._repeat(
+            call.method,
+            lambda timeout, metadata: method(call.request, timeout=timeout, metadata=metadata),
+            timeout_seconds,
+            self._retry,
+        )
+        return call.read(response)
+
+    def remember_stream(
+        self, items: Iterable[RememberItem], timeout_seconds: float
+    ) -> pb.RememberStreamResponse:
+        """Sends a stream; again where its source can be read again.
+
+        Raises:
+            MnemeClientError: It failed, at last.
+        """
+        repeatable = isinstance(items, list | tuple)
+        made = (to_wire.stream_request(item) for item in items)
+        # Made once where they are kept, so that a repeat carries the same request ids.
+        requests = list(made) if repeatable else made
+        method = self._channel.stream_unary(
+            REMEMBER_STREAM_METHOD,
+            request_serializer=pb.RememberStreamRequest.SerializeToString,
+            response_deserializer=pb.RememberStreamResponse.FromString,
+        )
+
+        def attempt(timeout: float, metadata: Metadata) -> Any:
+            # grpc consumes an iterator, and takes nothing else.
+            iterator: Iterator[pb.RememberStreamRequest] = iter(requests)
+            return method(iterator, timeout=timeout, metadata=metadata)
+
+        response: pb.RememberStreamResponse = self._repeat(
+            REMEMBER_STREAM_METHOD, attempt, timeout_seconds, self._retry if repeatable else NEVER
+        )
+        return response
+
+    def _repeat(
+        self,
+        method: str,
+        attempt: Callable[[float, Metadata], Any],
+        timeout_seconds: float,
+        retry: RetryPolicy,
+    ) -> Any:
+        deadline = time.monotonic() + timeout_seconds
+        with call_span(method) as trace_metadata:
+            metadata = (*self._connection.metadata(), *trace_metadata)
+            count = 0
+            while True:
+                count += 1
+                try:
+                    return attempt(max(0.0, deadline - time.monotonic()), metadata)
+                except grpc.RpcError as failure:
+                    # Every error of a blocking call is also the call, which tells its status.
+                    error = from_rpc_failure(failure, method=method)
+                    remaining = deadline - time.monotonic()
+                    delay = retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
+                    if delay is None:
+                        raise error from failure
+                time.sleep(delay)

@@ -1,0 +1,94 @@
+"""From the client's arguments to requests. Pure functions; whether values are allowed the service judges."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from mneme.common.v1 import common_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme_client.types import RememberItem, Role, Scope, Turn, TurnInput, WireEnum
+
+
+def enum_number(value: WireEnum) -> Any:
+    """The number on the wire. Untyped, because stub generators disagree on the type of an enum field."""
+    return int(value)
+
+
+def new_request_id() -> str:
+    """A fresh idempotency key."""
+    return str(uuid.uuid4())
+
+
+def timestamp(moment: datetime) -> Timestamp:
+    """An aware datetime as a message.
+
+    Raises:
+        ValueError: It is naive: which instant it means would depend on the machine.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone; use datetime(..., tzinfo=UTC)")
+    message = Timestamp()
+    message.FromDatetime(moment)
+    return message
+
+
+def optional_timestamp(moment: datetime | None) -> Timestamp | None:
+    """The message, or None for None."""
+    return None if moment is None else timestamp(moment)
+
+
+def scope(value: Scope | None) -> common_pb2.Scope | None:
+    """The scope, unset for None, which the service reads as GLOBAL."""
+    if value is None:
+        return None
+    return common_pb2.Scope(
+        level=enum_number(value.level),
+        project_id=value.project_id,
+        session_id=value.session_id,
+        task_id=value.task_id,
+    )
+
+
+def turn(value: TurnInput) -> common_pb2.Turn:
+    """The turn; a plain text is said by the user, now."""
+    if isinstance(value, str):
+        value = Turn(value, role=Role.USER)
+    return common_pb2.Turn(
+        role=enum_number(value.role),
+        speaker=value.speaker,
+        content=value.content,
+        time=optional_timestamp(value.time),
+        attachments=[
+            common_pb2.Attachment(uri=a.uri, mime_type=a.mime_type, caption=a.caption)
+            for a in value.attachments
+        ],
+        confidence=value.confidence,
+        sources=value.sources,
+        metadata=value.metadata,
+    )
+
+
+def turns(value: TurnInput | Sequence[TurnInput]) -> list[common_pb2.Turn]:
+    """One turn or several, in order."""
+    return [turn(value)] if isinstance(value, str | Turn) else [turn(v) for v in value]
+
+
+def remember_request(item: RememberItem) -> pb.RememberRequest:
+    """The item, with a new request id where it has none: a repeat after a lost answer must be recognised."""
+    return pb.RememberRequest(
+        request_id=item.request_id or new_request_id(),
+        user_id=item.user_id,
+        conversation_id=item.conversation_id,
+        turns=turns(item.turns),
+        scope=scope(item.scope),
+    )
+
+
+def stream_request(item: RememberItem) -> pb.RememberStreamRequest:
+    """The item as a message of a stream."""
+    return pb.RememberStreamRequest(item=remember_request(item))

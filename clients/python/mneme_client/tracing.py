@@ -1,0 +1,36 @@
+"""One client span for each call, and its context in the call's metadata.
+
+Only OpenTelemetry's API is used: without a configured SDK a span costs microseconds and nothing is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opentelemetry import propagate, trace
+
+from mneme_client.errors import MnemeClientError
+
+_tracer = trace.get_tracer("mneme_client")
+
+
+@contextmanager
+def call_span(method: str) -> Iterator[list[tuple[str, str]]]:
+    """Opens a span around a call and yields the metadata that carries it on.
+
+    Args:
+        method: The full method, such as "/mneme.gateway.v1.MemoryService/Recall".
+    """
+    name = method.lstrip("/")
+    service, _, operation = name.partition("/")
+    attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": operation}
+    with _tracer.start_as_current_span(name, kind=trace.SpanKind.CLIENT, attributes=attributes) as span:
+        carrier: dict[str, str] = {}
+        propagate.inject(carrier)
+        try:
+            yield [(key.lower(), value) for key, value in carrier.items()]
+        except MnemeClientError as error:
+            span.set_attribute("rpc.grpc.status_code", error.code.value[0])
+            raise
+        span.set_attribute("rpc.grpc.status_code", 0)

@@ -1,0 +1,128 @@
+"""Makes calls over asyncio: one channel, one deadline and one span for each call, repeats included."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from typing import Any, TypeVar
+
+import grpc
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme_client import to_wire
+from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
+from mneme_client.channel import Connection
+from mneme_client.errors import from_rpc_failure
+from mneme_client.retry import NEVER, RetryPolicy
+from mneme_client.tracing import call_span
+from mneme_client.types import RememberItem
+
+Result = TypeVar("Result")
+Metadata = tuple[tuple[str, str], ...]
+
+
+class Transport:
+    """An asyncio channel. It is opened by the first call, because it belongs to the loop that makes it."""
+
+    def __init__(self, connection: Connection, retry: RetryPolicy) -> None:
+        """Opens nothing yet."""
+        self._connection = connection
+        self._retry = retry
+        self._channel: grpc.aio.Channel | None = None
+
+    async def close(self) -> None:
+        """Closes the channel; calls under way are cancelled."""
+        if self._channel is not None:
+            await self._channel.close()
+            self._channel = None
+
+    async def call(self, call: Call[Result], timeout_seconds: float) -> Result:
+        """Makes a unary call.
+
+        Raises:
+            MnemeClientError: It failed, at last.
+        """
+        method = self._open().unary_unary(
+            call.method,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.response_type.FromString,
+        )
+        response = await self._repeat(
+            call.method,
+            lambda timeout, metadata: method(call.request, timeout=timeout, metadata=metadata),
+            timeout_seconds,
+            self._retry,
+        )
+        return call.read(response)
+
+    async def remember_stream(
+        self, items: AsyncIterable[RememberItem] | Iterable[RememberItem], timeout_seconds: float
+    ) -> pb.RememberStreamResponse:
+        """Sends a stream; again where its source can be read again.
+
+        Raises:
+            MnemeClientError: It failed, at last.
+        """
+        requests: Any
+        if repeatable := isinstance(items, list | tuple):
+            # Made once, so that a repeat carries the same request ids.
+            requests = [to_wire.stream_request(item) for item in items]
+        else:
+            requests = _requests(items)
+        method = self._open().stream_unary(
+            REMEMBER_STREAM_METHOD,
+            request_serializer=pb.RememberStreamRequest.SerializeToString,
+            response_deserializer=pb.RememberStreamResponse.FromString,
+        )
+        response: pb.RememberStreamResponse = await self._repeat(
+            REMEMBER_STREAM_METHOD,
+            lambda timeout, metadata: method(requests, timeout=timeout, metadata=metadata),
+            timeout_seconds,
+            self._retry if repeatable else NEVER,
+        )
+        return response
+
+    def _open(self) -> grpc.aio.Channel:
+        if self._channel is None:
+            credentials, options = self._connection.credentials(), self._connection.options()
+            self._channel = (
+                grpc.aio.insecure_channel(self._connection.target, options=options)
+                if credentials is None
+                else grpc.aio.secure_channel(self._connection.target, credentials, options=options)
+            )
+        return self._channel
+
+    async def _repeat(
+        self,
+        method: str,
+        attempt: Callable[[float, Metadata], Awaitable[Any]],
+        timeout_seconds: float,
+        retry: RetryPolicy,
+    ) -> Any:
+        deadline = time.monotonic() + timeout_seconds
+        with call_span(method) as trace_metadata:
+            metadata = (*self._connection.metadata(), *trace_metadata)
+            count = 0
+            while True:
+                count += 1
+                try:
+                    return await attempt(max(0.0, deadline - time.monotonic()), metadata)
+                except grpc.aio.AioRpcError as failure:
+                    error = from_rpc_failure(failure, method=method)
+                    remaining = deadline - time.monotonic()
+                    delay = retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
+                    if delay is None:
+                        raise error from failure
+                await asyncio.sleep(delay)
+
+
+async def _requests(
+    items: AsyncIterable[RememberItem] | Iterable[RememberItem],
+) -> AsyncIterator[pb.RememberStreamRequest]:
+    if isinstance(items, AsyncIterable):
+        async for item in items:
+            yield to_wire.stream_request(item)
+    else:
+        for item in items:
+            yield to_wire.stream_request(item)

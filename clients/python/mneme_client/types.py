@@ -1,0 +1,162 @@
+"""What callers hand to the client, and the enums of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+from typing import Self
+
+
+class WireEnum(IntEnum):
+    """An enum of the wire format. A number of a newer server that this client does not know reads as 0."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        del value
+        return cls(0)
+
+
+class Role(WireEnum):
+    """Who speaks in a turn."""
+
+    UNSPECIFIED = 0
+    USER = 1
+    ASSISTANT = 2
+    SYSTEM = 3
+    TOOL = 4
+
+
+class ScopeLevel(WireEnum):
+    """How far a memory may be seen."""
+
+    UNSPECIFIED = 0
+    GLOBAL = 1
+    PROJECT = 2
+    SESSION = 3
+    TASK = 4
+
+
+class Tier(WireEnum):
+    """A memory tier, or a part of one that takes deliveries of its own."""
+
+    UNSPECIFIED = 0
+    SESSION = 1
+    EPISODIC = 2
+    SEMANTIC = 3
+    AGENTIC = 4
+    PROFILE = 5
+
+
+class TierState(WireEnum):
+    """How a tier took part in an answer."""
+
+    UNSPECIFIED = 0
+    ANSWERED = 1
+    SKIPPED = 2
+    FAILED = 3
+
+
+class MemoryKind(WireEnum):
+    """What a recalled memory is."""
+
+    UNSPECIFIED = 0
+    EPISODE = 1
+    FACT = 2
+    NOTE = 3
+
+
+class ContextSectionKind(WireEnum):
+    """What a section of a prompt's context holds."""
+
+    UNSPECIFIED = 0
+    RECENT_TURNS = 1
+    FACTS = 2
+    MEMORIES = 3
+    NOTES = 4
+
+
+class FactCategory(WireEnum):
+    """What a fact is about."""
+
+    UNSPECIFIED = 0
+    PREFERENCE = 1
+    COMMITMENT = 2
+    RELATIONSHIP = 3
+    CONSTRAINT = 4
+    INSTRUCTION = 5
+    CONTEXT = 6
+    PERSONAL_INFO = 7
+
+
+class FactStatus(WireEnum):
+    """How settled a fact is."""
+
+    UNSPECIFIED = 0
+    TENTATIVE = 1
+    STABLE = 2
+    DEPRECATED = 3
+    MERGED_INTO = 4
+
+
+class NoteKind(WireEnum):
+    """What a note holds."""
+
+    UNSPECIFIED = 0
+    FACT = 1
+    CONCEPT = 2
+    PROCEDURE = 3
+    OBSERVATION = 4
+    PREFERENCE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A place in the hierarchy GLOBAL > PROJECT > SESSION > TASK.
+
+    A reader sees the memories of its own scope and of those above it on its path.
+    """
+
+    level: ScopeLevel = ScopeLevel.GLOBAL
+    project_id: str = ""  # required at PROJECT, optional below it
+    session_id: str = ""  # required at SESSION, optional at TASK
+    task_id: str = ""  # required at TASK
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image, a sound or a file by reference."""
+
+    uri: str = ""
+    mime_type: str = ""
+    caption: str = ""  # what it shows, in words; searched with the text
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker said once."""
+
+    content: str
+    role: Role = Role.USER
+    speaker: str = ""  # tells the people of one conversation apart; may be empty
+    time: datetime | None = None  # aware; None means now, on writing
+    attachments: tuple[Attachment, ...] = ()
+    confidence: float | None = None  # in [0, 1], where known
+    sources: tuple[str, ...] = ()  # what stands behind it
+    metadata: Mapping[str, str] = field(default_factory=dict)  # given back with the turn, not searched
+
+
+TurnInput = Turn | str
+"""A turn, or just what the user said."""
+
+
+@dataclass(frozen=True, slots=True)
+class RememberItem:
+    """Turns of one conversation, as one item of a batch or of a stream: all are taken or none."""
+
+    user_id: str
+    conversation_id: str
+    turns: TurnInput | Sequence[TurnInput]
+    scope: Scope | None = None  # None means GLOBAL
+    request_id: str | None = None  # idempotency key; None means a new one

@@ -1,0 +1,50 @@
+"""A running fake gateway for each test, and clients of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import grpc
+import pytest
+
+from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme_client import Client, RetryPolicy
+from tests.servicer.client.fake_gateway import FakeGateway
+
+QUICK = RetryPolicy(initial_backoff_seconds=0.001, backoff_seconds_max=0.002)
+
+
+@dataclass(frozen=True)
+class Running:
+    """The gateway and where it serves."""
+
+    gateway: FakeGateway
+    target: str
+    server: grpc.aio.Server
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[Running]:
+    gateway = FakeGateway()
+    server = grpc.aio.server()
+    gateway_pb2_grpc.add_MemoryServiceServicer_to_server(gateway, server)
+    gateway_pb2_grpc.add_ConversationServiceServicer_to_server(gateway, server)
+    gateway_pb2_grpc.add_DeliveryServiceServicer_to_server(gateway, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield Running(gateway, f"127.0.0.1:{port}", server)
+    finally:
+        await server.stop(grace=None)
+
+
+@pytest.fixture
+def gateway(running: Running) -> FakeGateway:
+    return running.gateway
+
+
+@pytest.fixture
+async def client(running: Running) -> AsyncIterator[Client]:
+    async with Client(running.target, api_key="secret", retry=QUICK) as made:
+        yield made

@@ -1,0 +1,234 @@
+"""A gateway of the client's tests: keeps turns in lists, recalls by substring, and fails when told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.rpc import error_details_pb2, status_pb2
+
+from mneme.common.v1 import common_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import gateway_pb2_grpc
+
+
+class FakeGateway(
+    gateway_pb2_grpc.MemoryServiceServicer,
+    gateway_pb2_grpc.ConversationServiceServicer,
+    gateway_pb2_grpc.DeliveryServiceServicer,
+):
+    """All of the gateway's RPCs, for one tenant, in memory."""
+
+    def __init__(self) -> None:
+        self.log: dict[tuple[str, str], list[common_pb2.Turn]] = {}
+        self.answers: dict[str, pb.RememberResponse] = {}
+        self.requests: list[Any] = []  # every request, in order, repeats included
+        self.metadata: list[dict[str, str]] = []  # of every call
+        self.failures: list[status_pb2.Status] = []  # the next calls fail with these, first one first
+        self.lose_answers = 0  # so many writes take effect and then fail
+        self.visible_after_recalls = 0  # a recall with a token is not consistent before so many of them
+        self.recall_response = pb.RecallResponse(recall_id="recall-1")
+        self.dead_letters: list[pb.DeadLetter] = []
+        self.gate: asyncio.Event | None = None  # calls wait for it
+
+    async def _enter(self, request: Any, context: Any) -> None:
+        self.requests.append(request)
+        self.metadata.append({k: v for k, v in context.invocation_metadata() if isinstance(v, str)})
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.failures:
+            await self._fail(self.failures.pop(0), context)
+
+    async def _fail(self, status: status_pb2.Status, context: Any) -> None:
+        code = next(code for code in grpc.StatusCode if code.value[0] == status.code)
+        details = (("grpc-status-details-bin", status.SerializeToString()),)
+        await context.abort(code, status.message, trailing_metadata=details)
+
+    def _take(self, request: pb.RememberRequest) -> pb.RememberResponse:
+        if request.request_id in self.answers:
+            answer = pb.RememberResponse()
+            answer.CopyFrom(self.answers[request.request_id])
+            answer.replayed = True
+            return answer
+        turns = self.log.setdefault((request.user_id, request.conversation_id), [])
+        answer = pb.RememberResponse(consistency_token=f"token-{len(self.answers)}")
+        for turn in request.turns:
+            answer.interactions.add(
+                interaction_id=f"{request.conversation_id}-{len(turns)}", position=len(turns)
+            )
+            turns.append(turn)
+        self.answers[request.request_id] = answer
+        return answer
+
+    async def Remember(self, request: pb.RememberRequest, context: Any) -> pb.RememberResponse:
+        await self._enter(request, context)
+        answer = self._take(request)
+        if self.lose_answers > 0:
+            self.lose_answers -= 1
+            await self._fail(unavailable(), context)
+        return answer
+
+    async def RememberBatch(self, request: pb.RememberBatchRequest, context: Any) -> pb.RememberBatchResponse:
+        await self._enter(request, context)
+        answer = pb.RememberBatchResponse()
+        for item in request.items:
+            if error := refusal(item):
+                answer.results.add(error=error)
+            else:
+                answer.results.add(response=self._take(item))
+        return answer
+
+    async def RememberStream(
+        self, request_iterator: AsyncIterator[pb.RememberStreamRequest], context: Any
+    ) -> pb.RememberStreamResponse:
+        answer = pb.RememberStreamResponse()
+        items = [message.item async for message in request_iterator]
+        await self._enter(items, context)
+        for index, item in enumerate(items):
+            if error := refusal(item):
+                answer.refused.add(index=index, error=error)
+                answer.refused_count += 1
+                continue
+            answer.consistency_token = self._take(item).consistency_token
+            answer.accepted_count += 1
+            answer.turn_count += len(item.turns)
+        if self.lose_answers > 0:
+            self.lose_answers -= 1
+            await self._fail(unavailable(), context)
+        return answer
+
+    async def Recall(self, request: pb.RecallRequest, context: Any) -> pb.RecallResponse:
+        await self._enter(request, context)
+        answer = pb.RecallResponse()
+        answer.CopyFrom(self.recall_response)
+        if request.consistency_token:
+            answer.consistent = self.visible_after_recalls <= 0
+            self.visible_after_recalls -= 1
+        return answer
+
+    async def BuildContext(self, request: pb.BuildContextRequest, context: Any) -> pb.BuildContextResponse:
+        await self._enter(request, context)
+        answer = pb.BuildContextResponse(text="Memories:\n- the sea", token_count=5)
+        section = answer.sections.add(kind=pb.CONTEXT_SECTION_KIND_MEMORIES, token_count=5, token_budget=900)
+        section.items.add(text="- the sea", memory_id="m1", interaction_ids=["i1"])
+        return answer
+
+    async def Feedback(self, request: pb.FeedbackRequest, context: Any) -> pb.FeedbackResponse:
+        await self._enter(request, context)
+        return pb.FeedbackResponse(consistency_token="token-f")
+
+    async def GetProfile(self, request: pb.GetProfileRequest, context: Any) -> pb.GetProfileResponse:
+        await self._enter(request, context)
+        answer = pb.GetProfileResponse()
+        answer.profile.user_id = request.user_id
+        answer.profile.preferences.language = "en"
+        answer.profile.statistics.user_turn_count = 3
+        return answer
+
+    async def ListConversations(
+        self, request: pb.ListConversationsRequest, context: Any
+    ) -> pb.ListConversationsResponse:
+        await self._enter(request, context)
+        found = [
+            pb.Conversation(conversation_id=conversation, user_id=user, interaction_count=len(turns))
+            for (user, conversation), turns in self.log.items()
+            if user == request.user_id
+        ]
+        page, token = page_of(found, request.page_size, request.page_token)
+        return pb.ListConversationsResponse(conversations=page, next_page_token=token)
+
+    async def ListInteractions(
+        self, request: pb.ListInteractionsRequest, context: Any
+    ) -> pb.ListInteractionsResponse:
+        await self._enter(request, context)
+        turns = self.log.get((request.user_id, request.conversation_id), [])
+        found = [
+            pb.Interaction(
+                interaction_id=f"i{n}", conversation_id=request.conversation_id, position=n, turn=turn
+            )
+            for n, turn in enumerate(turns)
+        ]
+        page, token = page_of(found, request.page_size, request.page_token)
+        return pb.ListInteractionsResponse(interactions=page, next_page_token=token)
+
+    async def GetSession(self, request: pb.GetSessionRequest, context: Any) -> pb.GetSessionResponse:
+        await self._enter(request, context)
+        turns = self.log.get((request.user_id, request.conversation_id))
+        if turns is None:
+            await self._fail(status(grpc.StatusCode.NOT_FOUND, "session not found", "NOT_FOUND"), context)
+        answer = pb.GetSessionResponse()
+        answer.session.session_id, answer.session.user_id = request.conversation_id, request.user_id
+        answer.session.ttl.FromSeconds(3_600)
+        for turn in turns or ():
+            answer.session.turns.add(turn=turn, position=0)
+        return answer
+
+    async def EndSession(self, request: pb.EndSessionRequest, context: Any) -> pb.EndSessionResponse:
+        await self._enter(request, context)
+        return pb.EndSessionResponse(archived_turn_count=2)
+
+    async def GetBacklog(self, request: pb.GetBacklogRequest, context: Any) -> pb.GetBacklogResponse:
+        await self._enter(request, context)
+        answer = pb.GetBacklogResponse()
+        waiting = answer.tiers.add(tier=pb.TIER_EPISODIC, pending_count=4, dead_count=1)
+        waiting.oldest_age.FromMilliseconds(2_500)
+        answer.tiers.add(tier=pb.TIER_AGENTIC)
+        return answer
+
+    async def ListDeadLetters(
+        self, request: pb.ListDeadLettersRequest, context: Any
+    ) -> pb.ListDeadLettersResponse:
+        await self._enter(request, context)
+        page, token = page_of(self.dead_letters, request.page_size, request.page_token)
+        return pb.ListDeadLettersResponse(dead_letters=page, next_page_token=token)
+
+    async def RetryDeadLetters(
+        self, request: pb.RetryDeadLettersRequest, context: Any
+    ) -> pb.RetryDeadLettersResponse:
+        await self._enter(request, context)
+        return pb.RetryDeadLettersResponse(retried_count=len(request.delivery_ids))
+
+
+def refusal(item: pb.RememberRequest) -> common_pb2.ItemError | None:
+    """Refuses what the real gateway refuses: turns without content."""
+    for n, turn in enumerate(item.turns):
+        if not turn.content and not any(a.caption for a in turn.attachments):
+            return common_pb2.ItemError(
+                reason="INVALID_FIELD", message="is required", field_path=f"turns[{n}].content"
+            )
+    return None
+
+
+def page_of(found: list[Any], size: int, token: str) -> tuple[list[Any], str]:
+    """One page and the token of the next."""
+    start = int(token or "0")
+    size = size or 50
+    return found[start : start + size], str(start + size) if start + size < len(found) else ""
+
+
+def status(code: grpc.StatusCode, message: str, reason: str, *details: Any) -> status_pb2.Status:
+    """A status with its details, as the services send it."""
+    made = status_pb2.Status(code=code.value[0], message=message)
+    info = error_details_pb2.ErrorInfo(reason=reason, domain="mneme", metadata={"limit": "5"})
+    for detail in (info, *details):
+        packed = AnyMessage()
+        packed.Pack(detail)
+        made.details.append(packed)
+    return made
+
+
+def unavailable(*, retry_seconds: float = 0.0) -> status_pb2.Status:
+    """What a service says whose store is away."""
+    retry = error_details_pb2.RetryInfo()
+    retry.retry_delay.FromNanoseconds(int(retry_seconds * 1e9))
+    return status(grpc.StatusCode.UNAVAILABLE, "journal is unavailable", "STORE_UNAVAILABLE", retry)
+
+
+def invalid() -> status_pb2.Status:
+    """What a service says to a wrong request."""
+    bad = error_details_pb2.BadRequest()
+    bad.field_violations.add(field="turns[3].content", description="is required")
+    return status(grpc.StatusCode.INVALID_ARGUMENT, "the turn is not valid", "INVALID_FIELD", bad)

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import grpc
+import pytest
+from opentelemetry import trace
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme_client import (
+    Attachment,
+    Client,
+    ItemError,
+    MemoryKind,
+    MnemeClientError,
+    RememberItem,
+    RememberResult,
+    RetryPolicy,
+    Role,
+    Scope,
+    ScopeLevel,
+    Tier,
+    TierState,
+    Turn,
+)
+from tests.servicer.client.conftest import QUICK, Running
+from tests.servicer.client.fake_gateway import FakeGateway, invalid, status, unavailable
+
+NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+
+
+async def test_remember_sends_everything_that_a_turn_holds(client: Client, gateway: FakeGateway) -> None:
+    turn = Turn(
+        "Look at this",
+        role=Role.ASSISTANT,
+        speaker="Ana",
+        time=NOON,
+        attachments=(Attachment(uri="file:a.jpg", mime_type="image/jpeg", caption="a cat"),),
+        confidence=0.5,
+        sources=("diary",),
+        metadata={"source_id": "D1:1"},
+    )
+    scope = Scope(ScopeLevel.PROJECT, project_id="p")
+    result = await client.remember("u", "c", [turn, "plain"], scope=scope)
+
+    assert [i.position for i in result.interactions] == [0, 1]
+    assert not result.replayed
+    request = gateway.requests[0]
+    assert uuid.UUID(request.request_id).version == 4
+    assert request.scope.level == 2
+    assert request.scope.project_id == "p"
+    stored = [i.turn async for i in client.list_interactions("u", "c")]
+    assert stored == [turn, Turn("plain", role=Role.USER)]
+
+
+async def test_the_credential_travels_with_every_call(client: Client, gateway: FakeGateway) -> None:
+    await client.get_backlog()
+    assert gateway.metadata[0]["authorization"] == "Bearer secret"
+
+
+async def test_a_lost_answer_is_repeated_with_the_same_request_id(
+    client: Client, gateway: FakeGateway
+) -> None:
+    gateway.lose_answers = 2
+    result = await client.remember("u", "c", "once")
+
+    assert len({r.request_id for r in gateway.requests}) == 1
+    assert len(gateway.requests) == 3
+    assert result.replayed
+    assert len(gateway.log[("u", "c")]) == 1
+
+
+async def test_attempts_are_bounded(client: Client, gateway: FakeGateway) -> None:
+    gateway.failures = [unavailable() for _ in range(20)]
+    with pytest.raises(MnemeClientError) as caught:
+        await client.remember("u", "c", "never")
+    assert caught.value.code is grpc.StatusCode.UNAVAILABLE
+    assert caught.value.retryable
+    assert len(gateway.requests) == QUICK.attempts_max
+
+
+async def test_no_wait_beyond_the_deadline_is_begun(client: Client, gateway: FakeGateway) -> None:
+    gateway.failures = [unavailable(retry_seconds=60)]
+    with pytest.raises(MnemeClientError) as caught:
+        await client.recall("u", "q", timeout_seconds=5)
+    assert caught.value.retry_after_seconds == 60
+    assert len(gateway.requests) == 1
+
+
+async def test_other_errors_are_not_repeated_and_keep_their_facts(
+    client: Client, gateway: FakeGateway
+) -> None:
+    gateway.failures = [invalid()]
+    with pytest.raises(MnemeClientError) as caught:
+        await client.remember("u", "c", "x")
+    error = caught.value
+    assert (error.code, error.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD")
+    assert error.metadata == {"limit": "5"}
+    assert error.violations[0].field_path == "turns[3].content"
+    assert error.method == "mneme.gateway.v1.MemoryService/Remember"
+    assert not error.retryable
+    assert str(error) == (
+        "INVALID_ARGUMENT/INVALID_FIELD: the turn is not valid (turns[3].content: is required)"
+    )
+    assert len(gateway.requests) == 1
+
+
+async def test_nobody_there_is_unavailable(unused_tcp_port: int) -> None:
+    async with Client(f"127.0.0.1:{unused_tcp_port}", retry=RetryPolicy(attempts_max=2)) as client:
+        with pytest.raises(MnemeClientError) as caught:
+            await client.recall("u", "q", timeout_seconds=2)
+    assert caught.value.retryable
+
+
+async def test_a_call_ends_at_its_deadline(running: Running) -> None:
+    running.gateway.gate = asyncio.Event()
+    async with Client(running.target, default_timeout_seconds=0.05, retry=QUICK) as client:
+        with pytest.raises(MnemeClientError) as caught:
+            await client.recall("u", "q")
+    running.gateway.gate.set()
+    assert caught.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+async def test_a_batch_has_an_outcome_for_each_item(client: Client) -> None:
+    good, bad = await client.remember_batch([RememberItem("u", "a", "hi"), RememberItem("u", "b", "")])
+    assert isinstance(good, RememberResult)
+    assert bad == ItemError("INVALID_FIELD", "is required", "turns[0].content")
+
+
+async def test_a_stream_counts_and_names_the_refused(client: Client, gateway: FakeGateway) -> None:
+    async def items() -> AsyncIterator[RememberItem]:
+        for text in ("one", "", "three"):
+            yield RememberItem("u", "c", text)
+
+    result = await client.remember_stream(items())
+    assert (result.accepted_count, result.turn_count, result.refused_count) == (2, 2, 1)
+    assert result.refused[0].index == 1
+    assert result.refused[0].error.field_path == "turns[0].content"
+    assert [t.content for t in gateway.log[("u", "c")]] == ["one", "three"]
+
+
+async def test_a_stream_from_a_list_is_sent_again_with_the_same_request_ids(
+    client: Client, gateway: FakeGateway
+) -> None:
+    gateway.lose_answers = 1
+    result = await client.remember_stream([RememberItem("u", "c", "one"), RememberItem("u", "c", "two")])
+    assert result.accepted_count == 2
+    assert len(gateway.requests) == 2
+    assert len(gateway.log[("u", "c")]) == 2
+
+
+async def test_a_stream_from_an_iterator_is_not_sent_again(client: Client, gateway: FakeGateway) -> None:
+    gateway.lose_answers = 1
+    with pytest.raises(MnemeClientError):
+        await client.remember_stream(iter([RememberItem("u", "c", "one")]))
+    assert len(gateway.requests) == 1
+
+
+async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -> None:
+    answer = gateway.recall_response
+    memory = answer.memories.add(memory_id="m1", kind=pb.MEMORY_KIND_EPISODE, conversation_id="c", score=0.7)
+    memory.turn.content = "the sea"
+    memory.turn.time.FromDatetime(NOON)
+    memory.explanation.lanes.add(lane="dense", rank=2, score=0.5)
+    memory.explanation.parts.add(name="dense", value=0.7)
+    memory.fact_ids.append("f1")
+    fact = answer.facts.add(similarity=0.6)
+    fact.fact.fact_id = "f1"
+    fact.fact.text = "likes the sea"
+    note = answer.notes.add(score=0.4, hops=1)
+    note.note.content = "sea"
+    answer.recent_turns.add(turn_id="t", token_count=3)
+    answer.tiers.add(tier=pb.TIER_AGENTIC, state=pb.TIER_STATE_FAILED, reason="DEADLINE_EXCEEDED")
+    answer.reading.speakers.append("Ana")
+    answer.reading.time_ranges.add().start_time.FromDatetime(NOON)
+    answer.stages.add(stage="embed").duration.FromMilliseconds(2)
+    answer.degraded = True
+
+    found = await client.recall(
+        "u", "what?", limit=3, conversation_id="c", as_of_time=NOON, tiers=[Tier.EPISODIC]
+    )
+    request = gateway.requests[0]
+    assert (request.limit, request.conversation_id, list(request.tiers)) == (3, "c", [2])
+    assert request.as_of_time.ToDatetime(tzinfo=UTC) == NOON
+    first = found.memories[0]
+    assert (first.text, first.turn.time, first.kind) == ("the sea", NOON, MemoryKind.EPISODE)
+    assert (first.explanation.lanes[0].rank, first.explanation.parts[0].value) == (2, 0.7)
+    assert first.scope == Scope()
+    assert found.facts[0].fact.valid_to_time is None
+    assert found.notes[0].hops == 1
+    assert found.recent_turns[0].position is None
+    assert (found.tiers[0].tier, found.tiers[0].state) == (Tier.AGENTIC, TierState.FAILED)
+    assert found.reading.time_ranges[0].end_time is None
+    assert found.stages[0].duration == timedelta(milliseconds=2)
+    assert found.degraded
+    assert found.consistent is None
+
+
+async def test_waiting_repeats_until_the_write_is_visible(client: Client, gateway: FakeGateway) -> None:
+    gateway.visible_after_recalls = 2
+    await client.wait_until_visible("u", "token", timeout_seconds=30)
+    assert len(gateway.requests) == 3
+    assert {r.consistency_token for r in gateway.requests} == {"token"}
+
+
+async def test_waiting_ends(client: Client, gateway: FakeGateway) -> None:
+    gateway.visible_after_recalls = 1_000_000
+    with pytest.raises(TimeoutError):
+        await client.wait_until_visible("u", "token", timeout_seconds=0.05)
+
+
+async def test_waiting_does_not_hide_a_refusal(client: Client, gateway: FakeGateway) -> None:
+    gateway.failures = [status(grpc.StatusCode.INVALID_ARGUMENT, "no", "INVALID_CONSISTENCY_TOKEN")]
+    with pytest.raises(MnemeClientError):
+        await client.wait_until_visible("u", "token")
+
+
+async def test_lists_fetch_all_pages(client: Client, gateway: FakeGateway) -> None:
+    for number in range(5):
+        await client.remember("u", f"c{number}", ["x"] * 5)
+    gateway.requests.clear()
+    conversations = [c.conversation_id async for c in client.list_conversations("u", page_size=2)]
+    assert conversations == ["c0", "c1", "c2", "c3", "c4"]
+    assert [r.page_token for r in gateway.requests] == ["", "2", "4"]
+    assert len([i async for i in client.list_interactions("u", "c0", page_size=2)]) == 5
+    assert [c async for c in client.list_conversations("nobody")] == []
+
+
+async def test_dead_letters_are_listed_and_put_back(client: Client, gateway: FakeGateway) -> None:
+    gateway.dead_letters = [pb.DeadLetter(delivery_id=n, tier=pb.TIER_SEMANTIC) for n in range(3)]
+    found = [d async for d in client.list_dead_letters(tier=Tier.SEMANTIC, page_size=2)]
+    assert [d.delivery_id for d in found] == [0, 1, 2]
+    assert gateway.requests[0].tier == pb.TIER_SEMANTIC
+    assert await client.retry_dead_letters([d.delivery_id for d in found]) == 3
+
+
+async def test_the_other_calls(client: Client, gateway: FakeGateway) -> None:
+    await client.remember("u", "c", "hi")
+    assert (await client.feedback("u", ["m1"], -1)).consistency_token == "token-f"
+    assert gateway.requests[-1].feedback == -1
+    assert (await client.get_profile("u")).preferences.language == "en"
+    window = await client.get_session("u", "c")
+    assert (window.ttl, window.turns[0].turn.content) == (timedelta(hours=1), "hi")
+    assert await client.end_session("u", "c", discard=True) == 2
+    context = await client.build_context("u", "q", token_budget=500)
+    assert context.sections[0].items[0].interaction_ids == ("i1",)
+    backlog = await client.get_backlog()
+    assert [b.oldest_age for b in backlog] == [timedelta(seconds=2.5), None]
+    with pytest.raises(MnemeClientError) as caught:
+        await client.get_session("u", "unknown")
+    assert caught.value.reason == "NOT_FOUND"
+
+
+async def test_the_trace_goes_on_in_the_service(client: Client, gateway: FakeGateway) -> None:
+    parent = SpanContext(trace_id=0xABC, span_id=0x1, is_remote=False, trace_flags=TraceFlags(1))
+    with trace.use_span(NonRecordingSpan(parent)):
+        await client.get_backlog()
+    assert gateway.metadata[0]["traceparent"].split("-")[1] == f"{0xABC:032x}"
+
+
+async def test_a_naive_time_is_refused_before_it_is_sent(client: Client, gateway: FakeGateway) -> None:
+    with pytest.raises(ValueError, match="no time zone"):
+        await client.recall("u", "q", as_of_time=datetime(2026, 1, 1))  # noqa: DTZ001 - the point of it
+    assert gateway.requests == []
