@@ -1,0 +1,132 @@
+"""Sessions and their turns as frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, NewType
+
+from services.common.turns import Turn
+
+TenantId = NewType("TenantId", str)
+UserId = NewType("UserId", str)
+SessionId = NewType("SessionId", str)
+TurnId = NewType("TurnId", str)
+
+POSITION_MAX: Final = 2**53 - 1
+"""The highest position. Redis and Lua count in doubles, which hold integers up to here exactly."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_TURN_OVERHEAD_BYTES: Final = 512
+"""About what a turn takes beside its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose sessions they are: every port takes one, so that no call can forget the tenant."""
+
+    tenant_id: TenantId
+    user_id: UserId
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """Where a session is."""
+
+    owner: Owner
+    session_id: SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpec:
+    """What a new session is made with."""
+
+    window_turns: int  # how many turns it keeps, at least 1
+    ttl: timedelta  # sliding time to live, positive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """A turn to append, checked and counted."""
+
+    turn_id: TurnId
+    position: int | None  # in [0, POSITION_MAX]; None means after the last one
+    turn: Turn
+    token_count: int  # of the content, in tokens of the service's tokenizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurn:
+    """A turn in a session's window."""
+
+    turn_id: TurnId
+    position: int  # in the conversation, from 0
+    turn: Turn
+    token_count: int
+
+    def as_new(self) -> NewTurn:
+        """The turn as one to append at the place that it has."""
+        return NewTurn(
+            turn_id=self.turn_id, position=self.position, turn=self.turn, token_count=self.token_count
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One running conversation."""
+
+    key: SessionKey
+    spec: SessionSpec
+    turns: tuple[SessionTurn, ...]  # the last by position, ties by arrival, oldest first; empty in listings
+    create_time: datetime
+    last_active_time: datetime  # last read or write
+    turn_count: int  # turns ever appended, including those that left the window
+
+    @property
+    def expire_time(self) -> datetime:
+        """When it is gone, unless somebody reads or writes it before."""
+        return self.last_active_time + self.spec.ttl
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMark:
+    """Identity of a mutating request: a repeat is answered as the first time, and does nothing."""
+
+    principal_id: str  # who asked: request ids of different principals have nothing to do with each other
+    request_id: str
+    fingerprint: str  # digest of the request: the same id with another one is a caller's mistake
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append did."""
+
+    session: Session
+    appended_count: int  # turns that were new
+    is_created: bool  # by this call
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCursor:
+    """The last session of a page: the next one begins behind it."""
+
+    last_active_time: datetime
+    session_id: SessionId
+
+
+def turn_size_bytes(turn: Turn) -> int:
+    """About how much memory a turn takes: what the bounds on memory count."""
+    texts = [turn.content, turn.speaker, *turn.sources]
+    texts += [text for a in turn.attachments for text in (a.uri, a.mime_type, a.caption)]
+    texts += [text for entry in turn.metadata.items() for text in entry]
+    return _TURN_OVERHEAD_BYTES + sum(map(len, texts))
+
+
+def microseconds(moment: datetime) -> int:
+    """An aware datetime as whole microseconds since the Unix epoch."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment_of(microseconds: int) -> datetime:
+    """The inverse of `microseconds`, in UTC."""
+    return _EPOCH + timedelta(microseconds=microseconds)

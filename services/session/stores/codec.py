@@ -1,0 +1,51 @@
+"""Turns as bytes, for stores outside of this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from services.common.turns import Attachment, MessageRole, Turn
+from services.session.model import NewTurn, SessionTurn, TurnId, microseconds, moment_of
+
+_VERSION: Final = 1
+"""Stands in every payload, so that a later form can be told from this one during a rolling update."""
+
+
+def encode_turn(new: NewTurn) -> bytes:
+    """A turn as compact JSON, without its position: the store decides that and keeps it beside."""
+    turn = new.turn
+    fields: dict[str, Any] = {
+        "v": _VERSION,
+        "id": new.turn_id,
+        "n": new.token_count,
+        "role": int(turn.role),
+        "content": turn.content,
+        "time": microseconds(turn.time),
+        "speaker": turn.speaker,
+        "attachments": [[a.uri, a.mime_type, a.caption] for a in turn.attachments],
+        "confidence": turn.confidence,
+        "sources": list(turn.sources),
+        "metadata": dict(turn.metadata),
+    }
+    return json.dumps({k: v for k, v in fields.items() if v not in ("", None, [], {})}).encode("ascii")
+
+
+def decode_turn(payload: bytes, *, position: int) -> SessionTurn:
+    """The inverse of `encode_turn`. Raises ValueError or KeyError for what it did not write."""
+    fields = json.loads(payload)
+    return SessionTurn(
+        turn_id=TurnId(fields["id"]),
+        position=position,
+        token_count=fields.get("n", 0),
+        turn=Turn(
+            role=MessageRole(fields["role"]),
+            content=fields.get("content", ""),
+            time=moment_of(fields["time"]),
+            speaker=fields.get("speaker", ""),
+            attachments=tuple(Attachment(*texts) for texts in fields.get("attachments", ())),
+            confidence=fields.get("confidence"),
+            sources=tuple(fields.get("sources", ())),
+            metadata=fields.get("metadata", {}),
+        ),
+    )

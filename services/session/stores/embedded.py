@@ -1,0 +1,244 @@
+"""Sessions in the memory of this process: the default driver, and what Redis falls back on."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from heapq import nsmallest
+
+from services.common.errors import AlreadyExists, NotFound
+from services.session.config import EmbeddedSettings, StoreSettings
+from services.session.model import (
+    Appended,
+    NewTurn,
+    Owner,
+    RequestMark,
+    Session,
+    SessionCursor,
+    SessionId,
+    SessionKey,
+    SessionSpec,
+    microseconds,
+)
+from services.session.store import Answer
+from services.session.stores.marks import MarkMemory
+from services.session.stores.window import LiveSession
+
+
+class EmbeddedSessionStore:
+    """A `SessionStore` in dictionaries, bounded in sessions, bytes and marks.
+
+    No method suspends between reading and writing, so in one event loop every call is atomic without locks.
+    Not thread-safe. Nothing survives the process: the gateway rebuilds a lost session from its log.
+    """
+
+    def __init__(self, settings: EmbeddedSettings, store_settings: StoreSettings) -> None:
+        """Begin empty."""
+        self._settings = settings
+        self._remembered_turns = store_settings.remembered_turns
+        self._sessions: OrderedDict[SessionKey, LiveSession] = OrderedDict()  # least recently active first
+        self._by_owner: dict[Owner, dict[SessionId, LiveSession]] = {}
+        self._marks = MarkMemory(
+            lifetime=store_settings.mark_lifetime,
+            marks_max=settings.marks_max,
+            bytes_max=settings.marks_bytes_max,
+        )
+        self._size_bytes = 0
+        self._next_expiry: datetime | None = None  # no session expires before
+
+    async def create(
+        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+    ) -> Answer[Session]:
+        """See `SessionStore.create`."""
+        first = self._marks.recall(key.owner, mark, now=now)
+        if isinstance(first, Session):
+            return Answer(first)
+        if self._live(key, now) is not None:
+            raise AlreadyExists("session", key.session_id)
+        session = self._begin(key, spec, now).snapshot()
+        self._marks.remember(key.owner, mark, session, now=now)
+        self._evict(now, spared=key)
+        return Answer(session)
+
+    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+        """See `SessionStore.get`."""
+        live = self._required(key, now)
+        self._touch(live, now)
+        return Answer(live.snapshot())
+
+    async def list_sessions(
+        self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
+    ) -> Answer[list[Session]]:
+        """See `SessionStore.list_sessions`."""
+        lives = self._by_owner.get(owner, {}).values()
+        sessions = (live.snapshot(with_turns=False) for live in lives if live.expire_time > now)
+        start = _rank(after.last_active_time, after.session_id) if after is not None else None
+        ranked = [(_rank(s.last_active_time, s.key.session_id), s) for s in sessions]
+        behind = [entry for entry in ranked if start is None or entry[0] > start]
+        return Answer([session for _, session in nsmallest(limit, behind, key=lambda entry: entry[0])])
+
+    async def append(
+        self,
+        key: SessionKey,
+        turns: Sequence[NewTurn],
+        *,
+        create: SessionSpec | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+    ) -> Answer[Appended]:
+        """See `SessionStore.append`."""
+        first = self._marks.recall(key.owner, mark, now=now)
+        live = self._live(key, now)
+        if isinstance(first, Appended):
+            live = self._required(key, now)
+            self._touch(live, now)
+            return Answer(replace(first, session=live.snapshot()))
+        is_created = live is None and create is not None
+        if live is None and create is not None:
+            live = self._begin(key, create, now)
+        if live is None:
+            raise NotFound("session", key.session_id)
+        self._size_bytes -= live.size_bytes
+        added = live.append(turns)
+        self._size_bytes += live.size_bytes
+        self._touch(live, now)
+        self._evict(now, spared=key)
+        appended = Appended(live.snapshot(), appended_count=added, is_created=is_created)
+        # Only the counts are repeated: keeping every answer's window would multiply what a session takes.
+        counts = replace(appended, session=live.snapshot(with_turns=False))
+        self._marks.remember(key.owner, mark, counts, now=now)
+        return Answer(appended)
+
+    async def extend(
+        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+    ) -> Answer[Session]:
+        """See `SessionStore.extend`."""
+        first = self._marks.recall(key.owner, mark, now=now)
+        if isinstance(first, Session):
+            return Answer(first)
+        live = self._required(key, now)
+        if ttl is not None:
+            live.set_ttl(ttl)
+        self._touch(live, now)
+        session = live.snapshot(with_turns=False)
+        self._marks.remember(key.owner, mark, session, now=now)
+        return Answer(session)
+
+    async def delete(
+        self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None
+    ) -> Answer[Session]:
+        """See `SessionStore.delete`."""
+        first = self._marks.recall(key.owner, mark, now=now)
+        if isinstance(first, Session):
+            return Answer(first)
+        session = self._required(key, now).snapshot()
+        self._drop(key)
+        self._marks.remember(key.owner, mark, session, now=now)
+        return Answer(session)
+
+    async def check(self) -> None:
+        """See `SessionStore.check`: memory is always there."""
+
+    def peek(self, key: SessionKey, *, now: datetime) -> Session | None:
+        """The live session as it is, touching nothing."""
+        live = self._live(key, now)
+        return live.snapshot() if live is not None else None
+
+    def adopt(self, session: Session, *, now: datetime) -> None:
+        """Hold what another store reports of a session, in place of what was held here."""
+        known = self._sessions.get(session.key)
+        live = LiveSession.of(session, known=known, remembered_turns=self._remembered_turns)
+        self._drop(session.key)
+        self._hold(live)
+        self._evict(now, spared=session.key)
+
+    def adopt_mark(
+        self, owner: Owner, mark: RequestMark, answer: Session | Appended, *, now: datetime
+    ) -> None:
+        """Remember what another store answered to a marked request."""
+        if isinstance(answer, Appended):
+            answer = replace(answer, session=replace(answer.session, turns=()))
+        self._marks.remember(owner, mark, answer, now=now)
+
+    def forget(self, key: SessionKey) -> None:
+        """Drop a session that another store says is gone."""
+        self._drop(key)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory the windows take."""
+        return self._size_bytes
+
+    def __len__(self) -> int:
+        """How many sessions are held, expired ones included."""
+        return len(self._sessions)
+
+    def _live(self, key: SessionKey, now: datetime) -> LiveSession | None:
+        live = self._sessions.get(key)
+        if live is not None and live.expire_time <= now:
+            self._drop(key)
+            return None
+        return live
+
+    def _required(self, key: SessionKey, now: datetime) -> LiveSession:
+        live = self._live(key, now)
+        if live is None:
+            raise NotFound("session", key.session_id)
+        return live
+
+    def _begin(self, key: SessionKey, spec: SessionSpec, now: datetime) -> LiveSession:
+        live = LiveSession(key, spec, now=now, remembered_turns=self._remembered_turns)
+        self._hold(live)
+        return live
+
+    def _hold(self, live: LiveSession) -> None:
+        self._sessions[live.key] = live
+        self._by_owner.setdefault(live.key.owner, {})[live.key.session_id] = live
+        self._size_bytes += live.size_bytes
+        self._note_expiry(live)
+
+    def _drop(self, key: SessionKey) -> None:
+        live = self._sessions.pop(key, None)
+        if live is None:
+            return
+        self._size_bytes -= live.size_bytes
+        of_owner = self._by_owner[key.owner]
+        del of_owner[key.session_id]
+        if not of_owner:
+            del self._by_owner[key.owner]
+
+    def _touch(self, live: LiveSession, now: datetime) -> None:
+        live.touch(now)
+        self._sessions.move_to_end(live.key)
+        self._note_expiry(live)
+
+    def _note_expiry(self, live: LiveSession) -> None:
+        if self._next_expiry is None or live.expire_time < self._next_expiry:
+            self._next_expiry = live.expire_time
+
+    def _evict(self, now: datetime, *, spared: SessionKey) -> None:
+        """Get back within the bounds; the session in hand stays even where it is too large for them."""
+        if self._is_within_bounds():
+            return
+        if self._next_expiry is not None and self._next_expiry <= now:
+            for live in [live for live in self._sessions.values() if live.expire_time <= now]:
+                self._drop(live.key)
+            self._next_expiry = min((live.expire_time for live in self._sessions.values()), default=None)
+        while not self._is_within_bounds():
+            oldest = next((key for key in self._sessions if key != spared), None)
+            if oldest is None:
+                return
+            self._drop(oldest)
+
+    def _is_within_bounds(self) -> bool:
+        return (
+            len(self._sessions) <= self._settings.sessions_max
+            and self._size_bytes <= self._settings.payload_bytes_max
+        )
+
+
+def _rank(last_active_time: datetime, session_id: SessionId) -> tuple[int, str]:
+    """Sort key of listings."""
+    return -microseconds(last_active_time), session_id

@@ -1,0 +1,13 @@
+"""Sessions in the process's memory."""
+
+import pytest
+
+from services.session.config import EmbeddedSettings
+from services.session.stores.embedded import EmbeddedSessionStore
+from tests.contract.session_store import STORE_SETTINGS, SessionStoreContract
+
+
+class TestEmbeddedSessionStore(SessionStoreContract):
+    @pytest.fixture
+    def store(self) -> EmbeddedSessionStore:
+        return EmbeddedSessionStore(EmbeddedSettings(), STORE_SETTINGS)

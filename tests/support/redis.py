@@ -1,0 +1,147 @@
+"""A Redis server of the test session, and a client of it for one test.
+
+The server is started from the `redis-server` on the path; `MNEME_TEST_REDIS_URL` names one that runs already (and may
+be a Cluster). Without either, tests that need it are skipped, or fail under `--require=redis`.
+"""
+
+import contextlib
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from services.session.config import RedisSettings, StoreSettings
+from services.session.stores.redis import RedisSessionStore
+from services.session.stores.redis_client import create_redis_client
+
+URL_VARIABLE: Final = "MNEME_TEST_REDIS_URL"
+_READY: Final = "Ready to accept connections"
+_prefixes = itertools.count(1)
+
+
+class RedisServer:
+    """A redis-server process on a free port of this machine, without persistence. It can be stopped and started."""
+
+    def __init__(self, folder: Path, *, is_cluster: bool = False) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._is_cluster = is_cluster
+        self._process: subprocess.Popen[str] | None = None
+        # A Cluster node's bus takes the port 10,000 above.
+        self.port = _free_port(below=55_000)
+
+    @property
+    def url(self) -> str:
+        scheme = "redis+cluster" if self._is_cluster else "redis"
+        return f"{scheme}://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        arguments = [
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(self._folder),
+        ]
+        if self._is_cluster:
+            arguments += ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]
+        process = subprocess.Popen(
+            ["redis-server", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self._process = process
+        assert process.stdout is not None
+        if not any(_READY in line for line in process.stdout):
+            raise RuntimeError(f"redis-server ended with {process.wait()}")
+        if self._is_cluster:
+            self.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+            while b"cluster_state:ok" not in self.command("CLUSTER", "INFO"):
+                pass  # the node takes a moment to believe in its slots
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def command(self, *words: str) -> bytes:
+        """Runs one command over a connection of its own and returns the raw answer."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
+            request = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
+            connection.sendall(f"*{len(words)}\r\n{request}".encode())
+            return connection.recv(65_536)
+
+
+@pytest.fixture(scope="session")
+def redis_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of the session's server."""
+    if url := os.environ.get(URL_VARIABLE):
+        yield url
+        return
+    require_redis_server(request)
+    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def redis_cluster_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """URL of a Cluster of one node, which refuses calls whose keys are in several slots as any Cluster does."""
+    require_redis_server(request)
+    with running_redis(tmp_path_factory.mktemp("redis-cluster"), is_cluster=True) as server:
+        yield server.url
+
+
+def require_redis_server(request: pytest.FixtureRequest) -> None:
+    """Skips or fails the test where there is no redis-server."""
+    if shutil.which("redis-server") is not None:
+        return
+    if "redis" in (request.config.getoption("--require", default=None) or ()):
+        pytest.fail("--require=redis: there is no redis-server on the path")
+    pytest.skip("redis is not available: no redis-server on the path")
+
+
+@contextlib.contextmanager
+def running_redis(folder: Path, *, is_cluster: bool = False) -> Iterator[RedisServer]:
+    """A started server, stopped at the end."""
+    server = RedisServer(folder, is_cluster=is_cluster)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextlib.asynccontextmanager
+async def redis_store(
+    url: str, *, store_settings: StoreSettings | None = None, settings: RedisSettings | None = None
+) -> AsyncIterator[RedisSessionStore]:
+    """An empty store: keys begin with a prefix that no other test has."""
+    prefix = f"test:{os.getpid()}:{next(_prefixes)}:"
+    # A busy machine must not look like a lost Redis.
+    base = settings or RedisSettings(call_timeout_seconds=10.0)
+    settings = replace(base, url=url, key_prefix=prefix)
+    client = create_redis_client(settings)
+    try:
+        yield RedisSessionStore(client, settings, store_settings or StoreSettings())
+    finally:
+        await client.aclose()
+
+
+def _free_port(*, below: int) -> int:
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port < below:
+            return port
