@@ -57,12 +57,12 @@ class LinkingSettings:
     """How new notes are linked."""
 
     similarity_min: float = 0.45
-    """Least cosine similarity of linked notes. Fits all-MiniLM-L6-v2; other models have other distributions."""
+    """Least cosine similarity of linked notes. Fits all-MiniLM-L6-v2; other models spread differently."""
     links_per_note_max: int = 5
     """Links a new note makes to notes by similarity; later notes may add theirs to it."""
     candidates_max: int = 20_000
     """Newest notes of the user that are compared: 30 MB of vectors at 384 numbers."""
-    sequence_strength: float = 0.4
+    sequence_strength: float = 0.65
     """Strength of the link to the note before in the same conversation; 0 makes none."""
     sequence_distance_max: int = 3
     """Turns between two notes so linked, at most: further apart the talk has moved on."""

@@ -39,7 +39,7 @@ class _Prepared:
 
 
 class NoteIngest:
-    """Makes notes of interactions, embeds and links them, and stores all of it in one transaction per user."""
+    """Makes notes of interactions, embeds and links them, and stores them in one transaction per user."""
 
     def __init__(
         self,
@@ -60,9 +60,10 @@ class NoteIngest:
         self._settings = settings
 
     async def take(self, tenant_id: TenantId, sources: Sequence[NoteSource]) -> list[GenerationResult]:
-        """The notes of each interaction, in order. An interaction that was taken before gives its first result.
+        """The notes of each interaction, in order; for one that was taken before, those of the first time.
 
-        Users are independent: when one fails, those before it are stored, and a repeat of the batch goes on there.
+        Users are independent: when one fails, those before it are stored, and a repeat of the batch goes on
+        there.
         """
         by_user: dict[UserId, dict[InteractionId, NoteSource]] = {}
         for source in sources:
@@ -86,8 +87,9 @@ class NoteIngest:
             _Prepared(item.source, tuple(self._note(item.source, draft) for draft in of_item))
             for item, of_item in zip(items, drafts, strict=True)
         ]
-        # The model runs before the lock is taken, so that a slow batch does not hold up the user's other writes.
-        vectors = await self._embedder.embed([n.searchable_text for p in prepared for n in p.notes])
+        # The model runs before the lock is taken, so that a slow batch does not hold up the user's other
+        # writes.
+        vectors = await self._embedder.embed([n.embedded_text for p in prepared for n in p.notes])
         async with self._store.writing(owner) as writer:
             known.update(await writer.taken([p.source.interaction_id for p in prepared]))
             known.update(await self._store_prepared(writer, prepared, vectors, known))
@@ -161,13 +163,16 @@ class NoteIngest:
             speaker=speaker_name(source),
             conversation_id=source.conversation_id,
             position=source.position,
+            spoken=draft.spoken,
         )
 
 
 async def add_linked_notes(
     writer: NoteWriter, notes: Sequence[Note], vectors: Matrix, *, model: str, settings: AgenticSettings
 ) -> list[Link]:
-    """Store new notes with links to their nearest neighbours, among each other too; the links, strongest first.
+    """Store new notes with links to their nearest neighbours; returns the links, strongest first.
+
+    Notes of one call are linked to each other too.
 
     Args:
         writer: An open block of writes to the notes' user.

@@ -1,7 +1,7 @@
 """Which links a new note gets. Pure functions over neighbours that a store has found.
 
-A note is linked to what a reader at its own place may see. A link between scopes of different branches would lead
-nobody anywhere, and would take the place of one that does.
+A note is linked to what a reader at its own place may see. A link between scopes of different branches would
+lead nobody anywhere, and would take the place of one that does.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def similarity_links(
 def link_type(note: Note, neighbour: Neighbour, settings: LinkingSettings) -> LinkType:
     """RELATED_TO, unless both are preferences of one speaker.
 
-    Then alike ones with the same sign support, and with opposite signs contradict each other. Anything less clear
-    stays RELATED_TO: a wrong contradiction does more harm than a missing one.
+    Then alike ones with the same sign support, and with opposite signs contradict each other. Anything less
+    clear stays RELATED_TO: a wrong contradiction does more harm than a missing one.
     """
     both_prefer = note.kind is NoteKind.PREFERENCE and neighbour.kind is NoteKind.PREFERENCE
     if not both_prefer or not note.speaker or note.speaker != neighbour.speaker:

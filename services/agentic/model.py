@@ -75,11 +75,17 @@ class Note:
     speaker: str = ""  # whose statement it is, where known; preferences are compared by it
     conversation_id: str = ""  # where it was said; empty for notes that a caller wrote
     position: int = 0  # place in the conversation
+    spoken: str = (
+        ""  # the content in the speaker's own words, without names put in; empty: the content itself
+    )
 
     @property
-    def searchable_text(self) -> str:
-        """What is embedded: the content with the captions of its attachments."""
-        return searchable_text(self.content, self.attachments)
+    def embedded_text(self) -> str:
+        """What is embedded: the spoken words, with the captions of the attachments.
+
+        Names put in front would draw all notes of a speaker together, whatever they are about.
+        """
+        return searchable_text(self.spoken or self.content, self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,7 @@ class NoteDraft:
     """What a generator makes of an interaction, before it has an id, a vector and links."""
 
     content: str
+    spoken: str  # the same without names put in
     kind: NoteKind
     importance: float  # in [0, 1]
     keywords: tuple[str, ...]

@@ -157,7 +157,7 @@ class NoteService:
             derived_from=command.derived_from,
             scope=command.scope,
         )
-        vectors = await self._embedder.embed([note.searchable_text])
+        vectors = await self._embedder.embed([note.embedded_text])
         async with self._store.writing(command.owner) as writer:
             answer = await _answer_before(writer, command.request)
             if answer is not None:

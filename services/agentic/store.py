@@ -42,9 +42,9 @@ class WalkSettings:
 class NoteSearch:
     """What to search for.
 
-    A note n scores max(similarity(n), max over ways to n of similarity(seed) x product of (strength x damping)).
-    A way leads over at most `hops` links of any type and in both directions, and only over notes that the reader
-    may see. Of equal scores the way with fewer links wins, then the one with the smaller ids.
+    A note n scores max(similarity(n), max over ways to n of similarity(seed) x product of (strength x
+    damping)). A way leads over at most `hops` links of any type and in both directions, and only over notes
+    that the reader may see. Of equal scores the way with fewer links wins, then the one with the smaller ids.
     """
 
     vector: Vector  # of length 1
@@ -78,7 +78,7 @@ class NeighbourQuery:
 
 @dataclass(frozen=True, slots=True)
 class TakenTurn:
-    """What is remembered of an interaction that was taken: its notes, and its question for the answer to it."""
+    """What is remembered of an interaction that was taken: its notes, and what it asked."""
 
     result: GenerationResult
     conversation_id: str
@@ -175,8 +175,8 @@ class NoteStore(Protocol):
     def writing(self, owner: Owner) -> AbstractAsyncContextManager[NoteWriter]:
         """A block of writes to one user's notes, all or nothing.
 
-        Blocks of one user must run one after the other, also across processes: what one reads in its block cannot
-        change until it ends.
+        Blocks of one user must run one after the other, also across processes: what one reads in its block
+        cannot change until it ends.
 
         Raises:
             Conflict: Another block got in the way; nothing was written, and the caller may try again.
@@ -187,7 +187,7 @@ class NoteStore(Protocol):
     async def taken(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
     ) -> Mapping[InteractionId, GenerationResult]:
-        """As in `NoteWriter`, outside of a block: what is found stays true, what is not may be taken meanwhile."""
+        """As in `NoteWriter`, but what is not found may be taken by somebody else meanwhile."""
         ...
 
     async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[str, str]]:
@@ -213,5 +213,5 @@ class NoteStore(Protocol):
         ...
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
-        """Add to the access counts of notes, and set when they were last returned; unknown ids are ignored."""
+        """Add to the access counts of notes and set the time of the last; unknown ids are ignored."""
         ...

@@ -16,8 +16,8 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
 _QUOTE = "['’]"  # noqa: RUF001 - people type both
 _ADVERB = r"(?:(?:really|absolutely|just|do|always|still|so|also|actually|totally|never|quite|both) ){0,2}"
 
-# A sentence of these words alone greets, thanks, agrees or exclaims. A set and not a pattern: a pattern of many
-# alternatives in a loop takes exponential time on texts made for it.
+# A sentence of these words alone greets, thanks, agrees or exclaims. A set and not a pattern: a pattern of
+# many alternatives in a loop takes exponential time on texts made for it.
 _REACTING: Final = word_set(
     """
     oh ah aw aww ooh ha haha hahaha hehe lol wow whoa well hey hi hello hiya yes yeah yep yup no nope nah ok
@@ -43,16 +43,21 @@ ASKED_TO_REMEMBER: Final = _pattern(
 )
 PERSONAL: Final = _pattern(
     rf"\bi(?:{_QUOTE}m|{_QUOTE}ve| am| have| was| work| live| got| grew| moved| started)\b",
-    r"\b(?:my|our) (?:mum|mom|mother|dad|father|parents?|sister|brother|wife|husband|partner|son|daughter|kids?|"
-    r"child(?:ren)?|niece|nephew|aunt|uncle|grand\w+|family|friend|boss|dog|cat|house|flat|home|job|birthday|name)\b",
+    r"\b(?:my|our) (?:mum|mom|mother|dad|father|parents?|sister|brother|wife|husband"
+    r"|partner|son|daughter|kids?|"
+    r"child(?:ren)?|niece|nephew|aunt|uncle|grand\w+|family|friend|boss|dog|cat|house"
+    r"|flat|home|job|birthday|name)\b",
     r"\b(?:mum|mom|dad|grandad|granny|grandma)\b",
 )
 COMMITMENT: Final = _pattern(
-    rf"\bi(?:{_QUOTE}ll| will| shall| promise| swear| plan| decided|{_QUOTE}ve decided| chose|{_QUOTE}ve (?:booked|applied|"
+    rf"\bi(?:{_QUOTE}ll| will| shall| promise| swear| plan| decided|{_QUOTE}ve decided"
+    rf"| chose|{_QUOTE}ve (?:booked|applied|"
     r"signed|entered|handed in))\b",
-    rf"\b(?:i{_QUOTE}m|we{_QUOTE}re|i am|we are) (?:going to|gonna|planning|starting|joining|moving|getting|doing)\b",
+    rf"\b(?:i{_QUOTE}m|we{_QUOTE}re|i am|we are) (?:going to|gonna|planning|starting"
+    rf"|joining|moving|getting|doing)\b",
     rf"\bwe(?:{_QUOTE}ll| will| decided|{_QUOTE}ve decided)\b",
-    r"\b(?:deadline|appointment|booked|scheduled|due (?:in|on|by)|you have my (?:promise|word)|on my honou?r)\b",
+    r"\b(?:deadline|appointment|booked|scheduled|due (?:in|on|by)"
+    r"|you have my (?:promise|word)|on my honou?r)\b",
 )
 LIKE: Final = _pattern(
     rf"\bi {_ADVERB}(?:love|like|enjoy|prefer|adore|fancy|appreciate)\b(?! (?:to know|it if))",
@@ -65,21 +70,29 @@ LIKE: Final = _pattern(
 )
 DISLIKE: Final = _pattern(
     rf"\bi {_ADVERB}(?:hate|dislike|detest|loathe|despise|avoid)\b",
-    rf"\bi (?:don{_QUOTE}t|do not|didn{_QUOTE}t|never) (?:really |much |particularly |even )?(?:like|enjoy|eat|drink|love|care for)\b",
-    rf"\bi(?:{_QUOTE}m| am) not (?:a |much of a |really a )?(?:big )?(?:\w+ )?(?:fan|lover|person|keen|into)\b",
+    rf"\bi (?:don{_QUOTE}t|do not|didn{_QUOTE}t|never) (?:really |much |particularly "
+    rf"|even )?(?:like|enjoy|eat|drink|love|care for)\b",
+    rf"\bi(?:{_QUOTE}m| am) not (?:a |much of a |really a )?(?:big )?(?:\w+ )?(?:fan"
+    rf"|lover|person|keen|into)\b",
     rf"\b(?:can{_QUOTE}t|cannot|couldn{_QUOTE}t) (?:stand|bear|abide)\b",
     rf"\b(?:gone off|sick of|fed up with|tired of|i{_QUOTE}m avoiding)\b",
-    rf"\bplease (?:don{_QUOTE}t|never|stop) (?:use|using|include|add|send|suggest|recommend|call|mention|give|put|write)\w*\b",
+    rf"\bplease (?:don{_QUOTE}t|never|stop) (?:use|using|include|add|send|suggest"
+    rf"|recommend|call|mention|give|put|write)\w*\b",
 )
 EMOTION: Final = _pattern(
-    r"\b(?:delighted|thrilled|excited|happy|happier|proud|ecstatic|overjoyed|relieved|grateful|sad|heartbroken|"
-    r"devastated|angry|furious|scared|terrified|anxious|nervous|worried|stressed|ashamed|lonely|miss(?:es)? (?:him|her|"
-    r"them|you|it)|cried|crying|tears|best (?:day|thing|birthday|year)|worst|horrible|awful|love(?:s|d)? (?:him|her|"
+    r"\b(?:delighted|thrilled|excited|happy|happier|proud|ecstatic|overjoyed|relieved"
+    r"|grateful|sad|heartbroken|"
+    r"devastated|angry|furious|scared|terrified|anxious|nervous|worried|stressed"
+    r"|ashamed|lonely|miss(?:es)? (?:him|her|"
+    r"them|you|it)|cried|crying|tears|best (?:day|thing|birthday|year)|worst|horrible"
+    r"|awful|love(?:s|d)? (?:him|her|"
     r"them|you))\b",
 )
 HEALTH: Final = _pattern(
-    r"\b(?:allerg\w+|intoleran\w+|diagnos\w+|surgery|operation|hospital|medication|medicine|insulin|asthma|diabet\w+|"
-    r"pregnan\w+|expecting|epilep\w+|injur\w+|sprained|broken (?:leg|arm|ankle|wrist)|clinic|adrenaline|cancer)\b",
+    r"\b(?:allerg\w+|intoleran\w+|diagnos\w+|surgery|operation|hospital|medication"
+    r"|medicine|insulin|asthma|diabet\w+|"
+    r"pregnan\w+|expecting|epilep\w+|injur\w+|sprained|broken (?:leg|arm|ankle|wrist)"
+    r"|clinic|adrenaline|cancer)\b",
 )
 PROCEDURE: Final = _pattern(
     r"\bhow to\b",
@@ -90,26 +103,33 @@ PROCEDURE: Final = _pattern(
 )
 STEP_LINE: Final = re.compile(r"^\s*(?:\d{1,2}[.)]|step \d)\s", re.IGNORECASE | re.MULTILINE)
 CONCEPT: Final = _pattern(
-    r"^(?:an? |the )?[\w &-]{2,50} (?:is|are) (?:an? |the )?(?:\w+ ){0,2}(?:kind|type|form|sort|method|technique|theory|"
-    r"concept|idea|principle|process|field|branch|framework|protocol|algorithm|term|practice|approach|way)s? (?:of|for|"
+    r"^(?:an? |the )?[\w &-]{2,50} (?:is|are) (?:an? |the )?(?:\w+ ){0,2}(?:kind|type"
+    r"|form|sort|method|technique|theory|"
+    r"concept|idea|principle|process|field|branch|framework|protocol|algorithm|term"
+    r"|practice|approach|way)s? (?:of|for|"
     r"that|to|in|which)\b",
     r"\b(?:refers to|is defined as|is known as|stands for|in other words|the idea (?:is|behind))\b",
 )
 HAPPENED: Final = _pattern(
-    r"\b(?:yesterday|last (?:night|week|month|year|weekend|mon|tue|wed|thu|fri|sat|sun)\w*|this morning|ago|earlier today|"
+    r"\b(?:yesterday|last (?:night|week|month|year|weekend|mon|tue|wed|thu|fri|sat"
+    r"|sun)\w*|this morning|ago|earlier today|"
     r"the other day|when i was|just got)\b",
-    r"\b(?:i|we|he|she|they|it|who|that|mum|dad|everyone|(?-i:[A-Z][a-z]+)) (?:also |just |finally |even |once |never )?(?:\w{3,}ed|went|"
-    r"saw|met|made|did|ate|came|took|gave|found|lost|won|bought|brought|told|said|got|had|fell|broke|left|ran|drove|flew|"
+    r"\b(?:i|we|he|she|they|it|who|that|mum|dad|everyone|(?-i:[A-Z][a-z]+)) (?:also "
+    r"|just |finally |even |once |never )?(?:\w{3,}ed|went|"
+    r"saw|met|made|did|ate|came|took|gave|found|lost|won|bought|brought|told|said|got"
+    r"|had|fell|broke|left|ran|drove|flew|"
     r"heard|felt|rang|sang|read|spent|sent|slept|swam|wrote|cut|built|began|grew|sold|was|were)\b",
 )
 #: A question that says something about the one who asks, beside asking.
 ASKS_AND_TELLS: Final = _pattern(
-    rf"\bi(?:{_QUOTE}m|{_QUOTE}ve| am| have| was| work| live| bought| started| moved| need to| want to| plan)\b",
+    rf"\bi(?:{_QUOTE}m|{_QUOTE}ve| am| have| was| work| live| bought| started| moved"
+    rf"| need to| want to| plan)\b",
     r"\b(?:my|our) [\w'’-]+\b.{3,}",  # noqa: RUF001
     r"\bcan i (?:borrow|have|get|bring|use)\b",
 )
 TAG_QUESTION: Final = re.compile(
-    r",\s*(?:isn|aren|wasn|weren|don|doesn|didn|hasn|haven|hadn|won|wouldn|can|couldn|shouldn)['’]?t\s+\w+\s*\?\W*$|"  # noqa: RUF001
+    r",\s*(?:isn|aren|wasn|weren|don|doesn|didn|hasn|haven|hadn|won|wouldn|can|couldn"
+    r"|shouldn)['’]?t\s+\w+\s*\?\W*$|"  # noqa: RUF001
     r",\s*(?:right|ok|okay|yeah|correct)\s*\?\W*$",
     re.IGNORECASE,
 )

@@ -31,7 +31,7 @@ class NoteGenerator(Protocol):
     async def generate(self, items: Sequence[GenerationItem]) -> list[list[NoteDraft]]:
         """The notes of each interaction, in order; none for one that holds nothing worth a note.
 
-        What is made of an interaction must not depend on the others of the batch, so that it does not matter how
-        deliveries were cut into batches.
+        What is made of an interaction must not depend on the others of the batch, so that it does not matter
+        how deliveries were cut into batches.
         """
         ...

@@ -14,12 +14,13 @@ from services.agentic.generation.port import AskedQuestion, GenerationItem
 from services.agentic.generation.words import Word, keywords, telling_weight, telling_words
 from services.agentic.model import NoteDraft, NoteKind, NoteSource
 from services.common.text import split_sentences
-from services.common.turns import MessageRole, searchable_text
+from services.common.turns import MessageRole
 
 _HEADING: Final = re.compile(r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{3,80}?):?\*\*:?)\s*$")
 _MARKUP: Final = re.compile(r"(?:\*\*|__|`{1,3})")
 _OPENING_PHRASE: Final = re.compile(
-    r"^(?:sure|certainly|of course|absolutely|great question|good question|happy to help|here(?:'s|’s| is| are))\b",  # noqa: RUF001
+    r"^(?:sure|certainly|of course|absolutely|great question|good question"
+    r"|happy to help|here(?:'s|’s| is| are))\b",  # noqa: RUF001
     re.IGNORECASE,
 )
 _QUESTION_WORDS_MIN: Final = 4
@@ -43,9 +44,10 @@ class _Sentence:
 class RuleNoteGenerator:
     """A note for each turn that states something, in its speaker's words.
 
-    Greetings, thanks, reactions and mere questions give none. A short answer to a question is kept together with
-    the question. A long turn is condensed to its telling sentences, a long answer of an assistant to headings and
-    first sentences. Texts of the system and of tools give no notes: they are not what anybody said.
+    Greetings, thanks, reactions and mere questions give none. A short answer to a question is kept together
+    with the question. A long turn is condensed to its telling sentences, a long answer of an assistant to
+    headings and first sentences. Texts of the system and of tools give no notes: they are not what anybody
+    said.
     """
 
     def __init__(self, settings: GenerationSettings | None = None) -> None:
@@ -77,13 +79,14 @@ class RuleNoteGenerator:
         if weight < least and not has_caption:
             return None
         if turn.role is MessageRole.ASSISTANT and len(turn.content) >= self._settings.document_chars_min:
-            content = self._document_content(turn.content)
+            content = spoken = self._document_content(turn.content)
         else:
-            content = self._content(source, stated, asked)
+            content, spoken = self._wording(source, stated, asked)
         told = " ".join(sentence.text for sentence in stated)
         captions = [a.caption for a in turn.attachments if a.caption]
         return NoteDraft(
             content=content,
+            spoken=spoken,
             kind=kind_of(
                 told, role=turn.role, is_document=len(turn.content) >= self._settings.document_chars_min
             ),
@@ -114,23 +117,28 @@ class RuleNoteGenerator:
                 total += weight
         return max(0.0, min(1.0, total))
 
-    def _content(self, source: NoteSource, stated: Sequence[_Sentence], asked: AskedQuestion | None) -> str:
+    def _wording(
+        self, source: NoteSource, stated: Sequence[_Sentence], asked: AskedQuestion | None
+    ) -> tuple[str, str]:
+        """The note with names put in, and what was spoken."""
         speaker = speaker_name(source)
-        lead = f"{speaker}: "
-        if asked is not None:
-            question = _clip(asked.text, self._settings.question_chars_max)
-            lead = f"{asked.speaker} asked: {question} {speaker} answered: "
-        chosen = _condensed(stated, chars_max=max(80, self._settings.content_chars_max - len(lead)))
-        if not chosen:
-            return (
-                searchable_text(f"{speaker} showed a photo.", ())
-                if not source.turn.content
-                else lead + (_clip(source.turn.content, self._settings.content_chars_max - len(lead)))
+        chars_max = self._settings.content_chars_max
+        if not stated:
+            # A photo with no words to it, or with a question.
+            captions = "; ".join(a.caption for a in source.turn.attachments if a.caption)
+            return _clip(f"{speaker} showed a photo: {captions}", chars_max), _clip(
+                source.turn.content, chars_max
             )
-        return _clip(lead + chosen, self._settings.content_chars_max)
+        question, lead = "", f"{speaker}: "
+        if asked is not None:
+            question = _clip(asked.text, self._settings.question_chars_max) + " "
+            lead = f"{asked.speaker} asked: {question}{speaker} answered: "
+        # Names are at most 128 characters long and may leave little room.
+        chosen = _condensed(stated, chars_max=max(chars_max // 4, chars_max - len(lead)))
+        return lead + chosen, question + chosen
 
     def _document_content(self, content: str) -> str:
-        """Headings with the first sentence under each, as far as the length allows; else the first sentences."""
+        """Headings with the first sentence under each, while there is room; else the telling sentences."""
         parts: list[str] = []
         heading = ""
         fresh = True

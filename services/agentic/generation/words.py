@@ -111,8 +111,8 @@ def telling_weight(words: Sequence[Word]) -> float:
 def keywords(sentences: Sequence[str], *, count_max: int) -> tuple[str, ...]:
     """The most telling words, best first; names of several words stay together.
 
-    Without a corpus rarity is estimated from form: names before numbers before long words before short ones, what
-    is said again before what is said once, and of equals the one that comes first.
+    Without a corpus rarity is estimated from form: names before numbers before long words before short ones,
+    what is said again before what is said once, and of equals the one that comes first.
     """
     found: dict[str, tuple[str, float]] = {}
     for sentence in sentences:

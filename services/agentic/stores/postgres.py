@@ -108,7 +108,7 @@ class PostgresNoteStore:
         return [scored_from_row(row) for row in rows]
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
-        """Add to the access counts. Under the user's lock, since two updates in different order could deadlock."""
+        """Add to the access counts, under the user's lock: updates in different order could deadlock."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(sql.LOCK_USER, owner.tenant_id, owner.user_id)
             await connection.execute(

@@ -41,6 +41,7 @@ def note_from_row(row: asyncpg.Record) -> Note:
         speaker=row["speaker"],
         conversation_id=row["conversation_id"],
         position=row["position"],
+        spoken=row["spoken"],
     )
 
 

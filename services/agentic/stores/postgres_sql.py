@@ -8,7 +8,7 @@ from typing import Final
 NOTE_COLUMNS: Final = (
     "n.note_id, n.user_id, n.content, n.kind, n.importance, n.keywords, n.tags, n.attachments, n.metadata, "
     "n.derived_from, n.time, n.create_time, n.access_count, n.last_access_time, n.scope_key, n.speaker, "
-    "n.conversation_id, n.position"
+    "n.conversation_id, n.position, n.spoken"
 )
 
 LOCK_USER: Final = (
@@ -50,8 +50,8 @@ LIMIT $4
 def _expand(source: str) -> str:
     """Links of each note of `source`, in both directions, to notes that the reader may see.
 
-    LATERAL with a LIMIT leaves the planner no choice but to look links up note by note, whatever it believes about
-    the sizes of tables.
+    LATERAL with a LIMIT leaves the planner no choice but to look links up note by note, whatever it believes
+    about the sizes of tables.
     """
     return f"""
         {source} s CROSS JOIN LATERAL (
@@ -64,8 +64,9 @@ def _expand(source: str) -> str:
     """  # noqa: S608 - no input in it
 
 
-#: $1 tenant, $2 user, $3 model, $4 visible scope keys, $5 query vector, $6 hits, $7 seeds (0: no walk), $8 damping,
-#: $9 fan-out, $10 frontier (0: one link only). The vectors have length 1, so the inner product is the cosine.
+#: $1 tenant, $2 user, $3 model, $4 visible scope keys, $5 query vector, $6 hits, $7 seeds (0: no walk), $8
+#: damping, $9 fan-out, $10 frontier (0: one link only). The vectors have length 1, so the inner product is
+#: the cosine.
 SEARCH: Final = f"""
 WITH near AS MATERIALIZED (
     SELECT note_id, -(embedding <#> $5::vector) AS score
@@ -86,10 +87,8 @@ WITH near AS MATERIALIZED (
     ORDER BY one.score DESC, one.note_id
     LIMIT $10::bigint
 ), two AS MATERIALIZED (
-    SELECT DISTINCT ON (l.note_id) l.note_id, s.score * (l.strength * $8::float8) AS score, s.seed, s.note_id AS via
-    FROM {_expand("frontier")}
-    WHERE l.note_id <> s.seed
-    ORDER BY l.note_id, score DESC, seed, via
+    SELECT DISTINCT ON (l.note_id) l.note_id, s.score * (l.strength * $8::float8) AS score, s.seed, s.note_id
+    AS via FROM {_expand("frontier")} WHERE l.note_id <> s.seed ORDER BY l.note_id, score DESC, seed, via
 ), best AS (
     -- A note that is not near is less similar than all that are, so what reached it is all that can place it.
     SELECT * FROM (
@@ -152,8 +151,8 @@ CROSS JOIN LATERAL (
 ) n
 """
 
-#: All vectors of a user as one value: decoded in one step instead of row by row. $4: newest notes, by id, which
-#: begins with the time.
+#: All vectors of a user as one value: decoded in one step instead of row by row. $4: newest notes, by id,
+#: which begins with the time.
 ALL_VECTORS: Final = """
 SELECT array_agg(note_id) AS note_ids, array_agg(scope_key) AS scope_keys,
     string_agg(vector_send(embedding), ''::bytea) AS vectors
@@ -189,9 +188,9 @@ WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3)
 
 ADD_NOTE: Final = """
 INSERT INTO agentic.notes (
-    tenant_id, note_id, user_id, content, kind, importance, keywords, tags, attachments, metadata, derived_from,
-    time, create_time, scope_key, speaker, conversation_id, position
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+    tenant_id, note_id, user_id, content, kind, importance, keywords, tags, attachments, metadata,
+    derived_from, time, create_time, scope_key, speaker, conversation_id, position, spoken
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 """
 
 ADD_VECTOR: Final = """
@@ -220,7 +219,10 @@ RETURNING {_LINK_COLUMNS}
 DELETE_LINK: Final = """
 DELETE FROM agentic.link_ends
 WHERE tenant_id = $1 AND user_id = $2 AND type = $5
-    AND ((note_id = $3 AND other_note_id = $4 AND is_first) OR (note_id = $4 AND other_note_id = $3 AND NOT is_first))
+    AND (
+        (note_id = $3 AND other_note_id = $4 AND is_first)
+        OR (note_id = $4 AND other_note_id = $3 AND NOT is_first)
+    )
 """
 
 ADD_TAKEN: Final = """

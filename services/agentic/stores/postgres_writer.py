@@ -17,7 +17,7 @@ from services.common.postgres.types import Connection
 from services.common.scope import Scope
 
 _VECTORS_ONE_BY_ONE_MAX = 8
-"""Up to here a search in the database for each is faster than fetching all: 0.5 ms each against 6 for 1,000 stored."""
+"""Up to here a search for each is faster than fetching all: 0.5 against 6 ms with 1,000 notes stored."""
 
 
 class PostgresNoteWriter:
@@ -219,4 +219,5 @@ class PostgresNoteWriter:
             note.speaker,
             note.conversation_id,
             note.position,
+            note.spoken,
         )

@@ -20,6 +20,8 @@ CREATE TABLE notes (
     speaker text NOT NULL,
     conversation_id text NOT NULL,
     position bigint NOT NULL,
+    -- What is embedded, where it is not the content itself.
+    spoken text NOT NULL,
     PRIMARY KEY (tenant_id, user_id, note_id)
     -- Room on each page, so that access statistics are updated in place.
 ) WITH (fillfactor = 85);

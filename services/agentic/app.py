@@ -1,0 +1,102 @@
+"""Composition root of the agentic tier."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from mneme.agentic.v1 import notes_pb2_grpc
+from services.agentic.access import AccessRecorder
+from services.agentic.commands import VectorForm
+from services.agentic.config import AgenticSettings
+from services.agentic.generation.port import NoteGenerator
+from services.agentic.generation.rules import RuleNoteGenerator
+from services.agentic.service import NoteService
+from services.agentic.servicer import ROLES, SERVICE_NAME, NoteServicer
+from services.agentic.store import NoteStore
+from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
+from services.agentic.vectors import NoteEmbedder
+from services.common.clock import Clock
+from services.common.embedding.embedder import Embedder
+from services.common.ids import IdSource
+from services.common.paging import PageTokens
+from services.common.postgres.migrations import migrate
+from services.common.postgres.types import Pool
+from services.common.rpc.server import ServiceBinding
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgenticResources:
+    """What the tier uses and others own."""
+
+    embedder: Embedder
+    """Makes the vectors of notes and queries."""
+    clock: Clock
+    """The time."""
+    ids: IdSource
+    """Ids of new notes: UUIDs that sort by time."""
+    secret: bytes
+    """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+
+
+@dataclass(frozen=True)
+class AgenticTier:
+    """The tier, ready to be served."""
+
+    notes: NoteService
+    """Its use cases."""
+    binding: ServiceBinding
+    """What a `GrpcServer` serves."""
+
+
+async def migrate_agentic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
+    """Brings the tier's schema up to date.
+
+    Args:
+        owner_dsn: Connection URL of the role that owns the schema.
+        app_role: Role that services connect as.
+    """
+    await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
+
+
+@contextlib.asynccontextmanager
+async def open_agentic(
+    pool: Pool, resources: AgenticResources, settings: AgenticSettings | None = None
+) -> AsyncIterator[AgenticTier]:
+    """The tier on PostgreSQL, whose schema is up to date; closing it writes the last access statistics."""
+    async with open_agentic_on(PostgresNoteStore(pool), resources, settings) as tier:
+        yield tier
+
+
+@contextlib.asynccontextmanager
+async def open_agentic_on(
+    store: NoteStore,
+    resources: AgenticResources,
+    settings: AgenticSettings | None = None,
+    generator: NoteGenerator | None = None,
+) -> AsyncIterator[AgenticTier]:
+    """The tier on any store, with notes by rules unless another generator is given."""
+    chosen = settings or AgenticSettings()
+    embedder = NoteEmbedder(resources.embedder)
+    async with AccessRecorder(store, resources.clock, chosen.access) as recorder:
+        notes = NoteService(
+            store,
+            embedder,
+            generator or RuleNoteGenerator(chosen.generation),
+            recorder,
+            clock=resources.clock,
+            ids=resources.ids,
+            settings=chosen,
+        )
+        servicer = NoteServicer(
+            notes,
+            chosen.limits,
+            PageTokens(resources.secret),
+            VectorForm(embedder.model_id, embedder.dimension),
+            resources.clock,
+        )
+        yield AgenticTier(
+            notes,
+            ServiceBinding(SERVICE_NAME, notes_pb2_grpc.add_NoteServiceServicer_to_server, servicer, ROLES),
+        )

@@ -1,0 +1,113 @@
+"""From the model to messages of mneme.agentic.v1. Pure functions; requests are read in `commands.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mneme.agentic.v1 import notes_pb2 as pb
+from services.agentic.commands import GenerationBatch, list_query
+from services.agentic.model import (
+    GenerationResult,
+    Link,
+    Note,
+    NoteSource,
+    ScoredNote,
+    WrittenNote,
+    whole_microseconds,
+)
+from services.agentic.service import NotePage
+from services.common import convert as common
+from services.common.auth import Principal
+from services.common.paging import PageTokens
+
+
+def generation_response(
+    batch: GenerationBatch, results: Iterable[GenerationResult]
+) -> pb.GenerateNotesResponse:
+    """One result for each interaction of the batch, in order."""
+    remaining = iter(results)
+    return pb.GenerateNotesResponse(
+        results=[
+            _generation_result(next(remaining)) if isinstance(item, NoteSource) else item
+            for item in batch.items
+        ]
+    )
+
+
+def list_notes_response(
+    page: NotePage, request: pb.ListNotesRequest, caller: Principal, *, tokens: PageTokens
+) -> pb.ListNotesResponse:
+    """A page, with the token of the next one."""
+    token = ""
+    if page.next is not None:
+        cursor = (whole_microseconds(page.next.create_time), page.next.note_id)
+        token = tokens.encode(cursor, tenant_id=caller.tenant_id, query=list_query(request))
+    return pb.ListNotesResponse(notes=[note_to_proto(note) for note in page.notes], next_page_token=token)
+
+
+def note_to_proto(note: Note) -> pb.Note:
+    """The note as a message."""
+    message = pb.Note(
+        note_id=note.note_id,
+        user_id=note.user_id,
+        content=note.content,
+        kind=pb.NoteKind.Name(int(note.kind)),
+        importance=note.importance,
+        keywords=note.keywords,
+        tags=note.tags,
+        attachments=common.attachments_to_proto(note.attachments),
+        metadata=note.metadata,
+        derived_from=note.derived_from,
+        time=common.timestamp(note.time),
+        create_time=common.timestamp(note.create_time),
+        access_count=note.access_count,
+        scope=common.scope_to_proto(note.scope),
+    )
+    if note.last_access_time is not None:
+        message.last_access_time.CopyFrom(common.timestamp(note.last_access_time))
+    return message
+
+
+def link_to_proto(link: Link) -> pb.Link:
+    """The link as a message."""
+    return pb.Link(
+        from_note_id=link.key.from_note_id,
+        to_note_id=link.key.to_note_id,
+        type=pb.LinkType.Name(int(link.key.type)),
+        strength=link.strength,
+        create_time=common.timestamp(link.create_time),
+    )
+
+
+def create_note_response(written: WrittenNote) -> pb.CreateNoteResponse:
+    """The note and the links that were made."""
+    return pb.CreateNoteResponse(
+        note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links]
+    )
+
+
+def get_note_response(written: WrittenNote) -> pb.GetNoteResponse:
+    """The note and its links."""
+    return pb.GetNoteResponse(
+        note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links]
+    )
+
+
+def search_notes_response(hits: Sequence[ScoredNote]) -> pb.SearchNotesResponse:
+    """The hits, in order."""
+    return pb.SearchNotesResponse(
+        hits=[
+            pb.ScoredNote(
+                note=note_to_proto(hit.note),
+                score=hit.score,
+                similarity=hit.similarity,
+                hops=hit.hops,
+                path_note_ids=hit.path,
+            )
+            for hit in hits
+        ]
+    )
+
+
+def _generation_result(result: GenerationResult) -> pb.GenerateNotesResult:
+    return pb.GenerateNotesResult(interaction_id=result.interaction_id, note_ids=result.note_ids)
