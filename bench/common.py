@@ -1,0 +1,228 @@
+"""What all benchmarks share: the stack under test, facts of the machine, percentiles, tables, JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import grpc
+import numpy as np
+import psutil
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+T = TypeVar("T")
+
+REPOSITORY: Final = Path(__file__).resolve().parent.parent
+MESSAGE_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Largest answer the benchmarks read."""
+
+
+class BenchError(Exception):
+    """The benchmark cannot run, for a reason its user can act on."""
+
+
+# ------------------------------------------------------------------------------------------ the stack
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The stack under test."""
+
+    gateway: str
+    """Address of the gateway."""
+    driver: str
+    """Which drivers it runs on, for the report."""
+    data_dir: Path | None
+    """Its data folder; None for a stack that somebody else runs."""
+    start_seconds: float | None
+    """Time from nothing to ready; None for a stack that somebody else runs."""
+
+
+@contextlib.asynccontextmanager
+async def open_target(target: str | None, *, data_dir: Path | None = None) -> AsyncIterator[Target]:
+    """The named stack, or a fresh embedded one in this process and a temporary folder.
+
+    Args:
+        target: Address of a running gateway; None starts an embedded stack.
+        data_dir: Folder of the embedded stack; None makes a temporary one that is removed afterwards.
+    """
+    if target is not None:
+        yield Target(gateway=target, driver="external", data_dir=None, start_seconds=None)
+        return
+    from services.cli.stack import StackSettings, run_stack
+
+    with contextlib.ExitStack() as stack:
+        folder = data_dir or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
+        started = time.perf_counter()
+        async with run_stack(StackSettings(data_dir=folder)) as running:
+            yield Target(
+                gateway=running.gateway_target,
+                driver="embedded",
+                data_dir=folder,
+                start_seconds=time.perf_counter() - started,
+            )
+
+
+@contextlib.asynccontextmanager
+async def open_channel(target: str, *, api_key: str | None = None) -> AsyncIterator[Channel]:
+    """A channel that carries the credential, if any, and takes large answers."""
+    options = [
+        ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+        ("grpc.max_send_message_length", MESSAGE_BYTES_MAX),
+    ]
+    async with grpc.aio.insecure_channel(target, options=options) as channel:
+        metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        yield Channel(channel=channel, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A gRPC channel and the metadata that each call on it carries."""
+
+    channel: grpc.aio.Channel
+    metadata: tuple[tuple[str, str], ...]
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a benchmark on uvloop, the event loop that the services use."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)
+
+
+# --------------------------------------------------------------------------------- facts of the machine
+
+
+def machine_facts() -> dict[str, object]:
+    """What a figure depends on: processor, memory, kernel, interpreter, and how busy the machine is."""
+    return {
+        "processor": _processor_name(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "load_average": [round(value, 2) for value in os.getloadavg()],
+    }
+
+
+def commit_name() -> str:
+    """The commit that is measured, with "+changes" when files differ from it; "unknown" outside git."""
+    try:
+        commit = _git("rev-parse", "--short=12", "HEAD")
+        return commit + ("+changes" if _git("status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def report_head(benchmark: str, *, driver: str, settings: Mapping[str, object]) -> dict[str, object]:
+    """The first keys of every report: what was run, where, when, and how."""
+    return {
+        "benchmark": benchmark,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit_name(),
+        "machine": machine_facts(),
+        "driver": driver,
+        "settings": dict(settings),
+    }
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def _processor_name() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+# ----------------------------------------------------------------------------------------------- times
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Percentiles of durations, in milliseconds."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The percentile by linear interpolation between the two nearest ranks; NaN for no values."""
+    return float(np.percentile(values, percent)) if values else float("nan")
+
+
+def times_of(seconds: Sequence[float]) -> Times:
+    """Summarise durations given in seconds."""
+    milliseconds = [value * 1000 for value in seconds]
+    return Times(
+        count=len(milliseconds),
+        mean=_rounded(float(np.mean(milliseconds)) if milliseconds else float("nan")),
+        p50=_rounded(percentile(milliseconds, 50)),
+        p95=_rounded(percentile(milliseconds, 95)),
+        p99=_rounded(percentile(milliseconds, 99)),
+    )
+
+
+def ratio(numerator: float, denominator: float) -> float | None:
+    """A quotient for the report, None where it means nothing."""
+    return _rounded(numerator / denominator) if denominator else None
+
+
+def _rounded(value: float) -> float:
+    return round(value, 4)
+
+
+# --------------------------------------------------------------------------------------------- reports
+
+
+def write_json(path: Path, report: Mapping[str, object]) -> None:
+    """Write a report, making its folder where needed. Dataclasses become objects, and NaN null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(_plain(report), indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table: the first column to the left, numbers to the right."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*[_cell(value) for value in row])
+    Console(width=None if os.isatty(1) else 160).print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
