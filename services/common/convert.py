@@ -57,7 +57,7 @@ def scope_from_proto(message: pb.Scope, *, present: bool, field_path: str) -> Sc
 def scope_to_proto(scope: Scope) -> pb.Scope:
     """The scope as a message."""
     return pb.Scope(
-        level=pb.ScopeLevel.ValueType(int(scope.level)),
+        level=pb.ScopeLevel.Name(int(scope.level)),
         project_id=scope.project_id,
         session_id=scope.session_id,
         task_id=scope.task_id,
@@ -108,7 +108,7 @@ def turn_from_proto(
 def turn_to_proto(turn: Turn) -> pb.Turn:
     """The turn as a message."""
     message = pb.Turn(
-        role=pb.MessageRole.ValueType(int(turn.role)),
+        role=pb.MessageRole.Name(int(turn.role)),
         speaker=turn.speaker,
         content=turn.content,
         time=timestamp(turn.time),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from google.protobuf.duration_pb2 import Duration
@@ -49,6 +50,20 @@ def remember_response(appended: Appended, tenant_id: str, tokens: ConsistencyTok
     )
 
 
+def batch_response(
+    outcomes: Sequence[Appended | MnemeError], tenant_id: str, tokens: ConsistencyTokens
+) -> pb.RememberBatchResponse:
+    """The acknowledgement of a batch, item by item."""
+    return pb.RememberBatchResponse(
+        results=[
+            pb.RememberBatchResult(error=item_error(outcome))
+            if isinstance(outcome, MnemeError)
+            else pb.RememberBatchResult(response=remember_response(outcome, tenant_id, tokens))
+            for outcome in outcomes
+        ]
+    )
+
+
 def stream_response(summary: StreamSummary, tenant_id: str, tokens: ConsistencyTokens) -> pb.RememberStreamResponse:
     """The acknowledgement of a stream."""
     return pb.RememberStreamResponse(
@@ -88,8 +103,8 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
 def tier_report(report: TierReport) -> pb.TierReport:
     """How one tier took part."""
     return pb.TierReport(
-        tier=pb.Tier.ValueType(int(report.tier)),
-        state=pb.TierState.ValueType(int(report.state)),
+        tier=pb.Tier.Name(int(report.tier)),
+        state=pb.TierState.Name(int(report.state)),
         reason=report.reason,
         duration=duration(report.duration_seconds),
         candidate_count=report.candidate_count,
@@ -103,7 +118,7 @@ def context_response(context: PromptContext) -> pb.BuildContextResponse:
         token_count=context.token_count,
         sections=[
             pb.ContextSection(
-                kind=pb.ContextSectionKind.ValueType(int(section.kind)),
+                kind=pb.ContextSectionKind.Name(int(section.kind)),
                 items=[
                     pb.ContextItem(text=i.text, memory_id=i.memory_id, interaction_ids=i.interaction_ids)
                     for i in section.items
@@ -144,7 +159,7 @@ def interaction(model: Interaction) -> pb.Interaction:
 def tier_backlog(model: TierBacklog, now_seconds: float) -> pb.TierBacklog:
     """Counts of one tier's deliveries."""
     message = pb.TierBacklog(
-        tier=pb.Tier.ValueType(int(model.tier)), pending_count=model.pending_count, dead_count=model.dead_count
+        tier=pb.Tier.Name(int(model.tier)), pending_count=model.pending_count, dead_count=model.dead_count
     )
     if model.oldest_create_time is not None:
         message.oldest_age.CopyFrom(duration(max(0.0, now_seconds - model.oldest_create_time.timestamp())))
@@ -155,7 +170,7 @@ def dead_letter(model: DeadLetter) -> pb.DeadLetter:
     """A delivery that was given up."""
     return pb.DeadLetter(
         delivery_id=model.delivery_id,
-        tier=pb.Tier.ValueType(int(model.tier)),
+        tier=pb.Tier.Name(int(model.tier)),
         subject_id=model.subject_id,
         user_id=model.user_id,
         attempt_count=model.attempts,

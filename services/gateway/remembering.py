@@ -93,47 +93,49 @@ class Remembering:
             StoreUnavailable: Nothing is known to be written; repeat with the same request id.
         """
         (outcome,) = await self._journal.append(caller, [command])
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, MnemeError):
             raise outcome
         if not outcome.replayed:
             if await self._sessions.append(principal, command, outcome):
                 self._dispatcher.delivered_directly(caller.tenant_id, Tier.SESSION, outcome.interaction_ids)
-            self._announce()
+            self.announce()
         return outcome
 
-    async def remember_batch(
-        self, caller: Caller, commands: Sequence[RememberCommand]
-    ) -> Sequence[Appended | Exception]:
-        """Makes many commands durable with one commit. Their session turns go by delivery.
-
-        Raises:
-            StoreUnavailable: Nothing is known to be written; repeat with the same request ids.
-        """
-        outcomes = await self._journal.append(caller, commands)
-        self._announce()
-        return outcomes
-
-    async def remember_stream(
-        self, caller: Caller, items: AsyncIterator[RememberCommand | MnemeError]
-    ) -> StreamSummary:
-        """Makes the items of a stream durable in groups, as they come.
+    async def remember_mixed(
+        self, caller: Caller, items: Sequence[RememberCommand | MnemeError]
+    ) -> list[Appended | MnemeError]:
+        """Makes the commands among the items durable with one commit. Their session turns go by delivery.
 
         Args:
             caller: On whose behalf.
             items: Commands, or in its place the error of an item that is not valid.
+
+        Returns:
+            What came of each item, in order.
+
+        Raises:
+            StoreUnavailable: Nothing is known to be written; repeat with the same request ids.
         """
+        commands = [item for item in items if isinstance(item, RememberCommand)]
+        outcomes = iter(await self._journal.append(caller, commands) if commands else ())
+        self.announce()
+        return [next(outcomes) if isinstance(item, RememberCommand) else item for item in items]
+
+    async def remember_stream(
+        self, caller: Caller, items: AsyncIterator[RememberCommand | MnemeError]
+    ) -> StreamSummary:
+        """Makes the items of a stream durable in groups, as they come. See `remember_mixed`."""
         summary = StreamSummary()
+        index = 0
         async for group in _grouped(items, self._settings):
-            commands = [item for _, item in group if isinstance(item, RememberCommand)]
-            outcomes = iter(await self.remember_batch(caller, commands) if commands else ())
-            for index, item in group:
-                outcome = next(outcomes) if isinstance(item, RememberCommand) else item
+            for outcome in await self.remember_mixed(caller, group):
                 if isinstance(outcome, Appended):
                     summary.accept(outcome)
-                elif isinstance(outcome, MnemeError):
-                    summary.refuse(Refused(index, outcome), named_max=self._settings.limits.stream_refused_max)
                 else:
-                    raise outcome
+                    summary.refuse(
+                        Refused(index, outcome), named_max=self._settings.limits.stream_refused_max
+                    )
+                index += 1
         return summary
 
     async def feedback(self, caller: Caller, command: FeedbackCommand) -> FeedbackRecorded:
@@ -143,20 +145,21 @@ class Remembering:
             InvalidArgument: The request id was used before with another request.
         """
         recorded = await self._journal.append_feedback(caller, command)
-        self._announce()
+        self.announce()
         return recorded
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
+        """Says that the journal has something to deliver."""
         self._dispatcher.wake()
         self._notice.announce()
 
 
 async def _grouped(
     items: AsyncIterator[RememberCommand | MnemeError], settings: RememberSettings
-) -> AsyncIterator[list[tuple[int, RememberCommand | MnemeError]]]:
-    """Collects items until a group is full or nothing more came for a moment; numbers them from 0."""
-    group: list[tuple[int, RememberCommand | MnemeError]] = []
-    turns = index = 0
+) -> AsyncIterator[list[RememberCommand | MnemeError]]:
+    """Collects items until a group is full or nothing more came for a moment."""
+    group: list[RememberCommand | MnemeError] = []
+    turns = 0
     pending: asyncio.Future[RememberCommand | MnemeError] | None = None
     try:
         while True:
@@ -173,9 +176,8 @@ async def _grouped(
                 break
             finally:
                 pending = None
-            group.append((index, item))
-            turns += len(item.turns) if isinstance(item, RememberCommand) else 0
-            index += 1
+            group.append(item)
+            turns += len(item.turns) if isinstance(item, RememberCommand) else 1
         if group:
             yield group
     finally:

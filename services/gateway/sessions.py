@@ -112,6 +112,19 @@ class SessionAccess:
             return await self._rebuild(principal, user_id, conversation_id, timeout_seconds)
         return FoundSession(response.session, is_rebuilt=False, is_degraded=response.degraded)
 
+    async def get(
+        self, principal: Principal, user_id: str, conversation_id: str, *, timeout_seconds: float
+    ) -> FoundSession:
+        """The running session.
+
+        Raises:
+            NotFound: There is none.
+        """
+        found = await self.find(principal, user_id, conversation_id, timeout_seconds=timeout_seconds)
+        if found is None:
+            raise NotFound("session", conversation_id)
+        return found
+
     async def end(
         self,
         principal: Principal,
@@ -129,9 +142,7 @@ class SessionAccess:
             NotFound: There is no such session, neither running nor in the log.
             MnemeError: The tier did not answer.
         """
-        found = await self.find(principal, request.user_id, request.session_id, timeout_seconds=timeout_seconds)
-        if found is None:
-            raise NotFound("session", request.session_id)
+        found = await self.get(principal, request.user_id, request.session_id, timeout_seconds=timeout_seconds)
         archived = 0 if discard else await self._archive(caller, request, found.session)
         await self._journal.end_session(caller.tenant_id, request.user_id, request.session_id)
         try:
@@ -158,7 +169,7 @@ class SessionAccess:
             request_id=f"end-session:{request.request_id}"[:128],
         )
         (outcome,) = await self._journal.append(caller, [command])
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, MnemeError):
             raise outcome
         return len(unlogged)
 

@@ -107,7 +107,7 @@ class EpisodicSink:
 
     async def _judge(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         for delivery in deliveries:
-            feedback = cast(Feedback, delivery.subject)
+            feedback = cast("Feedback", delivery.subject)
             await self._upstream.episodic.record_feedback(
                 worker_principal(tenant_id),
                 episodic_pb2.RecordFeedbackRequest(

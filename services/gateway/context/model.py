@@ -85,6 +85,7 @@ class ContextSettings:
         }
     )
     item_share_max: float = 0.35  # of its section's budget, so that one long turn does not fill it alone
+    tokens_per_memory_min: int = 12  # shortest line worth expecting; decides how many memories are recalled
     budget_default: int = 2_000  # tokens
     budget_min: int = 64
     budget_max: int = 100_000

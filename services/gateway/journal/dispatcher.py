@@ -166,7 +166,8 @@ class TierWorker:
         return DeliveryOutcome(failed=(DeliveryFailure(group[0], reason, permanent=False),))
 
     def _outage_delay(self) -> timedelta:
-        return min(self._settings.outage_delay_first * 2 ** min(self._outages, 16), self._settings.outage_delay_max)
+        doubled: int = 2 ** min(self._outages, 16)
+        return min(self._settings.outage_delay_first * doubled, self._settings.outage_delay_max)
 
 
 class Dispatcher:

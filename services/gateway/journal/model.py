@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Turn
 
-
 T = TypeVar("T")
 
 

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
+from services.common.errors import MnemeError
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -32,7 +33,7 @@ class JournalWriter(Protocol):
 
     async def append(
         self, caller: Caller, commands: Sequence[RememberCommand]
-    ) -> Sequence[Appended | Exception]:
+    ) -> Sequence[Appended | MnemeError]:
         """Makes commands durable with their deliveries, in one transaction.
 
         Must be all or nothing for each command. A command whose request id was used before returns the first

@@ -11,7 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from services.common.clock import Clock
-from services.common.errors import FieldViolation, InvalidArgument, Reason
+from services.common.errors import FieldViolation, InvalidArgument, MnemeError, Reason
 from services.common.ids import IdSource
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
@@ -74,7 +74,7 @@ class PostgresJournal:
 
     async def append(
         self, caller: Caller, commands: Sequence[RememberCommand]
-    ) -> Sequence[Appended | Exception]:
+    ) -> Sequence[Appended | MnemeError]:
         """See `JournalWriter.append`. One command is one round trip, several share one commit."""
         if len(commands) == 1:
             with translate_errors():
@@ -83,14 +83,14 @@ class PostgresJournal:
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
             # In a fixed order, so that two batches over the same conversations cannot wait for each other.
             order = sorted(range(len(commands)), key=lambda i: _lock_key(commands[i]))
-            outcomes: dict[int, Appended | Exception] = {}
+            outcomes: dict[int, Appended | MnemeError] = {}
             for index in order:
                 outcomes[index] = await self._append_one(connection, caller, commands[index])
         return [outcomes[index] for index in range(len(commands))]
 
     async def _append_one(
         self, connection: Connection, caller: Caller, command: RememberCommand
-    ) -> Appended | Exception:
+    ) -> Appended | MnemeError:
         turns = command.turns
         result = await connection.fetchval(
             _APPEND,
@@ -157,7 +157,7 @@ class PostgresJournal:
             found = await connection.fetch(
                 "SELECT conversation_id, user_id, next_position, create_time, update_time"
                 " FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 "
-                f"{condition} ORDER BY update_time DESC, conversation_id LIMIT $3",  # noqa: S608 - a constant
+                f"{condition} ORDER BY update_time DESC, conversation_id LIMIT $3",
                 *parameters,
             )
         items = [Conversation(*row) for row in found]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
+
+import asyncpg
 
 from services.common.clock import Clock
 from services.common.postgres.types import Connection
@@ -11,6 +14,7 @@ from services.gateway.journal.model import (
     Delivery,
     DeliveryOutcome,
     Feedback,
+    Interaction,
     RetryPolicy,
     SubjectKind,
     Tier,
@@ -47,7 +51,7 @@ async def claimed_deliveries(
     claimed = await connection.fetch(_CLAIM, int(tier), now, limit)
     if not claimed:
         return ()
-    subjects = {
+    subjects: dict[tuple[str, str], Interaction | Feedback] = {
         **await _interactions(connection, [c for c in claimed if c["kind"] == SubjectKind.INTERACTION]),
         **await _feedback(connection, [c for c in claimed if c["kind"] == SubjectKind.FEEDBACK]),
     }
@@ -121,14 +125,14 @@ async def _delete(connection: Connection, tenant_ids: Sequence[str], delivery_id
     )
 
 
-async def _interactions(connection: Connection, claimed: Sequence[object]) -> dict[tuple[str, str], object]:
+async def _interactions(connection: Connection, claimed: Sequence[asyncpg.Record]) -> dict[tuple[str, str], Interaction]:
     if not claimed:
         return {}
     found = await connection.fetch(_INTERACTIONS, *_keys(claimed))
     return {(row["tenant_id"], str(row["interaction_id"])): rows.interaction(row) for row in found}
 
 
-async def _feedback(connection: Connection, claimed: Sequence[object]) -> dict[tuple[str, str], object]:
+async def _feedback(connection: Connection, claimed: Sequence[asyncpg.Record]) -> dict[tuple[str, str], Feedback]:
     if not claimed:
         return {}
     found = await connection.fetch(_FEEDBACK, *_keys(claimed))
@@ -138,5 +142,5 @@ async def _feedback(connection: Connection, claimed: Sequence[object]) -> dict[t
     }
 
 
-def _keys(claimed: Sequence[object]) -> tuple[list[object], list[object]]:
-    return [c["tenant_id"] for c in claimed], [c["subject_id"] for c in claimed]  # type: ignore[index]
+def _keys(claimed: Sequence[asyncpg.Record]) -> tuple[list[str], list[UUID]]:
+    return [c["tenant_id"] for c in claimed], [c["subject_id"] for c in claimed]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
+
+import asyncpg
 
 from services.common.scope import Scope
 from services.common.turns import Attachment, MessageRole, Turn
@@ -33,7 +34,7 @@ def turn_extra(turn: Turn) -> dict[str, Any] | None:
     return extra or None
 
 
-def interaction(row: Mapping[str, Any]) -> Interaction:
+def interaction(row: asyncpg.Record) -> Interaction:
     """An interaction from a row with `INTERACTION_COLUMNS`."""
     extra = row["extra"] or {}
     turn = Turn(

@@ -1,0 +1,1 @@
+"""gRPC servers and channels with Mneme's interceptors, limits and identity."""

@@ -1,0 +1,61 @@
+"""Channels to other services, and the metadata that every call carries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import grpc
+
+from services.common.auth import IDENTITY_METADATA_KEY, IdentitySigner, Principal
+from services.common.rpc.interceptors.request_id import METADATA_KEY as REQUEST_ID_KEY
+from services.common.rpc.interceptors.request_id import current_request_id
+from services.common.rpc.server import TlsFiles
+from services.common.telemetry import inject_context
+
+_SERVICE_CONFIG: Final = '{"loadBalancingConfig": [{"round_robin": {}}]}'
+
+
+def open_channel(
+    target: str, *, message_bytes_max: int = 8 * 1024 * 1024, tls: TlsFiles | None = None
+) -> grpc.aio.Channel:
+    """A channel that spreads calls over all addresses of the target. Its owner closes it.
+
+    Args:
+        target: host:port, dns:///name:port, or unix:/path.
+        message_bytes_max: Of a request or response.
+        tls: With a certificate, the client shows it (mutual TLS).
+    """
+    options = [
+        ("grpc.service_config", _SERVICE_CONFIG),
+        ("grpc.max_receive_message_length", message_bytes_max),
+        ("grpc.max_send_message_length", message_bytes_max),
+        ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
+        # Servers of one process must not share a connection pool with other stacks of that process.
+        ("grpc.use_local_subchannel_pool", 1),
+    ]
+    if tls is None:
+        return grpc.aio.insecure_channel(target, options=options)
+    credentials = grpc.ssl_channel_credentials(
+        root_certificates=tls.authority.read_bytes() if tls.authority else None,
+        private_key=tls.key.read_bytes(),
+        certificate_chain=tls.certificate.read_bytes(),
+    )
+    return grpc.aio.secure_channel(target, credentials, options=options)
+
+
+class CallMetadata:
+    """Makes the metadata of calls to the tiers: the caller's identity, the request's id, the trace."""
+
+    def __init__(self, signer: IdentitySigner) -> None:
+        """Signs identities with `signer`."""
+        self._signer = signer
+
+    def __call__(self, principal: Principal) -> Sequence[tuple[str, str]]:
+        """Keys and values for a call on behalf of a principal."""
+        metadata = [(IDENTITY_METADATA_KEY, self._signer.sign(principal)), *inject_context().items()]
+        if request_id := current_request_id():
+            metadata.append((REQUEST_ID_KEY, request_id))
+        return metadata

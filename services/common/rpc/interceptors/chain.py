@@ -1,0 +1,48 @@
+"""All interceptors of a server, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from services.common.auth import Authenticator, Role
+from services.common.ids import IdSource
+from services.common.rpc.interceptors.around import AroundInterceptor
+from services.common.rpc.interceptors.auth import AuthInterceptor
+from services.common.rpc.interceptors.deadline import DeadlineInterceptor
+from services.common.rpc.interceptors.errors import ErrorInterceptor
+from services.common.rpc.interceptors.log import LogInterceptor
+from services.common.rpc.interceptors.metrics import MetricsInterceptor
+from services.common.rpc.interceptors.request_id import RequestIdInterceptor
+from services.common.rpc.interceptors.trace import TraceInterceptor
+
+
+@dataclass(frozen=True, slots=True)
+class InterceptorSettings:
+    """Limits of calls."""
+
+    default_deadline_seconds: float = 10.0  # for a call that has none
+    max_deadline_seconds: float = 300.0  # a longer one is cut
+    open_prefixes: tuple[str, ...] = ("/grpc.health.", "/grpc.reflection.")  # open without a credential
+
+
+def interceptors(
+    settings: InterceptorSettings, authenticator: Authenticator, roles: Mapping[str, Role], ids: IdSource
+) -> list[AroundInterceptor]:
+    """The interceptors, outermost first.
+
+    Errors are turned into statuses inside of what records statuses, and outside of what raises them.
+    """
+    return [
+        RequestIdInterceptor(ids),
+        TraceInterceptor(),
+        MetricsInterceptor(),
+        LogInterceptor(),
+        ErrorInterceptor(),
+        DeadlineInterceptor(
+            default_seconds=settings.default_deadline_seconds,
+            max_seconds=settings.max_deadline_seconds,
+            open_prefixes=settings.open_prefixes,
+        ),
+        AuthInterceptor(authenticator, roles, open_prefixes=settings.open_prefixes),
+    ]

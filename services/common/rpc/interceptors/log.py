@@ -1,0 +1,33 @@
+"""One log line for each call, without anything of its content."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+
+from services.common.rpc.interceptors.around import AroundInterceptor, Context
+from services.common.rpc.interceptors.metrics import code_name
+
+_log = structlog.get_logger("mneme.rpc")
+
+#: Codes that are the caller's business and no sign of trouble here.
+_QUIET: Final = frozenset({"OK", "NOT_FOUND", "ALREADY_EXISTS", "CANCELLED"})
+
+
+class LogInterceptor(AroundInterceptor):
+    """Logs at debug level what went well and at warning level what did not."""
+
+    @asynccontextmanager
+    async def around(self, context: Context, method: str) -> AsyncIterator[None]:
+        """See `AroundInterceptor`."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            code = code_name(context)
+            write = _log.debug if code in _QUIET else _log.warning
+            write("call", method=method, code=code, milliseconds=round((time.perf_counter() - started) * 1000, 2))

@@ -1,0 +1,42 @@
+"""Gives every call an id that its log lines, its answer and the calls that it makes carry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from structlog.contextvars import bind_contextvars
+
+from services.common.ids import IdSource
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, metadata_value
+
+METADATA_KEY: Final = "x-request-id"
+
+_ACCEPTED: Final = re.compile(r"[\x21-\x7e]{1,128}")
+_current: ContextVar[str] = ContextVar("mneme_request_id", default="")
+
+
+def current_request_id() -> str:
+    """The id of the call that is being served; empty outside of one."""
+    return _current.get()
+
+
+class RequestIdInterceptor(AroundInterceptor):
+    """Takes the caller's id if it is printable and short, else makes one; returns it in the trailing metadata."""
+
+    def __init__(self, ids: IdSource) -> None:
+        """Makes ids by `ids`."""
+        self._ids = ids
+
+    @asynccontextmanager
+    async def around(self, context: Context, method: str) -> AsyncIterator[None]:  # noqa: ARG002
+        """See `AroundInterceptor`."""
+        given = metadata_value(context, METADATA_KEY)
+        request_id = given if _ACCEPTED.fullmatch(given) else self._ids.new_id()
+        _current.set(request_id)  # the call has a context of its own, which ends with it
+        context.set_trailing_metadata(((METADATA_KEY, request_id),))
+        bind_contextvars(request_id=request_id)
+        yield

@@ -1,0 +1,144 @@
+"""A gRPC server with health, reflection, limits and a graceful end."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from services.common.auth import Role
+from services.common.rpc.interceptors.around import AroundInterceptor, InterceptorChain
+
+_log = structlog.get_logger(__name__)
+
+_LOOPBACK_NAMES: Final = frozenset({"localhost", "ip6-localhost"})
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceBinding:
+    """One gRPC service of a server."""
+
+    full_name: str  # such as "mneme.gateway.v1.MemoryService"
+    add_to_server: Callable[[Any, grpc.aio.Server], None]  # the generated add_…Servicer_to_server
+    servicer: Any
+    roles: Mapping[str, Role]  # by method name; a method that is missing is denied
+
+    @property
+    def method_roles(self) -> dict[str, Role]:
+        """The roles by full method name."""
+        return {f"/{self.full_name}/{name}": role for name, role in self.roles.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """Certificates of a server or a client, as PEM files."""
+
+    certificate: Path
+    key: Path
+    authority: Path | None = None  # with it, a server demands client certificates, and a client trusts it alone
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where a server listens, and its limits."""
+
+    address: str = "127.0.0.1:0"  # host:port, port 0 for any; or unix:/path
+    message_bytes_max: int = 8 * 1024 * 1024  # of a request or response
+    concurrent_calls_max: int = 1_000  # beyond it calls are refused as RESOURCE_EXHAUSTED
+    grace_seconds: float = 10.0  # for calls under way when the server stops
+    keepalive_seconds: float = 60.0  # between pings to idle clients
+    tls: TlsFiles | None = None
+
+
+class GrpcServer:
+    """Serves some services on one address."""
+
+    def __init__(
+        self, settings: ServerSettings, services: Sequence[ServiceBinding], interceptors: Sequence[AroundInterceptor]
+    ) -> None:
+        """Binds nothing yet."""
+        self._settings = settings
+        self._services = services
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(
+            interceptors=[InterceptorChain(interceptors)] if interceptors else [],
+            maximum_concurrent_rpcs=settings.concurrent_calls_max,
+            options=[
+                ("grpc.max_receive_message_length", settings.message_bytes_max),
+                ("grpc.max_send_message_length", settings.message_bytes_max),
+                ("grpc.keepalive_time_ms", int(settings.keepalive_seconds * 1000)),
+                ("grpc.keepalive_permit_without_calls", 1),
+                ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+                ("grpc.so_reuseport", 0),  # a second server on the port is an error, not a silent partner
+            ],
+        )
+        for service in services:
+            service.add_to_server(service.servicer, self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        names = [service.full_name for service in services]
+        reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
+
+    async def start(self) -> str:
+        """Listens and reports itself as healthy.
+
+        Returns:
+            The address under which it can be called, with the port that it got.
+
+        Raises:
+            OSError: The address is taken or cannot be bound.
+        """
+        address = self._settings.address
+        try:
+            if self._settings.tls is None:
+                port = self._server.add_insecure_port(address)
+            else:
+                port = self._server.add_secure_port(address, _server_credentials(self._settings.tls))
+        except RuntimeError as error:
+            raise OSError(f"cannot listen on {address}: is it in use?") from error
+        if port == 0 and not address.startswith("unix:"):
+            raise OSError(f"cannot listen on {address}: is it in use?")
+        await self._server.start()
+        for name in ("", *(service.full_name for service in self._services)):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
+
+    async def stop(self) -> None:
+        """Says that it is not healthy any more, lets calls under way finish, and stops."""
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(self._settings.grace_seconds)
+
+    async def wait(self) -> None:
+        """Returns when the server has stopped."""
+        await self._server.wait_for_termination()
+
+
+def method_roles(services: Sequence[ServiceBinding]) -> dict[str, Role]:
+    """The roles of all services by full method name."""
+    return {method: role for service in services for method, role in service.method_roles.items()}
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address can be reached from this machine only."""
+    if address.startswith("unix:"):
+        return True
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in _LOOPBACK_NAMES
+
+
+def _server_credentials(tls: TlsFiles) -> grpc.ServerCredentials:
+    authority = tls.authority.read_bytes() if tls.authority else None
+    return grpc.ssl_server_credentials(
+        [(tls.key.read_bytes(), tls.certificate.read_bytes())],
+        root_certificates=authority,
+        require_client_auth=authority is not None,
+    )

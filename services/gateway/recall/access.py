@@ -1,0 +1,60 @@
+"""Writes access statistics behind the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from mneme.episodic.v1 import episodic_pb2
+from services.common.auth import Principal
+from services.common.errors import MnemeError
+from services.gateway.upstream import Upstream
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    principal: Principal
+    user_id: str
+    episode_ids: tuple[str, ...]
+
+
+class AccessRecorder:
+    """Tells the episodic tier which episodes were used, one call after another, and never holds up an answer."""
+
+    def __init__(self, upstream: Upstream, *, queue_max: int, timeout_seconds: float = 5.0) -> None:
+        """Beyond `queue_max` waiting recalls, statistics are dropped: they are not worth an outage."""
+        self._upstream = upstream
+        self._timeout_seconds = timeout_seconds
+        self._queue: asyncio.Queue[_Access] = asyncio.Queue(queue_max)
+
+    def record(self, principal: Principal, user_id: str, episode_ids: Sequence[str]) -> None:
+        """Returns at once."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self._queue.put_nowait(_Access(principal, user_id, tuple(episode_ids)))
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Writes for the length of the block."""
+        task = asyncio.create_task(self._run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            access = await self._queue.get()
+            request = episodic_pb2.RecordAccessRequest(user_id=access.user_id, episode_ids=access.episode_ids)
+            try:
+                await self._upstream.episodic.record_access(
+                    access.principal, request, timeout_seconds=self._timeout_seconds
+                )
+            except MnemeError as error:
+                _log.debug("access_not_recorded", reason=error.reason)

@@ -1,0 +1,179 @@
+"""Stage coarse_search: all tiers at once, each with its share of the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2
+from mneme.session.v1 import session_pb2
+from services.common.auth import Principal
+from services.common.convert import scope_to_proto
+from services.common.errors import MnemeError
+from services.gateway.journal.model import Tier
+from services.gateway.recall.model import (
+    RECALL_TIERS,
+    CoarseResult,
+    EpisodeColumns,
+    RecallQuery,
+    RecallSettings,
+    TierReport,
+    TierState,
+)
+from services.gateway.sessions import SessionAccess
+from services.gateway.upstream import Upstream
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    report: TierReport
+    value: Any = None
+
+
+class CoarseSearch:
+    """Asks the tiers. What does not answer in time is reported, never raised."""
+
+    def __init__(self, upstream: Upstream, sessions: SessionAccess, settings: RecallSettings) -> None:
+        """Reads the running conversation through `sessions`, which rebuilds what its store lost."""
+        self._upstream = upstream
+        self._sessions = sessions
+        self._settings = settings
+
+    async def __call__(
+        self,
+        principal: Principal,
+        query: RecallQuery,
+        *,
+        lexical_query: str,
+        vector: common_pb2.Vector,
+        timeout_seconds: float,
+    ) -> CoarseResult:
+        """Returns what the tiers gave within the time.
+
+        Args:
+            principal: On whose behalf.
+            query: What is asked.
+            lexical_query: The words for the lexical lane.
+            vector: The embedded question.
+            timeout_seconds: For each tier; they are asked concurrently.
+        """
+        scope = scope_to_proto(query.scope)
+        calls: dict[Tier, Callable[[], Awaitable[tuple[Any, int]]]] = {
+            Tier.EPISODIC: lambda: self._episodes(principal, query, scope, lexical_query, vector, timeout_seconds),
+            Tier.SEMANTIC: lambda: self._facts(principal, query, scope, vector, timeout_seconds),
+            Tier.AGENTIC: lambda: self._notes(principal, query, scope, vector, timeout_seconds),
+            Tier.SESSION: lambda: self._recent_turns(principal, query, timeout_seconds),
+        }
+        answers = dict(
+            zip(
+                RECALL_TIERS,
+                await asyncio.gather(*(self._ask(tier, query, calls[tier], timeout_seconds) for tier in RECALL_TIERS)),
+                strict=True,
+            )
+        )
+        return CoarseResult(
+            episodes=answers[Tier.EPISODIC].value,
+            facts=answers[Tier.SEMANTIC].value or (),
+            notes=answers[Tier.AGENTIC].value or (),
+            recent_turns=answers[Tier.SESSION].value or (),
+            reports=tuple(answers[tier].report for tier in RECALL_TIERS),
+        )
+
+    async def _ask(
+        self,
+        tier: Tier,
+        query: RecallQuery,
+        call: Callable[[], Awaitable[tuple[Any, int]]],
+        timeout_seconds: float,
+    ) -> _Answer:
+        if tier not in query.tiers:
+            return _Answer(TierReport(tier, TierState.SKIPPED, "not asked for"))
+        if tier is Tier.SESSION and not query.conversation_id:
+            return _Answer(TierReport(tier, TierState.SKIPPED, "no running conversation was named"))
+        started = time.perf_counter()
+        report = TierReport(tier, TierState.FAILED)
+        value = None
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                value, count = await call()
+            report = replace(report, state=TierState.ANSWERED, candidate_count=count)
+        except MnemeError as error:
+            report = replace(report, reason=str(error.reason))
+        except TimeoutError:
+            report = replace(report, reason="DEADLINE_EXCEEDED")
+        return _Answer(replace(report, duration_seconds=time.perf_counter() - started), value)
+
+    async def _episodes(
+        self,
+        principal: Principal,
+        query: RecallQuery,
+        scope: common_pb2.Scope,
+        lexical_query: str,
+        vector: common_pb2.Vector,
+        timeout_seconds: float,
+    ) -> tuple[EpisodeColumns, int]:
+        request = episodic_pb2.SearchCandidatesRequest(
+            user_id=query.user_id,
+            query=lexical_query,
+            query_vector=vector,
+            reader_scope=scope,
+            lane_limit=max(self._settings.lane_limit, query.limit),
+            neighbour_seeds=self._settings.neighbour_seeds,
+            neighbour_radius=self._settings.neighbour_radius,
+        )
+        response = await self._upstream.episodic.search_candidates(
+            principal, request, timeout_seconds=timeout_seconds
+        )
+        columns = EpisodeColumns.from_response(response)
+        return columns, len(columns)
+
+    async def _facts(
+        self,
+        principal: Principal,
+        query: RecallQuery,
+        scope: common_pb2.Scope,
+        vector: common_pb2.Vector,
+        timeout_seconds: float,
+    ) -> tuple[tuple[facts_pb2.ScoredFact, ...], int]:
+        request = facts_pb2.SearchFactsRequest(
+            user_id=query.user_id,
+            query_vector=vector,
+            reader_scope=scope,
+            use=facts_pb2.FACT_USE_PASSIVE_CONTEXT,
+            top_k=self._settings.fact_limit,
+        )
+        response = await self._upstream.facts.search(principal, request, timeout_seconds=timeout_seconds)
+        return tuple(response.hits), len(response.hits)
+
+    async def _notes(
+        self,
+        principal: Principal,
+        query: RecallQuery,
+        scope: common_pb2.Scope,
+        vector: common_pb2.Vector,
+        timeout_seconds: float,
+    ) -> tuple[tuple[notes_pb2.ScoredNote, ...], int]:
+        request = notes_pb2.SearchNotesRequest(
+            user_id=query.user_id,
+            query_vector=vector,
+            reader_scope=scope,
+            top_k=self._settings.note_limit,
+            hops=self._settings.note_hops,
+        )
+        response = await self._upstream.notes.search(principal, request, timeout_seconds=timeout_seconds)
+        return tuple(response.hits), len(response.hits)
+
+    async def _recent_turns(
+        self, principal: Principal, query: RecallQuery, timeout_seconds: float
+    ) -> tuple[tuple[session_pb2.SessionTurn, ...], int]:
+        found = await self._sessions.find(
+            principal, query.user_id, query.conversation_id, timeout_seconds=timeout_seconds
+        )
+        turns = tuple(found.session.turns) if found else ()
+        return turns, len(turns)

@@ -1,0 +1,28 @@
+"""Stage consistency: waits until a write can be found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from services.gateway.journal.dispatcher import Dispatcher
+from services.gateway.journal.model import SequenceSpan, Tier
+from services.gateway.journal.store import JournalReader
+
+
+class ConsistencyWait:
+    """Waits for the deliveries of a span."""
+
+    def __init__(self, journal: JournalReader, dispatcher: Dispatcher) -> None:
+        """Is told of progress by `dispatcher`."""
+        self._journal = journal
+        self._dispatcher = dispatcher
+
+    async def __call__(
+        self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier], *, timeout_seconds: float
+    ) -> bool:
+        """Returns whether the tiers had taken everything within the time."""
+
+        async def reached() -> bool:
+            return await self._journal.is_delivered(tenant_id, span, tiers)
+
+        return await self._dispatcher.wait_for(reached, timeout_seconds=timeout_seconds)

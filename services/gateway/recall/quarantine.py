@@ -1,0 +1,28 @@
+"""Stage quarantine: what the reader's scope must not see is dropped, whatever a tier returned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mneme.common.v1 import common_pb2
+from services.common.convert import scope_from_proto
+from services.common.scope import Scope
+from services.gateway.recall.model import CoarseResult
+
+
+def quarantine(result: CoarseResult, reader: Scope) -> CoarseResult:
+    """Drops facts and notes outside of the reader's scope and those above it.
+
+    The tiers filter inside their stores; this is the second lock on the same door. Candidate turns come as bare
+    evidence without a scope: theirs is checked when their text is read (see `is_visible`).
+    """
+    return replace(
+        result,
+        facts=tuple(hit for hit in result.facts if is_visible(hit.fact.scope, hit.fact.HasField("scope"), reader)),
+        notes=tuple(hit for hit in result.notes if is_visible(hit.note.scope, hit.note.HasField("scope"), reader)),
+    )
+
+
+def is_visible(scope: common_pb2.Scope, is_set: bool, reader: Scope) -> bool:  # noqa: FBT001 - mirrors HasField
+    """Whether a reader may see what belongs to a scope."""
+    return reader.sees(scope_from_proto(scope, present=is_set, field_path="scope"))

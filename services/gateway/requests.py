@@ -1,0 +1,270 @@
+"""From the requests of mneme.gateway.v1 to commands and queries: checks every field and names the wrong ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from services.common.convert import moment, scope_from_proto, turn_from_proto
+from services.common.errors import InvalidArgument
+from services.common.scope import Scope
+from services.common.turns import Turn, TurnLimits
+from services.common.validation import Violations
+from services.gateway.context.model import ContextSettings
+from services.gateway.journal.model import FeedbackCommand, JournalLimits, RememberCommand, SequenceSpan, Tier
+from services.gateway.recall.model import RECALL_TIERS, RecallQuery, RecallSettings
+from services.gateway.tokens import ConsistencyTokens
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """Bounds of requests."""
+
+    turn: TurnLimits = field(default_factory=TurnLimits)
+    journal: JournalLimits = field(default_factory=JournalLimits)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    page_size_default: int = 50
+    page_size_max: int = 200
+    retry_ids_max: int = 1_000  # dead letters in one RetryDeadLetters
+
+
+class RequestReader:
+    """Reads requests; raises `InvalidArgument` with all that is wrong in one."""
+
+    def __init__(self, limits: RequestLimits, tokens: ConsistencyTokens) -> None:
+        """Checks against `limits`."""
+        self._limits = limits
+        self._tokens = tokens
+
+    def remember(self, request: pb.RememberRequest, *, now: datetime, path: str = "") -> RememberCommand:
+        """The command of one item.
+
+        Args:
+            request: The item.
+            now: For turns without a time.
+            path: What field paths begin with, such as "items[3].".
+        """
+        violations = Violations()
+        self._ids(violations, path, user_id=request.user_id, conversation_id=request.conversation_id)
+        self._request_id(violations, request.request_id, path=path, required=False)
+        limits = self._limits.journal
+        violations.count(f"{path}turns", len(request.turns), count_min=1, count_max=limits.turns_per_item_max)
+        turns: list[Turn] = []
+        for index, turn in enumerate(request.turns[: limits.turns_per_item_max]):
+            try:
+                turns.append(
+                    turn_from_proto(turn, now=now, field_path=f"{path}turns[{index}]", limits=self._limits.turn)
+                )
+            except InvalidArgument as error:
+                violations.include(error)
+        scope = self._scope(violations, request, "scope", path=path)
+        violations.raise_if_any()
+        return RememberCommand(
+            user_id=request.user_id,
+            conversation_id=request.conversation_id,
+            turns=tuple(turns),
+            scope=scope,
+            request_id=request.request_id,
+        )
+
+    def remember_batch(
+        self, request: pb.RememberBatchRequest, *, now: datetime
+    ) -> list[RememberCommand | InvalidArgument]:
+        """The commands of a batch, with the error in the place of an item that is not valid.
+
+        Raises:
+            InvalidArgument: The batch as a whole is empty or too large.
+        """
+        violations = Violations()
+        limits = self._limits.journal
+        violations.count("items", len(request.items), count_min=1, count_max=limits.items_per_batch_max)
+        turn_count = sum(len(item.turns) for item in request.items)
+        violations.count("items[].turns", turn_count, count_max=limits.turns_per_batch_max)
+        violations.raise_if_any()
+        return [
+            self.remember_or_error(item, now=now, path=f"items[{index}].")
+            for index, item in enumerate(request.items)
+        ]
+
+    def remember_or_error(
+        self, request: pb.RememberRequest, *, now: datetime, path: str
+    ) -> RememberCommand | InvalidArgument:
+        """The command of an item, or what is wrong with it."""
+        try:
+            return self.remember(request, now=now, path=path)
+        except InvalidArgument as error:
+            return error
+
+    def recall(self, request: pb.RecallRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
+        """The query of a recall."""
+        violations = Violations()
+        settings = self._limits.recall
+        self._ids(violations, "", user_id=request.user_id)
+        if request.conversation_id:
+            self._ids(violations, "", conversation_id=request.conversation_id)
+        violations.text("query", request.query, chars_max=settings.query_chars_max)
+        if not 0 <= request.limit <= settings.limit_max:
+            violations.add("limit", f"must be between 0 and {settings.limit_max}")
+        tiers = self._tiers(violations, request.tiers)
+        scope = self._scope(violations, request, "scope")
+        as_of = self._moment(violations, request, "as_of_time", now)
+        written = self._written(violations, request.consistency_token, tenant_id)
+        violations.raise_if_any()
+        return RecallQuery(
+            user_id=request.user_id,
+            text=request.query,
+            limit=request.limit or settings.limit_default,
+            as_of=as_of,
+            scope=scope,
+            conversation_id=request.conversation_id,
+            tiers=tiers,
+            written=written,
+        )
+
+    def build_context(
+        self, request: pb.BuildContextRequest, tenant_id: str, *, now: datetime
+    ) -> tuple[RecallQuery, int]:
+        """The query behind a context, and its token budget."""
+        settings = self._limits.context
+        budget = request.token_budget or settings.budget_default
+        violations = Violations()
+        violations.number("token_budget", budget, low=settings.budget_min, high=settings.budget_max)
+        query = None
+        recall = pb.RecallRequest(
+            user_id=request.user_id,
+            query=request.query,
+            # Turns are seldom shorter than the tokens assumed here, so more would not fit anyway.
+            limit=min(self._limits.recall.limit_max, max(20, budget // settings.tokens_per_memory_min)),
+            conversation_id=request.conversation_id,
+            consistency_token=request.consistency_token,
+        )
+        if request.HasField("scope"):
+            recall.scope.CopyFrom(request.scope)
+        if request.HasField("as_of_time"):
+            recall.as_of_time.CopyFrom(request.as_of_time)
+        try:
+            query = self.recall(recall, tenant_id, now=now)
+        except InvalidArgument as error:
+            violations.include(error)
+        violations.raise_if_any()
+        if query is None:
+            raise AssertionError("a query without a violation was read")
+        return query, budget
+
+    def feedback(self, request: pb.FeedbackRequest) -> FeedbackCommand:
+        """The command of a judgement."""
+        violations = Violations()
+        self._request_id(violations, request.request_id)
+        self._ids(violations, "", user_id=request.user_id)
+        ids_max = self._limits.journal.memory_ids_max
+        violations.count("memory_ids", len(request.memory_ids), count_min=1, count_max=ids_max)
+        for index, memory_id in enumerate(request.memory_ids[:ids_max]):
+            violations.uuid(f"memory_ids[{index}]", memory_id)
+        violations.number("feedback", request.feedback, low=-1, high=1)
+        violations.raise_if_any()
+        return FeedbackCommand(
+            request_id=request.request_id,
+            user_id=request.user_id,
+            memory_ids=tuple(request.memory_ids),
+            value=request.feedback,
+        )
+
+    def user(self, user_id: str, *, conversation_id: str | None = None, request_id: str | None = None) -> None:
+        """Checks the ids of a request that has little else."""
+        violations = Violations()
+        self._ids(violations, "", user_id=user_id)
+        if conversation_id is not None:
+            self._ids(violations, "", conversation_id=conversation_id)
+        if request_id is not None:
+            self._request_id(violations, request_id)
+        violations.raise_if_any()
+
+    def page_size(self, value: int) -> int:
+        """The page size to use."""
+        violations = Violations()
+        size = violations.page_size(
+            value, default=self._limits.page_size_default, maximum=self._limits.page_size_max
+        )
+        violations.raise_if_any()
+        return size
+
+    def tier_filter(self, value: int | None) -> Tier | None:
+        """The tier to list, or None for all."""
+        if value is None:
+            return None
+        violations = Violations()
+        violations.enum("tier", value, Tier)
+        violations.raise_if_any()
+        return Tier(value)
+
+    def retry_ids(self, request: pb.RetryDeadLettersRequest) -> Sequence[int]:
+        """The dead letters to put back."""
+        violations = Violations()
+        self._request_id(violations, request.request_id)
+        violations.count(
+            "delivery_ids", len(request.delivery_ids), count_min=1, count_max=self._limits.retry_ids_max
+        )
+        violations.raise_if_any()
+        return list(request.delivery_ids)
+
+    def _ids(self, violations: Violations, path: str, **ids: str) -> None:
+        for name, value in ids.items():
+            violations.text(f"{path}{name}", value, chars_max=self._limits.journal.id_chars_max)
+
+    def _request_id(self, violations: Violations, value: str, *, path: str = "", required: bool = True) -> None:
+        violations.text(
+            f"{path}request_id", value, chars_max=self._limits.journal.id_chars_max, required=required
+        )
+
+    @staticmethod
+    def _tiers(violations: Violations, values: Sequence[int]) -> tuple[Tier, ...]:
+        tiers: list[Tier] = []
+        for index, value in enumerate(values):
+            if not violations.enum(f"tiers[{index}]", value, Tier):
+                continue
+            if Tier(value) not in RECALL_TIERS:
+                violations.add(f"tiers[{index}]", "cannot be asked by a recall")
+            tiers.append(Tier(value))
+        return tuple(tiers) or RECALL_TIERS
+
+    @staticmethod
+    def _scope(
+        violations: Violations,
+        request: pb.RememberRequest | pb.RecallRequest,
+        name: str,
+        *,
+        path: str = "",
+    ) -> Scope:
+        try:
+            return scope_from_proto(
+                request.scope, present=request.HasField("scope"), field_path=f"{path}{name}"
+            )
+        except InvalidArgument as error:
+            violations.include(error)
+            return Scope()
+
+    @staticmethod
+    def _moment(violations: Violations, request: pb.RecallRequest, name: str, default: datetime) -> datetime:
+        message: Timestamp = request.as_of_time
+        if not request.HasField("as_of_time"):
+            return default
+        try:
+            return moment(message, field_path=name)
+        except InvalidArgument as error:
+            violations.include(error)
+            return default
+
+    def _written(self, violations: Violations, token: str, tenant_id: str) -> SequenceSpan | None:
+        if not token:
+            return None
+        try:
+            return self._tokens.decode(tenant_id, token)
+        except InvalidArgument as error:
+            violations.include(error)
+            return None
+

@@ -1,0 +1,228 @@
+"""The gRPC edge of the gateway: reads a request, calls a use case, writes the answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.semantic.v1 import profile_pb2
+from mneme.session.v1 import session_pb2
+from services.common.auth import Principal, current_principal
+from services.common.clock import Clock
+from services.common.errors import InvalidArgument
+from services.common.paging import PageTokens
+from services.common.rpc.deadline import seconds_left
+from services.common.rpc.interceptors.around import Context
+from services.common.telemetry import traceparent
+from services.gateway import convert
+from services.gateway.context.service import ContextBuilder
+from services.gateway.journal.model import Caller, RememberCommand
+from services.gateway.journal.store import Journal
+from services.gateway.recall.pipeline import RecallPipeline
+from services.gateway.remembering import Remembering
+from services.gateway.requests import RequestReader
+from services.gateway.sessions import SessionAccess
+from services.gateway.tokens import ConsistencyTokens
+from services.gateway.upstream import Upstream
+
+
+@dataclass(frozen=True, slots=True)
+class UseCases:
+    """What the handlers call."""
+
+    reader: RequestReader
+    remembering: Remembering
+    recall: RecallPipeline
+    context: ContextBuilder
+    sessions: SessionAccess
+    journal: Journal
+    upstream: Upstream
+    tokens: ConsistencyTokens
+    pages: PageTokens
+    clock: Clock
+    deadline_seconds: float  # for a call whose deadline is not known
+
+
+class _Base:
+    def __init__(self, use_cases: UseCases) -> None:
+        """Serves the use cases."""
+        self._use = use_cases
+
+    def _seconds_left(self) -> float:
+        return seconds_left(self._use.deadline_seconds)
+
+
+class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
+    """Implements MemoryService."""
+
+    async def Remember(self, request: pb.RememberRequest, context: Context) -> pb.RememberResponse:
+        """See the proto."""
+        principal = current_principal()
+        command = self._use.reader.remember(request, now=self._use.clock.now())
+        appended = await self._use.remembering.remember(principal, _caller(principal), command)
+        return convert.remember_response(appended, principal.tenant_id, self._use.tokens)
+
+    async def RememberBatch(self, request: pb.RememberBatchRequest, context: Context) -> pb.RememberBatchResponse:
+        """See the proto."""
+        principal = current_principal()
+        items = self._use.reader.remember_batch(request, now=self._use.clock.now())
+        outcomes = await self._use.remembering.remember_mixed(_caller(principal), items)
+        return convert.batch_response(outcomes, principal.tenant_id, self._use.tokens)
+
+    async def RememberStream(
+        self, request_iterator: AsyncIterator[pb.RememberStreamRequest], context: Context
+    ) -> pb.RememberStreamResponse:
+        """See the proto."""
+        principal = current_principal()
+        items = self._stream_items(request_iterator)
+        summary = await self._use.remembering.remember_stream(_caller(principal), items)
+        return convert.stream_response(summary, principal.tenant_id, self._use.tokens)
+
+    async def _stream_items(
+        self, requests: AsyncIterator[pb.RememberStreamRequest]
+    ) -> AsyncIterator[RememberCommand | InvalidArgument]:
+        async for request in requests:
+            yield self._use.reader.remember_or_error(request.item, now=self._use.clock.now(), path="item.")
+
+    async def Recall(self, request: pb.RecallRequest, context: Context) -> pb.RecallResponse:
+        """See the proto."""
+        principal = current_principal()
+        query = self._use.reader.recall(request, principal.tenant_id, now=self._use.clock.now())
+        recalled = await self._use.recall.run(principal, query, deadline_seconds=self._seconds_left())
+        return convert.recall_response(recalled)
+
+    async def BuildContext(self, request: pb.BuildContextRequest, context: Context) -> pb.BuildContextResponse:
+        """See the proto."""
+        principal = current_principal()
+        query, budget = self._use.reader.build_context(request, principal.tenant_id, now=self._use.clock.now())
+        built = await self._use.context.build(
+            principal, query, token_budget=budget, deadline_seconds=self._seconds_left()
+        )
+        return convert.context_response(built)
+
+    async def Feedback(self, request: pb.FeedbackRequest, context: Context) -> pb.FeedbackResponse:
+        """See the proto."""
+        principal = current_principal()
+        recorded = await self._use.remembering.feedback(_caller(principal), self._use.reader.feedback(request))
+        token = self._use.tokens.encode(principal.tenant_id, recorded.span)
+        return pb.FeedbackResponse(replayed=recorded.replayed, consistency_token=token)
+
+    async def GetProfile(self, request: pb.GetProfileRequest, context: Context) -> pb.GetProfileResponse:
+        """See the proto."""
+        self._use.reader.user(request.user_id)
+        response = await self._use.upstream.profile.get(
+            current_principal(),
+            profile_pb2.GetProfileRequest(user_id=request.user_id),
+            timeout_seconds=self._seconds_left(),
+        )
+        return pb.GetProfileResponse(profile=response.profile)
+
+
+class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
+    """Implements ConversationService."""
+
+    async def ListConversations(
+        self, request: pb.ListConversationsRequest, context: Context
+    ) -> pb.ListConversationsResponse:
+        """See the proto."""
+        tenant_id = current_principal().tenant_id
+        self._use.reader.user(request.user_id)
+        query = ("ListConversations", request.user_id)
+        after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
+        page = await self._use.journal.conversations(
+            tenant_id, request.user_id, limit=self._use.reader.page_size(request.page_size), after=after
+        )
+        return pb.ListConversationsResponse(
+            conversations=[convert.conversation(item) for item in page.items],
+            next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
+        )
+
+    async def ListInteractions(
+        self, request: pb.ListInteractionsRequest, context: Context
+    ) -> pb.ListInteractionsResponse:
+        """See the proto."""
+        tenant_id = current_principal().tenant_id
+        self._use.reader.user(request.user_id, conversation_id=request.conversation_id)
+        query = ("ListInteractions", request.user_id, request.conversation_id)
+        after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
+        page = await self._use.journal.interactions(
+            tenant_id,
+            request.user_id,
+            request.conversation_id,
+            limit=self._use.reader.page_size(request.page_size),
+            after=after,
+        )
+        return pb.ListInteractionsResponse(
+            interactions=[convert.interaction(item) for item in page.items],
+            next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
+        )
+
+    async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
+        """See the proto."""
+        self._use.reader.user(request.user_id, conversation_id=request.conversation_id)
+        found = await self._use.sessions.get(
+            current_principal(), request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
+        )
+        return pb.GetSessionResponse(
+            session=found.session, rebuilt=found.is_rebuilt, degraded=found.is_degraded
+        )
+
+    async def EndSession(self, request: pb.EndSessionRequest, context: Context) -> pb.EndSessionResponse:
+        """See the proto."""
+        principal = current_principal()
+        self._use.reader.user(
+            request.user_id, conversation_id=request.conversation_id, request_id=request.request_id
+        )
+        archived = await self._use.sessions.end(
+            principal,
+            _caller(principal),
+            session_pb2.DeleteSessionRequest(
+                request_id=request.request_id, user_id=request.user_id, session_id=request.conversation_id
+            ),
+            discard=request.discard,
+            timeout_seconds=self._seconds_left(),
+        )
+        self._use.remembering.announce()
+        return pb.EndSessionResponse(archived_turn_count=archived)
+
+
+class DeliveryServicer(_Base, gateway_pb2_grpc.DeliveryServiceServicer):
+    """Implements DeliveryService."""
+
+    async def GetBacklog(self, request: pb.GetBacklogRequest, context: Context) -> pb.GetBacklogResponse:
+        """See the proto."""
+        backlog = await self._use.journal.backlog(current_principal().tenant_id)
+        now_seconds = self._use.clock.now().timestamp()
+        return pb.GetBacklogResponse(tiers=[convert.tier_backlog(item, now_seconds) for item in backlog])
+
+    async def ListDeadLetters(
+        self, request: pb.ListDeadLettersRequest, context: Context
+    ) -> pb.ListDeadLettersResponse:
+        """See the proto."""
+        tenant_id = current_principal().tenant_id
+        tier = self._use.reader.tier_filter(request.tier if request.HasField("tier") else None)
+        query = ("ListDeadLetters", request.tier)
+        after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
+        page = await self._use.journal.dead_letters(
+            tenant_id, tier=tier, limit=self._use.reader.page_size(request.page_size), after=after
+        )
+        return pb.ListDeadLettersResponse(
+            dead_letters=[convert.dead_letter(item) for item in page.items],
+            next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
+        )
+
+    async def RetryDeadLetters(
+        self, request: pb.RetryDeadLettersRequest, context: Context
+    ) -> pb.RetryDeadLettersResponse:
+        """See the proto."""
+        retried = await self._use.journal.retry(
+            current_principal().tenant_id, self._use.reader.retry_ids(request), now=self._use.clock.now()
+        )
+        self._use.remembering.announce()
+        return pb.RetryDeadLettersResponse(retried_count=retried)
+
+
+def _caller(principal: Principal) -> Caller:
+    return Caller(principal.tenant_id, principal.principal_id, traceparent())
