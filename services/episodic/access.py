@@ -21,8 +21,8 @@ _log = structlog.get_logger(__name__)
 class AccessRecorder:
     """Adds up accesses and writes them every second and when closed.
 
-    Statistics, not records: a crash loses the last second, and accesses beyond the buffer's bound are dropped.
-    Belongs to one event loop.
+    Statistics, not records: a crash loses the last second, and accesses beyond the buffer's bound are
+    dropped. Belongs to one event loop.
     """
 
     def __init__(self, store: EpisodeStore, clock: Clock, settings: AccessSettings | None = None) -> None:

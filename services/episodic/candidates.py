@@ -1,16 +1,18 @@
-"""The coarse search of a retrieval pipeline: two lanes, the neighbours of the best hits, exact scores, light columns."""
+"""The coarse search of a retrieval pipeline: two lanes, neighbours of the best hits, exact scores."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import structlog
 
 from services.common.errors import StoreUnavailable
+from services.episodic.config import SnapshotSettings
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, neighbour_keys
+from services.episodic.snapshots import SnapshotCache
 from services.episodic.store import EpisodeColumns, EpisodeIndex, EpisodeStore, IndexQuery, LaneHits, Vector
 
 _log = structlog.get_logger(__name__)
@@ -45,10 +47,11 @@ class Candidates:
 class CandidateSearch:
     """Runs the search over the two ports. The store decides what exists, the index only how it scores."""
 
-    def __init__(self, store: EpisodeStore, index: EpisodeIndex) -> None:
+    def __init__(self, store: EpisodeStore, index: EpisodeIndex, settings: SnapshotSettings | None = None) -> None:
         """Search in `index`, with the truth in `store`."""
         self._store = store
         self._index = index
+        self._snapshots = SnapshotCache(store, settings)
 
     async def search(self, query: CandidateQuery) -> Candidates:
         """The candidates of a query.
@@ -58,41 +61,37 @@ class CandidateSearch:
         Raises:
             StoreUnavailable: The store cannot be asked.
         """
-        index_query = IndexQuery(
-            owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys
-        )
-        async with asyncio.TaskGroup() as tasks:
-            including = tasks.create_task(self._included(query)) if query.include else None
-            try:
-                lanes = await self._index.search(index_query, limit=query.lane_limit)
-            except StoreUnavailable as error:
-                _log.warning("episode index unavailable", error=str(error))
-                lanes = None
-        included = including.result() if including is not None else None
-        if lanes is None:
-            return await self._degraded(query, included)
-
-        added = _added_keys(lanes, query, included.keys if included is not None else ())
-        # The statement is on its way to the database before the index, which works in this process, is asked.
-        every_key = [*dict.fromkeys((*lanes.dense, *lanes.lexical, *added))]
-        reading = asyncio.create_task(
-            self._store.columns_at(query.owner, every_key, scope_keys=query.scope_keys)
-        )
+        index_query = IndexQuery(owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys)
+        # The statement is on its way before the index is asked, which may work in this process.
+        reading = asyncio.create_task(self._snapshots.current(query.owner))
         try:
             await asyncio.sleep(0)
+            lanes = await self._index.search(index_query, limit=query.lane_limit)
+            snapshot = await reading
+            if snapshot is None:
+                return await self._from_store(query, index_query, lanes)
+            seeds = best_keys(lanes, query.neighbour_seeds)
+            wanted = (*snapshot.keys_of(query.include), *_neighbours(seeds, query.neighbour_radius))
+            added = snapshot.visible(_missing(wanted, lanes), query.scope_keys)
             exact = await self._exact_scores(index_query, lanes, added)
-            columns = await reading
-        except BaseException:
+            keys = snapshot.visible(_every(lanes, added), query.scope_keys)
+            return _assembled(snapshot.columns(keys), lanes, exact)
+        except StoreUnavailable as error:
+            _log.warning("episodes are searched without the index", error=str(error))
+            return await self._degraded(query)
+        finally:
             reading.cancel()
-            raise
+
+    async def _from_store(self, query: CandidateQuery, index_query: IndexQuery, lanes: LaneHits) -> Candidates:
+        """The candidates of an owner whose episodes are too many to be kept in memory."""
+        included = await self._store.columns_of(query.owner, query.include, scope_keys=query.scope_keys)
+        seeds = best_keys(lanes, query.neighbour_seeds)
+        added = _missing((*included.keys, *_neighbours(seeds, query.neighbour_radius)), lanes)
+        exact = await self._exact_scores(index_query, lanes, added)
+        columns = await self._store.columns_at(query.owner, _every(lanes, added), scope_keys=query.scope_keys)
         return _assembled(columns, lanes, exact)
 
-    async def _included(self, query: CandidateQuery) -> EpisodeColumns:
-        return await self._store.columns_of(query.owner, query.include, scope_keys=query.scope_keys)
-
-    async def _exact_scores(
-        self, index_query: IndexQuery, lanes: LaneHits, added: Sequence[EpisodeKey]
-    ) -> LaneHits:
+    async def _exact_scores(self, index_query: IndexQuery, lanes: LaneHits, added: Sequence[EpisodeKey]) -> LaneHits:
         """Scores of what a lane did not return. A complete lane has returned everything that has a score."""
         lexical_only = [key for key in lanes.lexical if key not in lanes.dense]
         dense_only = [key for key in lanes.dense if key not in lanes.lexical]
@@ -102,23 +101,23 @@ class CandidateSearch:
             lexical=() if lanes.lexical_complete else [*dense_only, *added],
         )
 
-    async def _degraded(self, query: CandidateQuery, included: EpisodeColumns | None) -> Candidates:
+    async def _degraded(self, query: CandidateQuery) -> Candidates:
         found, scores = await self._store.matching_columns(
             query.owner, query.text, scope_keys=query.scope_keys, limit=query.lane_limit
         )
         ranks = [rank if score > 0 else 0 for rank, score in enumerate(scores, start=1)]
-        if included is not None:
+        if query.include:
+            included = await self._store.columns_of(query.owner, query.include, scope_keys=query.scope_keys)
             known = set(found.keys)
             further = [i for i, key in enumerate(included.keys) if key not in known]
             found = found.joined(included.selected(further))
             scores = [*scores, *(0.0 for _ in further)]
             ranks = [*ranks, *(0 for _ in further)]
-        nothing = [0] * len(found)
         return Candidates(
             columns=found,
             dense_scores=[0.0] * len(found),
             lexical_scores=scores,
-            dense_ranks=nothing,
+            dense_ranks=[0] * len(found),
             lexical_ranks=ranks,
             degraded=True,
         )
@@ -140,12 +139,18 @@ def best_keys(lanes: LaneHits, limit: int) -> list[EpisodeKey]:
     return [key for _, key in ordered[:limit]]
 
 
-def _added_keys(lanes: LaneHits, query: CandidateQuery, included: Sequence[EpisodeKey]) -> list[EpisodeKey]:
-    """Neighbours of the best hits and included episodes that no lane returned. Neighbours may not exist."""
-    added = dict.fromkeys(included)
-    for key in best_keys(lanes, query.neighbour_seeds):
-        added.update(dict.fromkeys(neighbour_keys(key, query.neighbour_radius)))
-    return [key for key in added if key not in lanes.dense and key not in lanes.lexical]
+def _neighbours(seeds: Sequence[EpisodeKey], radius: int) -> list[EpisodeKey]:
+    """Places around the best hits, whether or not they hold an episode."""
+    return [place for key in seeds for place in neighbour_keys(key, radius)]
+
+
+def _missing(keys: Iterable[EpisodeKey], lanes: LaneHits) -> list[EpisodeKey]:
+    """Those of the places that no lane returned, each once."""
+    return [key for key in dict.fromkeys(keys) if key not in lanes.dense and key not in lanes.lexical]
+
+
+def _every(lanes: LaneHits, added: Iterable[EpisodeKey]) -> list[EpisodeKey]:
+    return [*dict.fromkeys((*lanes.dense, *lanes.lexical, *added))]
 
 
 def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits) -> Candidates:

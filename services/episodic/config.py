@@ -57,9 +57,7 @@ class IndexerSettings:
     """The worker that embeds and indexes behind the acknowledgement."""
 
     batch_max: int = 64  # episodes claimed at once; their rows stay locked while they are embedded
-    poll_seconds: float = (
-        2.0  # how often to look for work nobody announced, such as another replica's leftovers
-    )
+    poll_seconds: float = 2.0  # how often to look for work nobody announced, such as another replica's leftovers
     retry_seconds_min: float = 1.0  # wait after a first failure; doubles with each
     retry_seconds_max: float = 300.0
     kept_vectors_max: int = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
@@ -74,11 +72,17 @@ class EdgeSettings:
     flush_seconds: float = 1.0  # a power failure may cost the index this much; a kill of the process nothing
     optimize_after_points: int = 20_000  # unindexed points that make rebuilding segments worth its time
     optimize_quiet_seconds: float = 60.0  # time without a search before a rebuild may stop the process
-    exact_up_to_kilobytes: int = (
-        30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
-    )
+    exact_up_to_kilobytes: int = 30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
     search_threads: int = 1  # of the engine: a query this short gains nothing from two
     overfetch_factor: float = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSettings:
+    """Light columns of episodes kept in memory, some 0.6 KB an episode."""
+
+    episodes_max: int = 100_000  # of all owners together; the least recently searched go first
+    owner_episodes_max: int = 20_000  # an owner with more is read from the store for each search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +90,7 @@ class AccessSettings:
     """Access statistics, written behind the answer."""
 
     flush_seconds: float = 1.0
-    buffered_max: int = (
-        50_000  # episodes with uncounted accesses; beyond it accesses are dropped, not answers
-    )
+    buffered_max: int = 50_000  # episodes with uncounted accesses; beyond it accesses are dropped, not answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,4 +102,5 @@ class EpisodicSettings:
     scoring: ScoringSettings = field(default_factory=ScoringSettings)
     indexer: IndexerSettings = field(default_factory=IndexerSettings)
     edge: EdgeSettings = field(default_factory=EdgeSettings)
+    snapshots: SnapshotSettings = field(default_factory=SnapshotSettings)
     access: AccessSettings = field(default_factory=AccessSettings)

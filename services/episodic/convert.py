@@ -22,6 +22,7 @@ from services.common.convert import (
     vector_from_proto,
 )
 from services.common.errors import FieldViolation, InvalidArgument, MnemeError, Reason
+from services.common.paging import Cursor, PageTokens
 from services.common.scope import Scope
 from services.episodic.candidates import CandidateQuery, Candidates
 from services.episodic.config import EpisodeLimits
@@ -35,8 +36,15 @@ from services.episodic.model import (
     TenantId,
     UserId,
 )
-from services.episodic.service import PlaceTaken, ScoredEpisode, SearchQuery, StoreItem, StoreResult
-from services.episodic.store import EpisodeFilter, Vector
+from services.episodic.service import (
+    EpisodePage,
+    PlaceTaken,
+    ScoredEpisode,
+    SearchQuery,
+    StoreItem,
+    StoreResult,
+)
+from services.episodic.store import EpisodeCursor, EpisodeFilter, Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +90,7 @@ def episode_ids(values: Sequence[str], *, field_path: str = "episode_ids", count
     return _bounded_ids(values, field_path=field_path, count_max=count_max)
 
 
-def store_items(
-    request: pb.StoreEpisodesRequest, *, tenant_id: str, now: datetime, rules: Rules
-) -> list[StoreItem]:
+def store_items(request: pb.StoreEpisodesRequest, *, tenant_id: str, now: datetime, rules: Rules) -> list[StoreItem]:
     """The items of a batch; one that is not valid carries its error.
 
     Raises:
@@ -205,6 +211,38 @@ def page_size(value: int, rules: Rules) -> int:
     return min(value or rules.limits.page_size_default, rules.limits.page_size_max)
 
 
+def list_cursor(request: pb.ListEpisodesRequest, *, tenant_id: str, tokens: PageTokens) -> EpisodeCursor | None:
+    """Where the asked-for page begins; None for the first.
+
+    Raises:
+        InvalidArgument: The token is malformed, or was issued for another query or tenant.
+    """
+    cursor = tokens.decode(request.page_token, tenant_id=tenant_id, query=_list_identity(request))
+    if cursor is None:
+        return None
+    time, identity = cursor
+    return EpisodeCursor(datetime.fromisoformat(str(time)), EpisodeId(UUID(str(identity))))
+
+
+def page_to_proto(
+    page: EpisodePage,
+    request: pb.ListEpisodesRequest,
+    decay_factor: Callable[[Episode], float],
+    *,
+    tenant_id: str,
+    tokens: PageTokens,
+) -> pb.ListEpisodesResponse:
+    """A page with the token of the next one."""
+    token = ""
+    if page.next_cursor is not None:
+        cursor = (page.next_cursor.time.isoformat(), str(page.next_cursor.episode_id))
+        token = tokens.encode(cursor, tenant_id=tenant_id, query=_list_identity(request))
+    return pb.ListEpisodesResponse(
+        episodes=[episode_to_proto(episode, decay_factor) for episode in page.episodes],
+        next_page_token=token,
+    )
+
+
 def store_results_to_proto(results: Sequence[StoreResult]) -> pb.StoreEpisodesResponse:
     """The outcomes of a batch."""
     response = pb.StoreEpisodesResponse()
@@ -291,29 +329,29 @@ def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
     )
 
 
+def _list_identity(request: pb.ListEpisodesRequest) -> Cursor:
+    status = int(request.status) if request.HasField("status") else 0
+    return ("ListEpisodes", request.user_id, request.session_id, status)
+
+
 def _status_name(status: EpisodeStatus) -> str:
     return f"EPISODE_STATUS_{status.name}"
 
 
-def _store_item(
-    message: pb.NewEpisode, path: str, *, tenant_id: str, now: datetime, rules: Rules
-) -> StoreItem:
+def _store_item(message: pb.NewEpisode, path: str, *, tenant_id: str, now: datetime, rules: Rules) -> StoreItem:
     try:
         return StoreItem(
             episode_id=message.episode_id,
             episode=_new_episode(message, path, tenant_id=tenant_id, now=now, rules=rules),
             piece_vectors=[
-                _vector(vector, f"{path}.piece_vectors[{i}]", rules)
-                for i, vector in enumerate(message.piece_vectors)
+                _vector(vector, f"{path}.piece_vectors[{i}]", rules) for i, vector in enumerate(message.piece_vectors)
             ],
         )
     except MnemeError as error:
         return StoreItem(episode_id=message.episode_id, episode=error)
 
 
-def _new_episode(
-    message: pb.NewEpisode, path: str, *, tenant_id: str, now: datetime, rules: Rules
-) -> NewEpisode:
+def _new_episode(message: pb.NewEpisode, path: str, *, tenant_id: str, now: datetime, rules: Rules) -> NewEpisode:
     identity = episode_id(message.episode_id, field_path=f"{path}.episode_id")
     violations = [
         *_id_violations(f"{path}.user_id", message.user_id, rules.limits.id_chars_max),
@@ -342,21 +380,19 @@ def _new_episode(
         sources=tuple(message.sources),
         confidence=message.confidence if message.HasField("confidence") else None,
         importance=message.importance if message.HasField("importance") else 0.5,
-        scope_key=scope_from_proto(
-            message.scope, present=message.HasField("scope"), field_path=f"{path}.scope"
-        ).key,
+        scope_key=scope_from_proto(message.scope, present=message.HasField("scope"), field_path=f"{path}.scope").key,
         metadata=dict(message.metadata),
     )
 
 
 def _check_turns(message: pb.NewEpisode, path: str, *, now: datetime, rules: Rules) -> None:
-    """Check the texts by the rules of turns: the query is one with everything attached, the response another."""
+    """Check the texts by the rules of turns: the query with what is attached, and the response."""
     for name in ("query", "response"):
         text = getattr(message, name)
         is_query = name == "query"
         if not is_query and not text:
             continue
-        # An empty query is right beside a response; the turn's rule, that it must say something, is met by either.
+        # A turn must say something; here it is enough that query or response does.
         content = text or (message.response[:1] if message.response.strip() else "")
         turn = common_pb2.Turn(role=message.role, content=content)
         if is_query:
@@ -398,9 +434,7 @@ def _item_error(error: MnemeError | PlaceTaken, path: str) -> common_pb2.ItemErr
 
 
 def _reader_scope(request: pb.SearchEpisodesRequest | pb.SearchCandidatesRequest) -> Scope:
-    return scope_from_proto(
-        request.reader_scope, present=request.HasField("reader_scope"), field_path="reader_scope"
-    )
+    return scope_from_proto(request.reader_scope, present=request.HasField("reader_scope"), field_path="reader_scope")
 
 
 def _vector(message: common_pb2.Vector, path: str, rules: Rules) -> Vector:
@@ -428,9 +462,7 @@ def _check_text(path: str, value: str, chars_max: int) -> None:
             f"{path} is too long",
             reason=Reason.TEXT_TOO_LONG,
             metadata={"limit": str(chars_max), "actual": str(len(value))},
-            violations=[
-                FieldViolation(path, f"has {len(value)} characters, at most {chars_max} are allowed")
-            ],
+            violations=[FieldViolation(path, f"has {len(value)} characters, at most {chars_max} are allowed")],
         )
     if "\x00" in value:
         raise _invalid(path, "holds a NUL character")

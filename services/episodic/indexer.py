@@ -1,4 +1,4 @@
-"""The worker behind the acknowledgement: embeds pending episodes, indexes them, and only then makes them active."""
+"""The worker behind the acknowledgement: embeds pending episodes, indexes them, then makes them active."""
 
 from __future__ import annotations
 
@@ -92,9 +92,7 @@ class EpisodeIndexer:
             self._kept_count -= len(dropped)
         self._work.set()
 
-    async def wait_active(
-        self, owner: Owner, episode_ids: Sequence[EpisodeId]
-    ) -> dict[EpisodeId, EpisodeStatus]:
+    async def wait_active(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, EpisodeStatus]:
         """Wait until none of the episodes is pending, whoever indexes them, and return their statuses.
 
         The deadline is the caller's.
@@ -153,9 +151,7 @@ class EpisodeIndexer:
                 raise
             except Exception:
                 wait = timedelta(seconds=self._retry_seconds(episode.attempts + 1))
-                _log.warning(
-                    "an episode cannot be embedded", episode_id=str(episode.episode_id), exc_info=True
-                )
+                _log.warning("an episode cannot be embedded", episode_id=str(episode.episode_id), exc_info=True)
                 await batch.defer(episode, until=self._clock.now() + wait)
             else:
                 await batch.mark_active([episode])
@@ -167,9 +163,7 @@ class EpisodeIndexer:
             for e in episodes
         ]
         kept = [self._taken(e, len(pieces)) for e, pieces in zip(episodes, texts, strict=True)]
-        missing = [
-            text for pieces, known in zip(texts, kept, strict=True) if known is None for text in pieces
-        ]
+        missing = [text for pieces, known in zip(texts, kept, strict=True) if known is None for text in pieces]
         embedded = iter(await self._embedder.embed_documents(missing)) if missing else iter(())
         await self._index.put(
             [

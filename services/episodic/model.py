@@ -17,16 +17,19 @@ from services.common.turns import Attachment, MessageRole, searchable_text
 TenantId = NewType("TenantId", str)
 UserId = NewType("UserId", str)
 EpisodeId = NewType("EpisodeId", UUID)
-EpisodeKey = NewType("EpisodeKey", bytes)
-"""An episode's place, 14 bytes: 10 of the session's hash, then the position as big-endian uint32.
+EpisodeKey = NewType("EpisodeKey", int)
+"""An episode's place as a number of 14 bytes: 10 of the session's hash, then 4 of the position.
 
-Keys of neighbouring turns follow from one another without a look-up. The hash takes in tenant and user, so keys
-are unique everywhere, except that two of n sessions collide with a chance of about n^2 / 2^81.
+Keys of neighbouring turns follow from one another without a look-up. The hash takes in tenant and user, so
+keys are unique everywhere, except that two of n sessions collide with a chance of about n^2 / 2^81.
 """
 
-SESSION_HASH_BYTES: Final = 10
-EPISODE_KEY_BYTES: Final = SESSION_HASH_BYTES + 4
 POSITION_MAX: Final = 2**31 - 1
+EPISODE_KEY_BYTES: Final = 14
+_SESSION_HASH_BYTES: Final = 10
+_POSITION_BITS: Final = 32
+_POSITION_MASK: Final = 2**_POSITION_BITS - 1
+_PLACE_SHIFT: Final = EPISODE_KEY_BYTES * 8 - 32
 _SEPARATOR: Final = "\x1f"
 
 
@@ -114,22 +117,31 @@ def episode_pieces(text: str, *, piece_chars: int, pieces_max: int) -> list[str]
     return split_pieces(text, piece_chars)[:pieces_max]
 
 
-def session_hash(owner: Owner, session_id: str) -> bytes:
-    """First bytes of the keys of a session's episodes."""
+def session_key(owner: Owner, session_id: str) -> EpisodeKey:
+    """The first place of a session: the others follow it, in the order of their positions."""
     text = f"{owner.key}{_SEPARATOR}{session_id}"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:SESSION_HASH_BYTES]
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return EpisodeKey(int.from_bytes(digest[:_SESSION_HASH_BYTES], "big") << _POSITION_BITS)
 
 
 def episode_key(owner: Owner, session_id: str, position: int) -> EpisodeKey:
     """The place of an episode."""
-    return EpisodeKey(session_hash(owner, session_id) + position.to_bytes(4, "big"))
+    return EpisodeKey(session_key(owner, session_id) | position)
 
 
 def neighbour_keys(key: EpisodeKey, radius: int) -> list[EpisodeKey]:
     """Places up to `radius` turns before and after in the same session, without the place itself."""
-    prefix, position = key[:SESSION_HASH_BYTES], int.from_bytes(key[SESSION_HASH_BYTES:], "big")
-    places = range(max(0, position - radius), min(POSITION_MAX, position + radius) + 1)
-    return [EpisodeKey(prefix + place.to_bytes(4, "big")) for place in places if place != position]
+    position = key & _POSITION_MASK
+    before, after = min(radius, position), min(radius, POSITION_MAX - position)
+    return [EpisodeKey(key + step) for step in range(-before, after + 1) if step]
+
+
+def place(key: EpisodeKey) -> int:
+    """A key in 63 bits, for engines that filter by integers: parts of the hash and of the position.
+
+    Different keys may share it.
+    """
+    return key >> _PLACE_SHIFT << 31 | key & _POSITION_MASK
 
 
 def decay_factor(time: datetime, *, now: datetime, scale_days: float) -> float:
@@ -144,9 +156,12 @@ _FIRST_PERSON: Final = re.compile(
     r"|[Ww]e|[Ww]e['\u2019](?:re|ve|d|ll)|[Uu]s|[Oo]ur|[Oo]urs|[Oo]urselves)\b"
 )
 _REACTION_OPENERS: Final = frozenset(
-    "wow thanks thank thx haha hahaha lol yes yeah yep yup no nope ok okay sure great awesome amazing cool nice "
-    "congrats congratulations absolutely definitely exactly totally agreed true right perfect sweet oh aw aww yay "
-    "hi hey hello bye goodbye hmm huh indeed gotcha welcome cheers sorry good lovely wonderful fantastic".split()
+    (  # noqa: SIM905 - sixty quoted words would be no easier to read
+        "wow thanks thank thx haha hahaha lol yes yeah yep yup no nope ok okay sure great awesome amazing "
+        "cool nice congrats congratulations absolutely definitely exactly totally agreed true right perfect "
+        "sweet oh aw aww yay hi hey hello bye goodbye hmm huh indeed gotcha welcome cheers sorry good lovely "
+        "wonderful fantastic"
+    ).split()
 )
 _REACTION_WORDS_MAX: Final = 12
 
@@ -154,8 +169,8 @@ _REACTION_WORDS_MAX: Final = 12
 def traits(role: MessageRole, *, query: str, response: str, attachments: Sequence[Attachment]) -> Trait:
     """What kind of turn it is, told by rules once when it is written.
 
-    QUESTION: it asks something. REACTION: at most 12 words that open with a reaction ("wow", "thanks") and ask
-    nothing. FIRST_PERSON: the speaker speaks of themselves. CAPTION: something attached has a caption.
+    QUESTION: it asks something. REACTION: at most 12 words that open with a reaction ("wow", "thanks") and
+    ask nothing. FIRST_PERSON: the speaker speaks of themselves. CAPTION: something attached has a caption.
     """
     content = "\n".join(part for part in (query, response) if part.strip())
     found = Trait(0)

@@ -109,15 +109,15 @@ class EpisodeService:
         self._embedder = embedder
         self._clock = clock
         self._settings = settings or EpisodicSettings()
-        self._candidates = CandidateSearch(store, index)
+        self._candidates = CandidateSearch(store, index, self._settings.snapshots)
 
     async def store_episodes(
         self, tenant_id: TenantId, items: Sequence[StoreItem], *, wait_until_active: bool
     ) -> list[StoreResult]:
         """Store what can be stored, durably, and say for each item what became of it, in order.
 
-        With `wait_until_active`, returns when searches see the new episodes; the deadline is the caller's, and
-        they stay stored when it passes.
+        With `wait_until_active`, returns when searches see the new episodes; the deadline is the caller's,
+        and they stay stored when it passes.
 
         Raises:
             StoreUnavailable: Nothing was stored.
@@ -126,9 +126,7 @@ class EpisodeService:
         episodes = [item.episode for item in good if isinstance(item.episode, NewEpisode)]
         outcomes = await self._store.insert(tenant_id, episodes, now=self._clock.now())
         created = [
-            (item, episode)
-            for item, episode, outcome in zip(good, episodes, outcomes, strict=True)
-            if outcome.created
+            (item, episode) for item, episode, outcome in zip(good, episodes, outcomes, strict=True) if outcome.created
         ]
         if created:
             self._indexer.notify(
@@ -150,9 +148,7 @@ class EpisodeService:
                     episode_id=item.episode_id,
                     created=outcome.created,
                     status=outcome.status,
-                    error=None
-                    if outcome.status is not None
-                    else PlaceTaken(episode.session_id, episode.position),
+                    error=None if outcome.status is not None else PlaceTaken(episode.session_id, episode.position),
                 )
             )
         return await self._when_active(results, episodes) if wait_until_active else results
@@ -204,11 +200,7 @@ class EpisodeService:
         for i, key in enumerate(columns.keys):
             similarity = lanes.dense[key]
             days = max(0.0, (now - columns.times[i]) / 86_400)
-            score = (
-                similarity
-                / (1.0 + days / scoring.decay_scale_days)
-                * self._feedback_factor(columns.feedbacks[i])
-            )
+            score = similarity / (1.0 + days / scoring.decay_scale_days) * self._feedback_factor(columns.feedbacks[i])
             scored.append((-score, columns.episode_ids[i], similarity))
         best = sorted(scored)[: query.top_k]
         episodes = await self._store.get(query.owner, [EpisodeId(UUID(bytes=name)) for _, name, _ in best])
@@ -247,9 +239,7 @@ class EpisodeService:
         scoring = self._settings.scoring
         return {1: scoring.feedback_factor_good, -1: scoring.feedback_factor_bad}.get(feedback, 1.0)
 
-    async def _when_active(
-        self, results: Sequence[StoreResult], episodes: Sequence[NewEpisode]
-    ) -> list[StoreResult]:
+    async def _when_active(self, results: Sequence[StoreResult], episodes: Sequence[NewEpisode]) -> list[StoreResult]:
         """The results once nothing of them is pending."""
         waiting: dict[Owner, list[EpisodeId]] = {}
         for episode in episodes:

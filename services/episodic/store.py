@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -72,15 +73,33 @@ class EpisodeColumns:
         """Number of episodes."""
         return len(self.keys)
 
+    @classmethod
+    def of_rows(cls, rows: Sequence[Iterable[Any]]) -> EpisodeColumns:
+        """Columns of rows whose first fields are these columns in their order."""
+        names = [f.name for f in fields(cls)]
+        if not rows:
+            return cls(**{name: [] for name in names})
+        return cls(**dict(zip(names, map(list, zip(*rows, strict=True)), strict=False)))
+
     def selected(self, indexes: Sequence[int]) -> EpisodeColumns:
         """The columns of some episodes, in the order of their indexes."""
         return EpisodeColumns(**{f.name: [getattr(self, f.name)[i] for i in indexes] for f in fields(self)})
 
     def joined(self, other: EpisodeColumns) -> EpisodeColumns:
         """These episodes and the others behind them."""
-        return EpisodeColumns(
-            **{f.name: [*getattr(self, f.name), *getattr(other, f.name)] for f in fields(self)}
-        )
+        return EpisodeColumns(**{f.name: [*getattr(self, f.name), *getattr(other, f.name)] for f in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChanges:
+    """What has changed among one owner's episodes."""
+
+    number: int  # of the last change that is in here
+    begins_anew: bool  # what was known before must be forgotten
+    columns: EpisodeColumns  # of the episodes that changed
+    scope_keys: list[str]
+    searchable: list[bool]  # False: it no longer is
+    is_complete: bool  # False: there are more than were asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +124,7 @@ class PendingBatch(Protocol):
         ...
 
     async def mark_active(self, episodes: Sequence[PendingEpisode]) -> None:
-        """Makes claimed episodes searchable when the block is left. Their points must be durable in the index."""
+        """Makes claimed episodes searchable when the block is left; their points must be in the index."""
         ...
 
     async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
@@ -113,24 +132,14 @@ class PendingBatch(Protocol):
         ...
 
 
-class PendingClaim(Protocol):
-    """The context manager around a `PendingBatch`."""
-
-    async def __aenter__(self) -> PendingBatch: ...
-
-    async def __aexit__(self, *exc_info: object) -> bool | None: ...
-
-
 class EpisodeStore(Protocol):
     """Where episodes are true. What a call acknowledges survives a crash.
 
-    Every method but those of background work acts for one tenant; rows of others do not exist for it. All raise
-    `StoreUnavailable`, `DeadlineExceeded` or `Conflict`.
+    Every method but those of background work acts for one tenant; rows of others do not exist for it. All
+    raise `StoreUnavailable`, `DeadlineExceeded` or `Conflict`.
     """
 
-    async def insert(
-        self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime
-    ) -> list[StoreOutcome]:
+    async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
         """Stores episodes as PENDING_EMBEDDING in one transaction; one outcome each, in order.
 
         An id that its owner already has is left as it is. A place (session and position) that another
@@ -142,9 +151,7 @@ class EpisodeStore(Protocol):
         """Those of the episodes that exist, whatever their status."""
         ...
 
-    async def statuses(
-        self, owner: Owner, episode_ids: Sequence[EpisodeId]
-    ) -> dict[EpisodeId, EpisodeStatus]:
+    async def statuses(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, EpisodeStatus]:
         """Statuses of those of the episodes that exist."""
         ...
 
@@ -152,6 +159,13 @@ class EpisodeStore(Protocol):
         self, owner: Owner, query: EpisodeFilter, *, limit: int, after: EpisodeCursor | None
     ) -> list[Episode]:
         """Episodes by (time, id) descending, behind the cursor."""
+        ...
+
+    async def changes(self, owner: Owner, *, since: int, limit: int) -> ColumnChanges:
+        """What has become of the owner's episodes after change number `since`; 0 asks for everything.
+
+        Up to `limit` episodes; where there are more, the answer is not complete and must not be kept.
+        """
         ...
 
     async def columns_at(
@@ -169,7 +183,7 @@ class EpisodeStore(Protocol):
     async def matching_columns(
         self, owner: Owner, query: str, *, scope_keys: Sequence[str], limit: int
     ) -> tuple[EpisodeColumns, list[float]]:
-        """Columns and word scores of active episodes: those that share words with the query first, then the newest.
+        """Columns and word scores of active episodes: those that share words with the query, then the newest.
 
         For when the index cannot be asked: it reads every episode of the user.
         """
@@ -191,8 +205,8 @@ class EpisodeStore(Protocol):
         """Adds access counts across tenants; background work. Unknown episodes are ignored."""
         ...
 
-    def claim_pending(self, *, limit: int, now: datetime) -> PendingClaim:
-        """Claims pending episodes of all tenants, oldest first, that no other worker holds; background work."""
+    def claim_pending(self, *, limit: int, now: datetime) -> AbstractAsyncContextManager[PendingBatch]:
+        """Claims pending episodes of any tenant, oldest first, that no worker holds; background work."""
         ...
 
     async def reset_other_models(self, model: str) -> int:
@@ -259,9 +273,7 @@ class EpisodeIndex(Protocol):
         """The best `limit` episodes of each lane."""
         ...
 
-    async def score(
-        self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
-    ) -> LaneHits:
+    async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
         """Exact scores of the named episodes, lane by lane; those that the reader does not see are missing.
 
         The answer may hold others beside those asked for, never with a wrong score.

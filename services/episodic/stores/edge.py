@@ -1,8 +1,8 @@
 """The episode index on Qdrant's own engine, in this process.
 
-The engine holds Python's interpreter lock during every call (qdrant-edge-py 0.9), so a thread would not keep the
-event loop free, it would only add 0.15 ms a call: calls are made in place and kept short. What cannot be short,
-`optimize`, runs at start and when nothing has been searched for a while.
+The engine holds Python's interpreter lock during every call (qdrant-edge-py 0.9), so a thread would not keep
+the event loop free, it would only add 0.15 ms a call: calls are made in place and kept short. What cannot be
+short, `optimize`, runs at start and when nothing has been searched for a while.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from qdrant_edge import (
     CountRequest,
     Distance,
     EdgeConfig,
+    EdgeOptimizersConfig,
     EdgeShard,
     EdgeSparseVectorParams,
     EdgeVectorParams,
@@ -45,7 +46,7 @@ from qdrant_edge import (
 
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
-from services.episodic.model import EPISODE_KEY_BYTES, SESSION_HASH_BYTES, EpisodeKey, Owner
+from services.episodic.model import EpisodeKey, Owner, place
 from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
 
 _log = structlog.get_logger(__name__)
@@ -55,6 +56,8 @@ _Scores = dict[EpisodeKey, float]
 
 _DENSE: Final = "dense"
 _LEXICAL: Final = "bm25"
+_PIECE_BITS: Final = 16
+"""Of a point's id, behind its episode's key."""
 _PIECES_A_TURN: Final = 4
 """Pieces that are fetched for each episode at first when named ones are scored."""
 
@@ -82,6 +85,7 @@ class EdgeEpisodeIndex:
         self._pieces_max = text.pieces_max
         self._last_search_seconds = -math.inf
         self._is_dirty = False
+        self._left_unindexed = 0
         self._upkeep: asyncio.Task[None] | None = None
 
     @classmethod
@@ -115,7 +119,7 @@ class EdgeEpisodeIndex:
             text=text or TextSettings(),
             settings=chosen,
         )
-        if index.unindexed_points >= chosen.optimize_after_points:
+        if index._is_worth_optimizing():
             index.optimize()
         index._upkeep = asyncio.create_task(index._keep_up(), name="episodic-edge-upkeep")
         return index
@@ -134,11 +138,11 @@ class EdgeEpisodeIndex:
     def unindexed_points(self) -> int:
         """Points that are not in an optimised segment yet."""
         info = _translated(self._shard.info)
-        # Each point has two vectors, and both count as indexed in an optimised segment.
-        return max(0, int(info.points_count) - int(info.indexed_vectors_count) // 2)
+        # Sparse vectors always count as indexed, dense ones in an optimised segment.
+        return max(0, 2 * int(info.points_count) - int(info.indexed_vectors_count))
 
     async def put(self, pieces: Sequence[IndexedPiece]) -> None:
-        """See `EpisodeIndex.put`. The write-ahead log survives a kill of the process; `flush` follows within seconds."""
+        """See `EpisodeIndex.put`. A kill of the process loses nothing; `flush` follows within seconds."""
         for start in range(0, len(pieces), self._settings.upsert_points_max):
             chunk = pieces[start : start + self._settings.upsert_points_max]
             operation = UpdateOperation.upsert_points([self._point(piece) for piece in chunk])
@@ -171,9 +175,7 @@ class EdgeEpisodeIndex:
             lexical_complete=lexical_complete,
         )
 
-    async def score(
-        self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
-    ) -> LaneHits:
+    async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
         """See `EpisodeIndex.score`."""
         return LaneHits(
             dense=self._scores_of(dense, query, self._dense_request),
@@ -195,8 +197,13 @@ class EdgeEpisodeIndex:
         return int(_translated(lambda: self._shard.count(request)))
 
     def optimize(self) -> None:
-        """Rebuild segments so that searches are faster. Blocks the process: 0.8 s for 50,000 points of 50 users."""
+        """Rebuild segments for faster searches. Blocks the process: 0.8 s for 50,000 points of 50 users."""
         _translated(self._shard.optimize)
+        self._left_unindexed = self.unindexed_points
+
+    def _is_worth_optimizing(self) -> bool:
+        # What the engine has left alone once it will leave alone again.
+        return self.unindexed_points - self._left_unindexed >= self._settings.optimize_after_points
 
     async def aclose(self) -> None:
         """Write what is buffered and close the engine."""
@@ -218,7 +225,7 @@ class EdgeEpisodeIndex:
                     self._is_dirty = False
                     _translated(self._shard.flush)
                 is_quiet = loop.time() - self._last_search_seconds >= self._settings.optimize_quiet_seconds
-                if is_quiet and self.unindexed_points >= self._settings.optimize_after_points:
+                if is_quiet and self._is_worth_optimizing():
                     self.optimize()
             except StoreUnavailable as error:
                 self._is_dirty = True
@@ -231,8 +238,8 @@ class EdgeEpisodeIndex:
             {_DENSE: piece.vector.tolist(), _LEXICAL: self._bm25.embed_document(piece.text)},
             {
                 "owner": owner.key,
-                "place": _place(owner, piece.scope_key),
-                "turn": _turn(piece.key),
+                "visibility": _visibility(owner, piece.scope_key),
+                "turn": place(piece.key),
                 "tenant": str(owner.tenant_id),
                 "user": str(owner.user_id),
                 "time": piece.time.timestamp(),
@@ -311,9 +318,13 @@ def _open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> Edge
     config = EdgeConfig(
         vectors={_DENSE: EdgeVectorParams(size=dimension, distance=Distance.Cosine)},
         sparse_vectors={_LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
-        # No graph over everybody's points (m=0), since every search has an owner; one for each owner that is large.
+        # Every search has an owner: no graph over everybody's points (m=0), one for each large owner.
         hnsw_config=HnswIndexConfig(
             m=0, ef_construct=100, full_scan_threshold=settings.exact_up_to_kilobytes, payload_m=16
+        ),
+        # The engine is to find a rebuild worth its time when we do.
+        optimizers=EdgeOptimizersConfig(
+            indexing_threshold=max(1, settings.optimize_after_points * dimension * 4 // 1024)
         ),
         max_search_threads=settings.search_threads,
     )
@@ -325,7 +336,7 @@ def _open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> Edge
     indexed = shard.info().payload_schema
     for field, params in (
         ("owner", KeywordIndexParams(is_tenant=True)),
-        ("place", KeywordIndexParams(enable_hnsw=False)),
+        ("visibility", KeywordIndexParams(enable_hnsw=False)),
         ("turn", IntegerIndexParams(lookup=True, range=False, enable_hnsw=False)),
         ("tenant", KeywordIndexParams(enable_hnsw=False)),
     ):
@@ -335,7 +346,7 @@ def _open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> Edge
 
 
 def _translated(call: Callable[[], _T]) -> _T:
-    """Run an engine call. The engine raises plain `Exception` for everything, so nothing narrower can be caught."""
+    """Run an engine call. The engine raises plain `Exception`, so nothing narrower can be caught."""
     try:
         return call()
     except Exception as error:
@@ -347,18 +358,10 @@ def _folder_name(model: str) -> str:
 
 
 def _point_id(key: EpisodeKey, number: int) -> uuid.UUID:
-    return uuid.UUID(bytes=key + number.to_bytes(2, "big"))
+    return uuid.UUID(int=key << _PIECE_BITS | number)
 
 
-def _turn(key: EpisodeKey) -> int:
-    """32 bits of the session's hash and 31 of the position: finds every piece of a turn by one number.
-
-    Two sessions of one owner may share it, so what is found by it is told apart by its point id.
-    """
-    return int.from_bytes(key[:4], "big") << 31 | int.from_bytes(key[SESSION_HASH_BYTES:], "big")
-
-
-def _place(owner: Owner, scope_key: str) -> str:
+def _visibility(owner: Owner, scope_key: str) -> str:
     return f"{owner.key}\x1e{scope_key}"
 
 
@@ -367,19 +370,19 @@ def _owned(owner: Owner) -> FieldCondition:
 
 
 def _turns(keys: Sequence[EpisodeKey]) -> FieldCondition:
-    return FieldCondition("turn", match=MatchAny([_turn(key) for key in keys]))
+    return FieldCondition("turn", match=MatchAny([place(key) for key in keys]))
 
 
 def _visible(query: IndexQuery, *further: FieldCondition) -> Filter:
     """What the reader sees. Owner and scope are one field, since each condition costs 0.1 ms."""
-    places = [_place(query.owner, scope_key) for scope_key in query.scope_keys]
-    match = MatchValue(places[0]) if len(places) == 1 else MatchAny(places)
-    return Filter(must=[FieldCondition("place", match=match), *further])
+    values = [_visibility(query.owner, scope_key) for scope_key in query.scope_keys]
+    match = MatchValue(values[0]) if len(values) == 1 else MatchAny(values)
+    return Filter(must=[FieldCondition("visibility", match=match), *further])
 
 
 def _episode_scores(points: Sequence[Any]) -> _Scores:
     """The best score of each episode among points that come best first."""
     scores: _Scores = {}
     for point in points:
-        scores.setdefault(EpisodeKey(point.id.bytes[:EPISODE_KEY_BYTES]), point.score)
+        scores.setdefault(point.id.int >> _PIECE_BITS, point.score)
     return scores

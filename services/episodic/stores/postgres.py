@@ -14,6 +14,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.episodic.model import (
+    POSITION_MAX,
     Episode,
     EpisodeId,
     EpisodeKey,
@@ -21,10 +22,11 @@ from services.episodic.model import (
     NewEpisode,
     Owner,
     TenantId,
-    session_hash,
+    session_key,
 )
 from services.episodic.store import (
     AccessCount,
+    ColumnChanges,
     EpisodeColumns,
     EpisodeCursor,
     EpisodeFilter,
@@ -58,9 +60,7 @@ class PostgresEpisodeStore:
         self._pool = pool
         self._model = model
 
-    async def insert(
-        self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime
-    ) -> list[StoreOutcome]:
+    async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
         """See `EpisodeStore.insert`."""
         if not episodes:
             return []
@@ -82,9 +82,7 @@ class PostgresEpisodeStore:
                 outcomes.append(StoreOutcome(created=True, status=EpisodeStatus.PENDING_EMBEDDING))
             else:
                 status = existing.get(pair)
-                outcomes.append(
-                    StoreOutcome(created=False, status=None if status is None else EpisodeStatus(status))
-                )
+                outcomes.append(StoreOutcome(created=False, status=None if status is None else EpisodeStatus(status)))
         return outcomes
 
     async def get(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, Episode]:
@@ -94,9 +92,7 @@ class PostgresEpisodeStore:
         episodes = (rows.episode(row) for row in found)
         return {episode.content.episode_id: episode for episode in episodes}
 
-    async def statuses(
-        self, owner: Owner, episode_ids: Sequence[EpisodeId]
-    ) -> dict[EpisodeId, EpisodeStatus]:
+    async def statuses(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, EpisodeStatus]:
         """See `EpisodeStore.statuses`."""
         with translate_errors():
             found = await self._pool.fetch(sql.STATUSES, owner.tenant_id, owner.user_id, list(episode_ids))
@@ -106,19 +102,25 @@ class PostgresEpisodeStore:
         self, owner: Owner, query: EpisodeFilter, *, limit: int, after: EpisodeCursor | None
     ) -> list[Episode]:
         """See `EpisodeStore.list_episodes`."""
-        prefix = None if query.session_id is None else session_hash(owner, query.session_id)
+        first = None if query.session_id is None else session_key(owner, query.session_id)
         with translate_errors():
             found = await self._pool.fetch(
-                sql.LIST if prefix is None else sql.LIST_SESSION,
+                sql.LIST if first is None else sql.LIST_SESSION,
                 owner.tenant_id,
                 owner.user_id,
                 limit,
                 None if query.status is None else int(query.status),
                 None if after is None else after.time,
                 None if after is None else after.episode_id,
-                *(() if prefix is None else (prefix + b"\x00" * 4, prefix + b"\xff" * 4)),
+                *(() if first is None else (rows.key_bytes(first), rows.key_bytes(first + POSITION_MAX))),
             )
         return [rows.episode(row) for row in found]
+
+    async def changes(self, owner: Owner, *, since: int, limit: int) -> ColumnChanges:
+        """See `EpisodeStore.changes`."""
+        with translate_errors():
+            found = await self._pool.fetch(sql.CHANGES, owner.tenant_id, owner.user_id, since, limit + 1)
+        return rows.changes(found, since=since, limit=limit)
 
     async def columns_at(
         self, owner: Owner, keys: Sequence[EpisodeKey], *, scope_keys: Sequence[str]
@@ -126,7 +128,11 @@ class PostgresEpisodeStore:
         """See `EpisodeStore.columns_at`."""
         with translate_errors():
             found = await self._pool.fetch(
-                sql.COLUMNS_AT, owner.tenant_id, owner.user_id, list(scope_keys), list(keys)
+                sql.COLUMNS_AT,
+                owner.tenant_id,
+                owner.user_id,
+                list(scope_keys),
+                [rows.key_bytes(key) for key in keys],
             )
         return rows.columns(found)
 
@@ -162,14 +168,10 @@ class PostgresEpisodeStore:
             )
             if not is_new:
                 return await _first_answer(connection, owner, request_id=request_id, digest=digest)
-            found = await connection.fetch(
-                sql.FEEDBACK, owner.tenant_id, owner.user_id, list(episode_ids), feedback
-            )
+            found = await connection.fetch(sql.FEEDBACK, owner.tenant_id, owner.user_id, list(episode_ids), feedback)
             known = {row["episode_id"] for row in found}
             changed = [episode_id for episode_id in dict.fromkeys(episode_ids) if episode_id in known]
-            await connection.execute(
-                sql.FEEDBACK_REQUEST_ANSWER, owner.tenant_id, owner.user_id, request_id, changed
-            )
+            await connection.execute(sql.FEEDBACK_REQUEST_ANSWER, owner.tenant_id, owner.user_id, request_id, changed)
             await connection.execute(
                 sql.FEEDBACK_REQUEST_EXPIRE, owner.tenant_id, owner.user_id, now - _FEEDBACK_REQUESTS_KEPT
             )
@@ -236,9 +238,7 @@ class PostgresPendingBatch:
         )
 
 
-async def _first_answer(
-    connection: Connection, owner: Owner, *, request_id: str, digest: bytes
-) -> list[EpisodeId]:
+async def _first_answer(connection: Connection, owner: Owner, *, request_id: str, digest: bytes) -> list[EpisodeId]:
     first = await connection.fetchrow(sql.FEEDBACK_REQUEST, owner.tenant_id, owner.user_id, request_id)
     if first is None or first["digest"] != digest:
         raise InvalidArgument(

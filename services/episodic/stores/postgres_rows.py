@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from services.common.turns import Attachment, MessageRole
 from services.episodic.model import (
+    EPISODE_KEY_BYTES,
     Episode,
     EpisodeId,
     EpisodeKey,
@@ -20,10 +22,15 @@ from services.episodic.model import (
     episode_text,
     traits,
 )
-from services.episodic.store import EpisodeColumns, PendingEpisode
+from services.episodic.store import ColumnChanges, EpisodeColumns, PendingEpisode
 
 if TYPE_CHECKING:
     from asyncpg import Record
+
+
+def key_bytes(key: int) -> bytes:
+    """A key as the database orders it."""
+    return key.to_bytes(EPISODE_KEY_BYTES, "big")
 
 
 def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[Any]:
@@ -33,7 +40,7 @@ def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[A
             e.owner.tenant_id,
             e.owner.user_id,
             e.episode_id,
-            e.key,
+            key_bytes(e.key),
             e.session_id,
             e.position,
             int(e.role),
@@ -87,7 +94,7 @@ def pending(row: Record) -> PendingEpisode:
     return PendingEpisode(
         owner=Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])),
         episode_id=EpisodeId(row["episode_id"]),
-        key=EpisodeKey(row["episode_key"]),
+        key=_key(row["episode_key"]),
         scope_key=row["scope_key"],
         text=episode_text(row["query"], row["response"], _attachments(row["details"])),
         time=row["event_time"],
@@ -96,32 +103,32 @@ def pending(row: Record) -> PendingEpisode:
 
 
 def columns(rows: Sequence[Record]) -> EpisodeColumns:
-    """Rows turned into columns. Rows may have further fields behind the ten of the columns."""
-    if not rows:
-        return EpisodeColumns(
-            keys=[],
-            episode_ids=[],
-            session_ids=[],
-            positions=[],
-            speakers=[],
-            times=[],
-            lengths=[],
-            traits=[],
-            feedbacks=[],
-            importances=[],
+    """Rows turned into columns. Rows may have further fields behind those of the columns."""
+    found = EpisodeColumns.of_rows(rows)
+    return replace(found, keys=[_key(row["episode_key"]) for row in rows])
+
+
+def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges:
+    """What the rows of `postgres_sql.CHANGES` tell."""
+    if not found:
+        # Nothing of the owner was ever searchable; a reader that thinks otherwise is wrong.
+        return ColumnChanges(
+            number=0,
+            begins_anew=since > 0,
+            columns=columns(()),
+            scope_keys=[],
+            searchable=[],
+            is_complete=True,
         )
-    lists = [list(column) for column in zip(*rows, strict=True)]
-    return EpisodeColumns(
-        keys=lists[0],
-        episode_ids=lists[1],
-        session_ids=lists[2],
-        positions=lists[3],
-        speakers=lists[4],
-        times=lists[5],
-        lengths=lists[6],
-        traits=lists[7],
-        feedbacks=lists[8],
-        importances=lists[9],
+    first = found[0]
+    changed = () if first["episode_key"] is None else found
+    return ColumnChanges(
+        number=first["change_number"],
+        begins_anew=first["begins_anew"],
+        columns=columns(changed),
+        scope_keys=[row["scope_key"] for row in changed],
+        searchable=[row["status"] == EpisodeStatus.ACTIVE for row in changed],
+        is_complete=len(changed) <= limit,
     )
 
 
@@ -134,6 +141,10 @@ def _details_json(e: NewEpisode) -> str:
     if e.metadata:
         details["metadata"] = dict(e.metadata)
     return json.dumps(details, ensure_ascii=False)
+
+
+def _key(data: bytes) -> EpisodeKey:
+    return EpisodeKey(int.from_bytes(data, "big"))
 
 
 def _attachments(details: dict[str, Any]) -> tuple[Attachment, ...]:

@@ -1,8 +1,8 @@
 """Statements of the PostgreSQL episode store.
 
-Reads are single statements, which saves three round trips each against a transaction: the setting that row-level
-security compares with is made by the inner select, which runs before the rows are read because they depend on
-its result; it ends with the statement.
+Reads are single statements, which saves three round trips each against a transaction: the setting that
+row-level security compares with is made by a common table expression, which runs before the rows are read
+because they are joined by its result, and ends with the statement.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 _EPISODE_FIELDS: Final = """
-    e.tenant_id, e.user_id, e.episode_id, e.session_id, e.position, e.role, e.speaker, e.query, e.response, e.details,
-    e.confidence, e.feedback, e.importance, e.access_count, e.last_access_time, e.time, e.create_time, e.scope_key,
-    e.status
+    e.tenant_id, e.user_id, e.episode_id, e.session_id, e.position, e.role, e.speaker, e.query, e.response,
+    e.details, e.confidence, e.feedback, e.importance, e.access_count, e.last_access_time, e.time,
+    e.create_time, e.scope_key, e.status
 """
 
 _COLUMN_FIELDS: Final = """
@@ -33,19 +33,19 @@ def _read(fields: str, condition: str, tail: str = "") -> str:
 
 INSERT: Final = """
     INSERT INTO episodic.episodes (
-        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response, details,
-        confidence, importance, time, create_time, scope_key, traits, text_chars, index_after
+        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response,
+        details, confidence, importance, time, create_time, scope_key, traits, text_chars, index_after
     )
-    SELECT new.tenant_id, new.user_id, new.episode_id, new.episode_key, new.session_id, new.position, new.role,
-        new.speaker, new.query, new.response, new.details::jsonb, new.confidence, new.importance, new.time, $18,
-        new.scope_key, new.traits, new.text_chars, $18
+    SELECT new.tenant_id, new.user_id, new.episode_id, new.episode_key, new.session_id, new.position,
+        new.role, new.speaker, new.query, new.response, new.details::jsonb, new.confidence, new.importance,
+        new.time, $18, new.scope_key, new.traits, new.text_chars, $18
     FROM unnest(
-        $1::text[], $2::text[], $3::uuid[], $4::bytea[], $5::text[], $6::integer[], $7::smallint[], $8::text[],
-        $9::text[], $10::text[], $11::text[], $12::float8[], $13::float8[], $14::timestamptz[], $15::text[],
-        $16::smallint[], $17::integer[]
+        $1::text[], $2::text[], $3::uuid[], $4::bytea[], $5::text[], $6::integer[], $7::smallint[],
+        $8::text[], $9::text[], $10::text[], $11::text[], $12::float8[], $13::float8[], $14::timestamptz[],
+        $15::text[], $16::smallint[], $17::integer[]
     ) AS new (
-        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response, details,
-        confidence, importance, time, scope_key, traits, text_chars
+        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response,
+        details, confidence, importance, time, scope_key, traits, text_chars
     )
     ON CONFLICT DO NOTHING
     RETURNING user_id, episode_id
@@ -70,25 +70,30 @@ _PAGE_ORDER: Final = "ORDER BY e.time DESC, e.episode_id DESC LIMIT $3"
 
 LIST: Final = _read(_EPISODE_FIELDS, _PAGE, _PAGE_ORDER)
 
-LIST_SESSION: Final = _read(
-    _EPISODE_FIELDS, f"e.episode_key BETWEEN $7::bytea AND $8::bytea AND {_PAGE}", _PAGE_ORDER
-)
+LIST_SESSION: Final = _read(_EPISODE_FIELDS, f"e.episode_key BETWEEN $7::bytea AND $8::bytea AND {_PAGE}", _PAGE_ORDER)
 
 _VISIBLE: Final = "e.status = 2 AND e.scope_key = ANY($3::text[])"
 
-# One look-up in the unique index for each key, whatever the planner knows: without statistics, as after a bulk load,
-# it would rather compare each of the user's rows with every key (4 ms instead of 1). A key belongs to one user, so
-# the user is only compared to be safe, and outside, where it tempts to no other index.
-COLUMNS_AT: Final = f"""
-    WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
-    SELECT found.* FROM tenant CROSS JOIN unnest($4::bytea[]) AS asked (episode_key) CROSS JOIN LATERAL (
-        SELECT {_COLUMN_FIELDS}, e.user_id FROM episodic.episodes AS e
-        WHERE e.tenant_id = tenant.tenant_id AND e.episode_key = asked.episode_key AND {_VISIBLE} OFFSET 0
-    ) AS found
-    WHERE found.user_id = $2
-"""  # noqa: S608 - built from constants of this module
+COLUMNS_AT: Final = _read(_COLUMN_FIELDS, f"e.episode_key = ANY($4::bytea[]) AND {_VISIBLE}")
 
 COLUMNS_OF: Final = _read(_COLUMN_FIELDS, f"e.episode_id = ANY($4::uuid[]) AND {_VISIBLE}")
+
+# One row at least where the owner is known, with nulls when nothing has changed. A reader that knows more
+# than the database, which was restored from a backup then, begins anew as well.
+CHANGES: Final = f"""
+    WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
+    SELECT changed.*, owner.change_number, owner.begins_anew
+    FROM tenant CROSS JOIN LATERAL (
+        SELECT o.change_number, ($3 < o.reset_number OR $3 > o.change_number) AS begins_anew
+        FROM episodic.owners AS o
+        WHERE o.tenant_id = tenant.tenant_id AND o.user_id = $2 OFFSET 0
+    ) AS owner LEFT JOIN LATERAL (
+        SELECT {_COLUMN_FIELDS}, e.scope_key, e.status FROM episodic.episodes AS e
+        WHERE e.tenant_id = tenant.tenant_id AND e.user_id = $2
+            AND e.change_number > CASE WHEN owner.begins_anew THEN 0 ELSE $3::bigint END
+        LIMIT $4
+    ) AS changed ON true
+"""  # noqa: S608 - built from constants of this module
 
 COLUMNS_MATCHING: Final = _read(
     f"""{_COLUMN_FIELDS}, ts_rank_cd(

@@ -24,6 +24,8 @@ CREATE TABLE episodes (
     scope_key text NOT NULL,
     -- 1 pending embedding, 2 active, 3 archived.
     status smallint NOT NULL DEFAULT 1,
+    -- Number of the owner's last change that touched it; 0 while it has never been searchable.
+    change_number bigint NOT NULL DEFAULT 0,
     traits smallint NOT NULL,
     text_chars integer NOT NULL,
     -- Model whose vectors the index holds for it.
@@ -32,19 +34,70 @@ CREATE TABLE episodes (
     -- Nobody tries to index it before.
     index_after timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, user_id, episode_id),
-    -- A place in a conversation is held by one episode; it is also how search finds rows.
-    CONSTRAINT episodes_place UNIQUE (tenant_id, episode_key)
+    -- A place in a conversation is held by one episode.
+    CONSTRAINT episodes_place UNIQUE (tenant_id, user_id, episode_key)
 )
--- Room on each page, so that feedback and access counts are updated in place.
+-- Room on each page, so that access counts are updated in place.
 WITH (fillfactor = 90);
 
 CREATE INDEX episodes_by_time ON episodes (tenant_id, user_id, time DESC, episode_id DESC);
+CREATE INDEX episodes_changed ON episodes (tenant_id, user_id, change_number);
 CREATE INDEX episodes_pending ON episodes (index_after) WHERE status = 1;
 
 ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY episodes_of_tenant ON episodes
     USING (tenant_id = current_setting('mneme.tenant', true))
     WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
+
+-- Readers keep the light columns of a user's episodes in memory and ask only for what has changed since. Changes of
+-- one user are numbered in the order of their commits, because whoever makes one holds this row until it commits.
+CREATE TABLE owners (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    change_number bigint NOT NULL,
+    -- Readers that know less than this must begin anew: rows were deleted.
+    reset_number bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, user_id)
+)
+WITH (fillfactor = 50);
+
+ALTER TABLE owners ENABLE ROW LEVEL SECURITY;
+CREATE POLICY owners_of_tenant ON owners
+    USING (tenant_id = current_setting('mneme.tenant', true))
+    WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
+
+CREATE FUNCTION number_change() RETURNS trigger
+LANGUAGE plpgsql SET search_path = episodic, pg_temp
+AS $$
+BEGIN
+    INSERT INTO owners AS o (tenant_id, user_id, change_number) VALUES (NEW.tenant_id, NEW.user_id, 1)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET change_number = o.change_number + 1
+    RETURNING o.change_number INTO NEW.change_number;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER episodes_number_change BEFORE UPDATE ON episodes FOR EACH ROW
+WHEN (
+    (OLD.status, OLD.feedback, OLD.importance, OLD.scope_key, OLD.speaker, OLD.time, OLD.traits, OLD.text_chars)
+    IS DISTINCT FROM
+    (NEW.status, NEW.feedback, NEW.importance, NEW.scope_key, NEW.speaker, NEW.time, NEW.traits, NEW.text_chars)
+)
+EXECUTE FUNCTION number_change();
+
+CREATE FUNCTION number_deletion() RETURNS trigger
+LANGUAGE plpgsql SET search_path = episodic, pg_temp
+AS $$
+BEGIN
+    UPDATE owners SET change_number = change_number + 1, reset_number = change_number + 1
+    WHERE tenant_id = OLD.tenant_id AND user_id = OLD.user_id;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER episodes_number_deletion AFTER DELETE ON episodes FOR EACH ROW
+WHEN (OLD.change_number > 0)
+EXECUTE FUNCTION number_deletion();
 
 CREATE TABLE feedback_requests (
     tenant_id text NOT NULL,

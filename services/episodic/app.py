@@ -1,0 +1,125 @@
+"""Composition root of the episodic tier."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mneme.episodic.v1 import episodic_pb2_grpc
+from services.common.clock import Clock
+from services.common.embedding.embedder import Embedder
+from services.common.paging import PageTokens
+from services.common.postgres.migrations import migrate
+from services.common.postgres.types import Pool
+from services.common.rpc.server import ServiceBinding
+from services.episodic.access import AccessRecorder
+from services.episodic.config import EpisodicSettings
+from services.episodic.convert import Rules
+from services.episodic.indexer import EpisodeIndexer
+from services.episodic.service import EpisodeService
+from services.episodic.servicer import ROLES, SERVICE_NAME, EpisodicServicer
+from services.episodic.store import EpisodeIndex, EpisodeStore
+from services.episodic.stores.edge import EdgeEpisodeIndex
+from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodicResources:
+    """What the tier uses and others own."""
+
+    embedder: Embedder
+    """Makes the vectors of episodes and queries; requests name its fingerprint as their vectors' model."""
+    clock: Clock
+    """The time."""
+    secret: bytes
+    """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+
+
+@dataclass(frozen=True)
+class EpisodicTier:
+    """The tier, ready to be served."""
+
+    episodes: EpisodeService
+    """Its use cases."""
+    binding: ServiceBinding
+    """What a `GrpcServer` serves."""
+
+
+async def migrate_episodic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
+    """Bring the tier's schema up to date.
+
+    Args:
+        owner_dsn: Connection URL of the role that owns the schema.
+        app_role: Role that services connect as.
+    """
+    await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
+
+
+@contextlib.asynccontextmanager
+async def open_episodic(
+    pool: Pool, qdrant_folder: Path, resources: EpisodicResources, settings: EpisodicSettings | None = None
+) -> AsyncIterator[EpisodicTier]:
+    """The tier on PostgreSQL, whose schema is up to date, and the vector engine in this process.
+
+    Args:
+        pool: Of the services' role.
+        qdrant_folder: Folder of the vector engine, `DataDir.qdrant` of a data folder that this process holds.
+        resources: What others own.
+        settings: Defaults where None.
+
+    Raises:
+        StoreUnavailable: PostgreSQL or the index cannot be used.
+    """
+    chosen = settings or EpisodicSettings()
+    embedder = resources.embedder
+    index = await EdgeEpisodeIndex.open(
+        qdrant_folder,
+        model=embedder.fingerprint,
+        dimension=embedder.dimension,
+        text=chosen.text,
+        settings=chosen.edge,
+    )
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(index.aclose)
+        store = PostgresEpisodeStore(pool, model=embedder.fingerprint)
+        yield await stack.enter_async_context(open_episodic_on(store, index, resources, chosen))
+
+
+@contextlib.asynccontextmanager
+async def open_episodic_on(
+    store: EpisodeStore,
+    index: EpisodeIndex,
+    resources: EpisodicResources,
+    settings: EpisodicSettings | None = None,
+) -> AsyncIterator[EpisodicTier]:
+    """The tier on any drivers; closing it stops the indexer and writes the last access statistics."""
+    chosen = settings or EpisodicSettings()
+    embedder = resources.embedder
+    async with contextlib.AsyncExitStack() as stack:
+        accesses = AccessRecorder(store, resources.clock, chosen.access)
+        stack.push_async_callback(accesses.aclose)
+        accesses.start()
+        indexer = EpisodeIndexer(store, index, embedder, resources.clock, settings=chosen.indexer, text=chosen.text)
+        stack.push_async_callback(indexer.aclose)
+        await indexer.start()
+        episodes = EpisodeService(
+            store=store,
+            index=index,
+            indexer=indexer,
+            accesses=accesses,
+            embedder=embedder,
+            clock=resources.clock,
+            settings=chosen,
+        )
+        servicer = EpisodicServicer(
+            episodes,
+            Rules(limits=chosen.limits, model=embedder.fingerprint, dimension=embedder.dimension),
+            PageTokens(resources.secret),
+            resources.clock,
+        )
+        yield EpisodicTier(
+            episodes,
+            ServiceBinding(SERVICE_NAME, episodic_pb2_grpc.add_EpisodicServiceServicer_to_server, servicer, ROLES),
+        )

@@ -1,0 +1,122 @@
+"""Light columns of users' episodes, kept in memory and brought up to date before each use."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from services.episodic.config import SnapshotSettings
+from services.episodic.model import EpisodeId, EpisodeKey, Owner
+from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
+
+_Row: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float]
+"""The fields of `EpisodeColumns`, in their order, of one episode."""
+
+
+class Snapshot:
+    """One owner's searchable episodes as of a change number."""
+
+    def __init__(self) -> None:
+        """Nothing, as of change number 0."""
+        self.number = 0
+        self._rows: dict[EpisodeKey, _Row] = {}
+        self._scope_keys: dict[EpisodeKey, str] = {}
+        self._keys_by_id: dict[bytes, EpisodeKey] = {}
+
+    def __len__(self) -> int:
+        """Number of episodes."""
+        return len(self._rows)
+
+    def apply(self, changes: ColumnChanges, *, since: int) -> None:
+        """Take in the changes after number `since`.
+
+        An answer that was overtaken by a later one, which somebody else asked for, is ignored.
+        """
+        if self.number != since and changes.number <= self.number:
+            return
+        if changes.begins_anew:
+            self._rows.clear()
+            self._scope_keys.clear()
+            self._keys_by_id.clear()
+        self.number = changes.number
+        columns = changes.columns
+        rows = zip(
+            columns.keys,
+            columns.episode_ids,
+            columns.session_ids,
+            columns.positions,
+            columns.speakers,
+            columns.times,
+            columns.lengths,
+            columns.traits,
+            columns.feedbacks,
+            columns.importances,
+            strict=True,
+        )
+        for row, scope_key, searchable in zip(rows, changes.scope_keys, changes.searchable, strict=True):
+            key, identity = row[0], row[1]
+            if searchable:
+                self._rows[key] = row
+                self._scope_keys[key] = scope_key
+                self._keys_by_id[identity] = key
+            else:
+                self._rows.pop(key, None)
+                self._scope_keys.pop(key, None)
+                self._keys_by_id.pop(identity, None)
+
+    def keys_of(self, episode_ids: Iterable[EpisodeId]) -> list[EpisodeKey]:
+        """Places of those of the episodes that are searchable."""
+        found = (self._keys_by_id.get(episode_id.bytes) for episode_id in episode_ids)
+        return [key for key in found if key is not None]
+
+    def visible(self, keys: Iterable[EpisodeKey], scope_keys: Sequence[str]) -> list[EpisodeKey]:
+        """Those of the places that hold a searchable episode in one of the scopes."""
+        scopes = self._scope_keys
+        return [key for key in keys if scopes.get(key) in scope_keys]
+
+    def columns(self, keys: Iterable[EpisodeKey]) -> EpisodeColumns:
+        """Columns of the episodes at these places, which must be known."""
+        return EpisodeColumns.of_rows([self._rows[key] for key in keys])
+
+
+class SnapshotCache:
+    """Snapshots of the owners that were searched last. Belongs to one event loop.
+
+    What a search sees is what was committed before it asked: each use costs one small query, which returns
+    the changes alone. Any number of replicas may keep snapshots of one owner.
+    """
+
+    def __init__(self, store: EpisodeStore, settings: SnapshotSettings | None = None) -> None:
+        """Keep columns of episodes in `store`."""
+        self._store = store
+        self._settings = settings or SnapshotSettings()
+        self._snapshots: OrderedDict[Owner, Snapshot] = OrderedDict()
+        self._episodes_count = 0
+
+    async def current(self, owner: Owner) -> Snapshot | None:
+        """The owner's snapshot, up to date; None where the owner has too many episodes to be kept.
+
+        Raises:
+            StoreUnavailable: The store cannot be asked.
+        """
+        known = self._snapshots.get(owner)
+        since = known.number if known is not None else 0
+        limit = self._settings.owner_episodes_max
+        changes = await self._store.changes(owner, since=since, limit=limit)
+        # Meanwhile another search may have put one in, and eviction may have taken ours out.
+        kept = self._snapshots.pop(owner, None)
+        if kept is not None:
+            self._episodes_count -= len(kept)
+        if not changes.is_complete:
+            return None
+        snapshot = known if known is not None else kept if kept is not None else Snapshot()
+        snapshot.apply(changes, since=since)
+        if len(snapshot) > limit:
+            return None
+        self._snapshots[owner] = snapshot
+        self._episodes_count += len(snapshot)
+        while self._episodes_count > self._settings.episodes_max and len(self._snapshots) > 1:
+            _, dropped = self._snapshots.popitem(last=False)
+            self._episodes_count -= len(dropped)
+        return snapshot

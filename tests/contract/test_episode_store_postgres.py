@@ -1,0 +1,62 @@
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from services.common.errors import StoreUnavailable
+from services.common.postgres.pool import PoolSettings, create_pool
+from services.common.postgres.server import EmbeddedPostgres
+from services.episodic.store import EpisodeFilter, EpisodeStore
+from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+from tests.contract.episode_samples import GLOBAL, OWNER, new_episode
+from tests.contract.episode_store import NOW, EpisodeStoreContract, insert
+from tests.support.postgres import DatabaseUrls, fresh_postgres
+
+
+@pytest.fixture
+async def database(postgres_server: EmbeddedPostgres) -> AsyncIterator[DatabaseUrls]:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+        yield urls
+
+
+@pytest.fixture
+async def store(database: DatabaseUrls) -> AsyncIterator[EpisodeStore]:
+    pool = await create_pool(database.app, PoolSettings(size_max=8))
+    yield PostgresEpisodeStore(pool, model="model-a")
+    await pool.close()
+
+
+class TestPostgresEpisodeStore(EpisodeStoreContract):
+    async def test_spec_7_1_row_level_security_hides_rows_without_a_tenant(
+        self, store: EpisodeStore, database: DatabaseUrls
+    ) -> None:
+        await insert(store, new_episode(1))
+        connection = await asyncpg.connect(database.app)
+        try:
+            assert await connection.fetchval("SELECT count(*) FROM episodic.episodes") == 0
+            await connection.execute("SELECT set_config('mneme.tenant', 'other', false)")
+            assert await connection.fetchval("SELECT count(*) FROM episodic.episodes") == 0
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(
+                    "INSERT INTO episodic.feedback_requests VALUES ('acme', 'u', 'r', '', '{}', now())"
+                )
+        finally:
+            await connection.close()
+
+    async def test_a_read_leaves_no_tenant_behind_on_the_connection(self, database: DatabaseUrls) -> None:
+        pool = await create_pool(database.app, PoolSettings(size_min=1, size_max=1))
+        try:
+            store = PostgresEpisodeStore(pool, model="model-a")
+            await insert(store, new_episode(1))
+            await store.columns_at(OWNER, [new_episode(1).key], scope_keys=GLOBAL)
+            await store.list_episodes(OWNER, EpisodeFilter(), limit=1, after=None)
+            assert await pool.fetchval("SELECT current_setting('mneme.tenant', true)") in {None, ""}
+        finally:
+            await pool.close()
+
+    async def test_a_lost_database_is_unavailable(self, database: DatabaseUrls) -> None:
+        pool = await create_pool(database.app, PoolSettings(size_max=1))
+        store = PostgresEpisodeStore(pool, model="model-a")
+        await pool.close()
+        with pytest.raises(StoreUnavailable):
+            await store.insert(OWNER.tenant_id, [new_episode(1)], now=NOW)
