@@ -1,4 +1,4 @@
-"""Between our errors and gRPC statuses, in both directions. The only place that knows which class has which code."""
+"""Between our errors and gRPC statuses, both ways. The only place that knows which class has which code."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def public_error(error: BaseException) -> MnemeError:
 def to_status_details(error: MnemeError) -> Status:
     """The error as google.rpc.Status with ErrorInfo, BadRequest and RetryInfo, at most about 4 KiB.
 
-    Facts are cut to 256 characters and violations beyond the size are left out, so that the status always arrives.
+    Facts are cut to 256 characters and violations beyond the size are left out, so that the status always
+    arrives.
     """
     status = Status(code=status_code(error).value[0], message=error.message[:_MESSAGE_CHARS_MAX])
     facts = {key: value[:_FACT_CHARS_MAX] for key, value in error.metadata.items()}
@@ -128,11 +129,12 @@ async def abort_with(
 
 
 def from_rpc_error(error: grpc.aio.AioRpcError, *, store: str) -> MnemeError:
-    """The error that an upstream service answered with, as our class again. The inverse of `to_status_details`.
+    """The error that an upstream service answered with, as our class again: inverse of `to_status_details`.
 
-    Failures of the transport, and of services that are not ours, have no details; they become `StoreUnavailable`,
-    `DeadlineExceeded`, or an internal error, and never carry the other side's text. A refused identity is a fault of
-    this installation and not of the caller, who has been authenticated: it is logged and becomes `StoreUnavailable`.
+    Failures of the transport, and of services that are not ours, have no details; they become
+    `StoreUnavailable`, `DeadlineExceeded`, or an internal error, and never carry the other side's text. A
+    refused identity is a fault of this installation and not of the caller, who has been authenticated: it is
+    logged and becomes `StoreUnavailable`.
 
     Args:
         error: What the call raised.

@@ -26,8 +26,9 @@ _FileVersion = tuple[int, int, int]
 class ApiKeyRing:
     """The accepted API keys.
 
-    A revoked or new key takes effect within `check_seconds`. When the file becomes unreadable while the service runs,
-    the keys read last stay in force, and the fault is logged: a slip of an editor must not lock everybody out.
+    A revoked or new key takes effect within `check_seconds`. When the file becomes unreadable while the
+    service runs, the keys read last stay in force, and the fault is logged: a slip of an editor must not lock
+    everybody out.
     """
 
     def __init__(

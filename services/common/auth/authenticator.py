@@ -20,8 +20,9 @@ _BEARER: Final = "bearer "
 class Authenticator:
     """Tries the credentials that a call carries, in a fixed order.
 
-    First the identity signed by another service, then an API key. A credential that is present must be good: a bad one
-    is never passed over for the next. A call without any is the development principal's where there is one.
+    First the identity signed by another service, then an API key. A credential that is present must be good:
+    a bad one is never passed over for the next. A call without any is the development principal's where there
+    is one.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class Authenticator:
         api_keys: ApiKeyRing | None = None,
         development_principal: Principal | None = None,
     ) -> None:
-        """Accepts the kinds of credential that are given. A server with a development principal binds to loopback."""
+        """Accepts the kinds of credential that are given; a development principal needs a loopback address."""
         self._identities = identities
         self._api_keys = api_keys
         self.development_principal = development_principal

@@ -1,7 +1,7 @@
 """The caller's identity on its way from the gateway to the tiers: a short-lived signed token.
 
-A tier trusts nobody's word about a tenant. The gateway, which has checked the caller's credential, signs who it is
-with a secret that only the services share, as a JSON Web Token (HS256).
+A tier trusts nobody's word about a tenant. The gateway, which has checked the caller's credential, signs who
+it is with a secret that only the services share, as a JSON Web Token (HS256).
 """
 
 from __future__ import annotations

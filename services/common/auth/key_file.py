@@ -1,7 +1,7 @@
 """The file of API keys: what is in it, and how keys are created, listed and revoked.
 
-A key reads `mn_<key id>_<secret>`. The secret is 32 random bytes, so that its SHA-256 can be stored as it is: there is
-nothing to guess, and a slow password hash would only cost time on every call.
+A key reads `mn_<key id>_<secret>`. The secret is 32 random bytes, so that its SHA-256 can be stored as it is:
+there is nothing to guess, and a slow password hash would only cost time on every call.
 """
 
 from __future__ import annotations
