@@ -66,9 +66,7 @@ class SessionTurn:
 
     def as_new(self) -> NewTurn:
         """The turn as one to append at the place that it has."""
-        return NewTurn(
-            turn_id=self.turn_id, position=self.position, turn=self.turn, token_count=self.token_count
-        )
+        return NewTurn(turn_id=self.turn_id, position=self.position, turn=self.turn, token_count=self.token_count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

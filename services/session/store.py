@@ -116,9 +116,7 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def delete(
-        self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None
-    ) -> Answer[Session]:
+    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
         """Removes a session and returns what it last held. What it remembered of turns goes with it.
 
         Raises:

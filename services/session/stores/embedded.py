@@ -126,9 +126,7 @@ class EmbeddedSessionStore:
         self._marks.remember(key.owner, mark, session, now=now)
         return Answer(session)
 
-    async def delete(
-        self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None
-    ) -> Answer[Session]:
+    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
         """See `SessionStore.delete`."""
         first = self._marks.recall(key.owner, mark, now=now)
         if isinstance(first, Session):
@@ -149,14 +147,14 @@ class EmbeddedSessionStore:
     def adopt(self, session: Session, *, now: datetime) -> None:
         """Hold what another store reports of a session, in place of what was held here."""
         known = self._sessions.get(session.key)
+        if known is not None and known.is_ahead_of(session):
+            return  # answers to calls at once may arrive in another order than they were given
         live = LiveSession.of(session, known=known, remembered_turns=self._remembered_turns)
         self._drop(session.key)
         self._hold(live)
         self._evict(now, spared=session.key)
 
-    def adopt_mark(
-        self, owner: Owner, mark: RequestMark, answer: Session | Appended, *, now: datetime
-    ) -> None:
+    def adopt_mark(self, owner: Owner, mark: RequestMark, answer: Session | Appended, *, now: datetime) -> None:
         """Remember what another store answered to a marked request."""
         if isinstance(answer, Appended):
             answer = replace(answer, session=replace(answer.session, turns=()))
@@ -234,8 +232,7 @@ class EmbeddedSessionStore:
 
     def _is_within_bounds(self) -> bool:
         return (
-            len(self._sessions) <= self._settings.sessions_max
-            and self._size_bytes <= self._settings.payload_bytes_max
+            len(self._sessions) <= self._settings.sessions_max and self._size_bytes <= self._settings.payload_bytes_max
         )
 
 

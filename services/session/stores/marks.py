@@ -54,9 +54,7 @@ class MarkMemory:
             raise request_id_reused()
         return kept.answer
 
-    def remember(
-        self, owner: Owner, mark: RequestMark | None, answer: Session | Appended, *, now: datetime
-    ) -> None:
+    def remember(self, owner: Owner, mark: RequestMark | None, answer: Session | Appended, *, now: datetime) -> None:
         """Keep an answer; without a mark there is nothing to keep."""
         if mark is None:
             return

@@ -126,9 +126,7 @@ class RedisSessionStore:
         answer = await self._step("extend", key, now, mark, "" if ttl is None else ttl // _MICROSECOND)
         return Answer(_session(key.owner, answer))
 
-    async def delete(
-        self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None
-    ) -> Answer[Session]:
+    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
         """See `SessionStore.delete`."""
         return Answer(_session(key.owner, await self._step("delete", key, now, mark)))
 

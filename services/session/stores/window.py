@@ -63,6 +63,10 @@ class LiveSession:
         """When it is gone."""
         return self._last_active_time + self._spec.ttl
 
+    def is_ahead_of(self, session: Session) -> bool:
+        """Whether this is a later state of the same session."""
+        return (session.create_time, session.turn_count) < (self.create_time, self._turn_count)
+
     def touch(self, now: datetime) -> None:
         """Make `now` the last active time, unless there is a later one."""
         self._last_active_time = max(self._last_active_time, now)

@@ -1,0 +1,242 @@
+"""A session store that goes on from memory while its primary cannot be reached, and catches up afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Final, Self, TypeVar, overload
+
+import structlog
+
+from services.common.errors import AlreadyExists, NotFound, StoreUnavailable
+from services.session.config import FallbackSettings
+from services.session.model import (
+    Appended,
+    NewTurn,
+    Owner,
+    RequestMark,
+    Session,
+    SessionCursor,
+    SessionKey,
+    SessionSpec,
+)
+from services.session.store import Answer, SessionStore
+from services.session.stores.embedded import EmbeddedSessionStore
+from services.session.stores.replay import ReplayQueue
+from services.session.stores.writes import Append, Create, Delete, Extend, Write
+
+_log = structlog.get_logger(__name__)
+
+_STORE_NAME: Final = "session"
+
+T = TypeVar("T")
+Sleep = Callable[[float], Awaitable[None]]
+"""Waits for some seconds; an argument, so that tests need not."""
+
+
+class FallbackSessionStore:
+    """A `SessionStore` over a primary, with this process's memory behind it.
+
+    While the primary answers, memory mirrors what it says. When it does not, memory answers, marked as
+    degraded, and writes are queued. A background task asks for the primary with growing pauses, replays the
+    queue in order once it is back, and only then lets calls through to it again, so that no write overtakes
+    another.
+
+    A write whose outcome is unknown (the connection broke before the answer) is done in memory and replayed;
+    turn ids and request marks keep it from taking effect twice. What memory does not hold is absent while
+    degraded; the gateway then rebuilds it from the conversation log.
+
+    Use it as an async context manager: leaving stops the task, after a last attempt to replay.
+    """
+
+    def __init__(
+        self,
+        primary: SessionStore,
+        memory: EmbeddedSessionStore,
+        settings: FallbackSettings,
+        *,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        """Assume that the primary is there. `memory` must be used by nobody else."""
+        self._primary = primary
+        self._memory = memory
+        self._settings = settings
+        self._sleep = sleep
+        self._queue = ReplayQueue(primary, memory, settings)
+        self._recovery: asyncio.Task[None] | None = None  # runs from the loss of the primary to its return
+
+    async def __aenter__(self) -> Self:
+        """Nothing to start: the first failure does."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop, and say what could not be replayed: the conversation log still has it."""
+        recovery = self._recovery
+        if recovery is None:
+            return
+        recovery.cancel()
+        await asyncio.wait([recovery])
+        with contextlib.suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(self._settings.close_timeout_seconds):
+                await self._catch_up()
+        if len(self._queue):
+            _log.warning("session_writes_not_replayed", writes=len(self._queue))
+
+    @property
+    def is_degraded(self) -> bool:
+        """Whether answers come from memory."""
+        return self._recovery is not None
+
+    @property
+    def queued_writes(self) -> int:
+        """Writes that wait for the primary."""
+        return len(self._queue)
+
+    async def wait_until_recovered(self) -> None:
+        """Return when the primary is in use."""
+        if self._recovery is not None:
+            await asyncio.wait([self._recovery])
+
+    async def create(
+        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+    ) -> Answer[Session]:
+        """See `SessionStore.create`."""
+        return await self._write(Create(key=key, now=now, mark=mark, spec=spec))
+
+    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+        """See `SessionStore.get`."""
+        if not self.is_degraded:
+            try:
+                answer = await self._primary.get(key, now=now)
+            except StoreUnavailable as error:
+                self._lose_primary(error)
+            except NotFound:
+                if not self.is_degraded:
+                    self._memory.forget(key)
+                raise
+            else:
+                self._mirror(answer.value, now=now)
+                return answer
+        answer = await self._memory.get(key, now=now)
+        self._queue.note_read(key, now)
+        return Answer(answer.value, is_degraded=True)
+
+    async def list_sessions(
+        self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
+    ) -> Answer[list[Session]]:
+        """See `SessionStore.list_sessions`."""
+        if not self.is_degraded:
+            try:
+                return await self._primary.list_sessions(owner, limit=limit, after=after, now=now)
+            except StoreUnavailable as error:
+                self._lose_primary(error)
+        answer = await self._memory.list_sessions(owner, limit=limit, after=after, now=now)
+        return Answer(answer.value, is_degraded=True)
+
+    async def append(
+        self,
+        key: SessionKey,
+        turns: Sequence[NewTurn],
+        *,
+        create: SessionSpec | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+    ) -> Answer[Appended]:
+        """See `SessionStore.append`."""
+        return await self._write(Append(key=key, now=now, mark=mark, turns=tuple(turns), create=create))
+
+    async def extend(
+        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+    ) -> Answer[Session]:
+        """See `SessionStore.extend`."""
+        return await self._write(Extend(key=key, now=now, mark=mark, ttl=ttl))
+
+    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
+        """See `SessionStore.delete`."""
+        return await self._write(Delete(key=key, now=now, mark=mark))
+
+    async def check(self) -> None:
+        """See `SessionStore.check`: there is room for one more write, here or there."""
+        if self.is_degraded:
+            self._queue.check_room(0)
+
+    @overload
+    async def _write(self, write: Append) -> Answer[Appended]: ...
+    @overload
+    async def _write(self, write: Create | Extend | Delete) -> Answer[Session]: ...
+
+    async def _write(self, write: Write) -> Answer[Appended] | Answer[Session]:
+        answer: Answer[Appended] | Answer[Session]
+        if not self.is_degraded:
+            try:
+                answer = await write.apply(self._primary)
+            except StoreUnavailable as error:
+                self._lose_primary(error)
+            else:
+                await self._mirror_write(write, answer.value)
+                return answer
+        self._queue.check_room(write.size_bytes)
+        # Nothing suspends from here to the queue: writes wait in the order in which memory took them.
+        answer = await write.apply(self._memory)
+        self._queue.put(write, answer.value)
+        match answer.value:
+            case Appended() as appended:
+                return Answer(appended, is_degraded=True)
+            case session:
+                return Answer(session, is_degraded=True)
+
+    async def _mirror_write(self, write: Write, result: Appended | Session) -> None:
+        if self.is_degraded:
+            # The primary went while this call was on its way back: memory may hold later writes by now, which
+            # the answer does not. So memory does the write itself; it was done there, so it is not queued.
+            with contextlib.suppress(NotFound, AlreadyExists):
+                await write.apply(self._memory)
+            return
+        match write, result:
+            case Append(), Appended(session=session):
+                self._mirror(session, now=write.now)
+            case Create(), Session() as session:
+                self._mirror(session, now=write.now)
+            case Extend(), Session():
+                with contextlib.suppress(NotFound):
+                    await self._memory.extend(write.key, ttl=write.ttl, now=write.now)
+            case _:
+                self._memory.forget(write.key)
+        if write.mark is not None:
+            self._memory.adopt_mark(write.key.owner, write.mark, result, now=write.now)
+
+    def _mirror(self, session: Session, *, now: datetime) -> None:
+        if not self.is_degraded:
+            self._memory.adopt(session, now=now)
+
+    def _lose_primary(self, error: StoreUnavailable) -> None:
+        if self.is_degraded:
+            return
+        _log.warning("session_store_lost", store=error.metadata.get("store", _STORE_NAME), exc_info=error)
+        self._recovery = asyncio.create_task(self._recover(), name="session-store-recovery")
+
+    async def _recover(self) -> None:
+        pause_seconds = self._settings.probe_seconds_min
+        replayed: int | None = None
+        while replayed is None:
+            await self._sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, self._settings.probe_seconds_max)
+            try:
+                replayed = await self._catch_up()
+            except StoreUnavailable:
+                continue
+            except Exception:
+                # Nobody awaits this task: without the next attempt, memory would have to do for good.
+                _log.exception("session_store_recovery_failed")
+        # The queue was found empty without suspending since: nothing can have come in between.
+        self._recovery = None
+        _log.info("session_store_back", replayed_writes=replayed)
+
+    async def _catch_up(self) -> int:
+        await self._primary.check()
+        return await self._queue.replay()

@@ -1,0 +1,99 @@
+"""Writes to a session store as values, so that they can be kept and done again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from services.session.model import (
+    Appended,
+    NewTurn,
+    RequestMark,
+    Session,
+    SessionKey,
+    SessionSpec,
+    turn_size_bytes,
+)
+from services.session.store import Answer, SessionStore
+
+_OVERHEAD_BYTES: Final = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create:
+    """See `SessionStore.create`."""
+
+    key: SessionKey
+    now: datetime
+    mark: RequestMark | None
+    spec: SessionSpec
+
+    async def apply(self, store: SessionStore) -> Answer[Session]:
+        """Do it."""
+        return await store.create(self.key, self.spec, now=self.now, mark=self.mark)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        return _OVERHEAD_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append:
+    """See `SessionStore.append`."""
+
+    key: SessionKey
+    now: datetime
+    mark: RequestMark | None
+    turns: tuple[NewTurn, ...]
+    create: SessionSpec | None
+
+    async def apply(self, store: SessionStore) -> Answer[Appended]:
+        """Do it."""
+        return await store.append(self.key, self.turns, create=self.create, now=self.now, mark=self.mark)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        return _OVERHEAD_BYTES + sum(turn_size_bytes(turn.turn) for turn in self.turns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extend:
+    """See `SessionStore.extend`."""
+
+    key: SessionKey
+    now: datetime
+    mark: RequestMark | None
+    ttl: timedelta | None
+
+    async def apply(self, store: SessionStore) -> Answer[Session]:
+        """Do it."""
+        return await store.extend(self.key, ttl=self.ttl, now=self.now, mark=self.mark)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        return _OVERHEAD_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """See `SessionStore.delete`."""
+
+    key: SessionKey
+    now: datetime
+    mark: RequestMark | None
+
+    async def apply(self, store: SessionStore) -> Answer[Session]:
+        """Do it."""
+        return await store.delete(self.key, now=self.now, mark=self.mark)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        return _OVERHEAD_BYTES
+
+
+Write = Create | Append | Extend | Delete

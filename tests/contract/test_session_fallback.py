@@ -1,0 +1,37 @@
+"""The fallback, over a primary that is there and over one that is not."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from services.session.config import EmbeddedSettings, FallbackSettings
+from services.session.stores.embedded import EmbeddedSessionStore
+from services.session.stores.fallback import FallbackSessionStore
+from tests.contract.session_store import STORE_SETTINGS, SessionStoreContract
+from tests.support.session import Line, ManualSleep, SwitchableStore
+
+
+def embedded() -> EmbeddedSessionStore:
+    return EmbeddedSessionStore(EmbeddedSettings(), STORE_SETTINGS)
+
+
+class TestFallbackSessionStore(SessionStoreContract):
+    @pytest.fixture
+    async def store(self) -> AsyncIterator[FallbackSessionStore]:
+        primary = SwitchableStore(embedded())
+        async with FallbackSessionStore(
+            primary, embedded(), FallbackSettings(), sleep=ManualSleep()
+        ) as store:
+            yield store
+            assert not store.is_degraded
+
+
+class TestFallbackSessionStoreWithoutItsPrimary(SessionStoreContract):
+    @pytest.fixture
+    async def store(self) -> AsyncIterator[FallbackSessionStore]:
+        primary = SwitchableStore(embedded())
+        primary.line = Line.CUT
+        async with FallbackSessionStore(
+            primary, embedded(), FallbackSettings(), sleep=ManualSleep()
+        ) as store:
+            yield store

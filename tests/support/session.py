@@ -1,0 +1,112 @@
+"""A session store that can be cut off, and a pause that ends when a test says so."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import TypeVar
+
+from services.common.errors import StoreUnavailable
+from services.session.model import (
+    Appended,
+    NewTurn,
+    Owner,
+    RequestMark,
+    Session,
+    SessionCursor,
+    SessionKey,
+    SessionSpec,
+)
+from services.session.store import Answer, SessionStore
+
+T = TypeVar("T")
+
+
+class Line(Enum):
+    """How the line to a store is."""
+
+    UP = auto()
+    CUT = auto()
+    CUT_ON_THE_WAY_BACK = auto()  # calls take effect, their answers are lost
+
+
+class SwitchableStore:
+    """Passes calls on to a real store while its line is up."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self.line = Line.UP
+        self.calls = 0  # attempts, those over a cut line included
+
+    async def create(
+        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+    ) -> Answer[Session]:
+        return await self._pass(lambda: self._store.create(key, spec, now=now, mark=mark))
+
+    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+        return await self._pass(lambda: self._store.get(key, now=now))
+
+    async def list_sessions(
+        self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
+    ) -> Answer[list[Session]]:
+        return await self._pass(lambda: self._store.list_sessions(owner, limit=limit, after=after, now=now))
+
+    async def append(
+        self,
+        key: SessionKey,
+        turns: Sequence[NewTurn],
+        *,
+        create: SessionSpec | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+    ) -> Answer[Appended]:
+        return await self._pass(lambda: self._store.append(key, turns, create=create, now=now, mark=mark))
+
+    async def extend(
+        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+    ) -> Answer[Session]:
+        return await self._pass(lambda: self._store.extend(key, ttl=ttl, now=now, mark=mark))
+
+    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
+        return await self._pass(lambda: self._store.delete(key, now=now, mark=mark))
+
+    async def check(self) -> None:
+        await self._pass(lambda: self._store.check())
+
+    async def _pass(self, call: Callable[[], Awaitable[T]]) -> T:
+        self.calls += 1
+        await asyncio.sleep(0)  # as a call over a network, it lets others run
+        if self.line is Line.CUT:
+            raise StoreUnavailable("switchable")
+        result = await call()
+        if self.line is Line.CUT_ON_THE_WAY_BACK:
+            raise StoreUnavailable("switchable")
+        return result
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause that somebody is in."""
+
+    seconds: float  # how long it would be
+    over: asyncio.Event
+
+    def end(self) -> None:
+        self.over.set()
+
+
+class ManualSleep:
+    """Stands in for `asyncio.sleep`: a pause lasts until it is ended."""
+
+    def __init__(self) -> None:
+        self._begun: asyncio.Queue[Pause] = asyncio.Queue()
+
+    async def __call__(self, seconds: float) -> None:
+        pause = Pause(seconds, asyncio.Event())
+        self._begun.put_nowait(pause)
+        await pause.over.wait()
+
+    async def next_pause(self) -> Pause:
+        """Waits for the next pause to begin."""
+        return await self._begun.get()
