@@ -1,0 +1,57 @@
+"""`mneme conversations` and `mneme transcript`: the conversation log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from services.cli import options
+from services.cli.rendering import plain, turn_text, when, who
+from services.cli.state import CliState, state_of
+
+
+def conversations(context: typer.Context, user: options.User) -> None:
+    """List a user's conversations, the last written first."""
+    state = state_of(context)
+    state.run(_conversations(state, user))
+
+
+def transcript(
+    context: typer.Context,
+    conversation: Annotated[str, typer.Argument(help="The conversation's id.")],
+    user: options.User,
+) -> None:
+    """Print what was said in a conversation, oldest first."""
+    state = state_of(context)
+    state.run(_transcript(state, user, conversation))
+
+
+async def _conversations(state: CliState, user: str) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("conversation", "turns", "first written", "last written"):
+        table.add_column(heading, justify="right" if heading == "turns" else "left")
+    async with state.connect() as client:
+        async for found in client.list_conversations(user):
+            table.add_row(
+                plain(found.conversation_id),
+                str(found.interaction_count),
+                when(found.create_time),
+                when(found.update_time),
+            )
+    state.out.print(table if table.row_count else "No conversations.")
+
+
+async def _transcript(state: CliState, user: str, conversation: str) -> None:
+    count = 0
+    async with state.connect() as client:
+        # Printed as it comes, since a transcript may be long.
+        async for interaction in client.list_interactions(user, conversation):
+            count += 1
+            line = Text(f"{when(interaction.turn.time)} ", style="cyan")
+            line.append_text(Text.assemble((who(interaction.turn).plain, "green"), ": "))
+            state.out.print(line.append_text(Text.assemble((turn_text(interaction.turn).plain, "default"))))
+    if not count:
+        state.out.print("Nothing was said there.")

@@ -1,0 +1,171 @@
+"""`mneme demo`: a conversation to look at, and answers with their reasons."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from mneme_client import Client, RecallResult
+from services.cli import options
+from services.cli.commands.up import stop_signals
+from services.cli.demo_data import DEMO_USER, DemoQuestion, demo_entries, demo_questions
+from services.cli.health import Answer, ask
+from services.cli.importers.load import import_entries
+from services.cli.importers.model import ImportedTurn
+from services.cli.local_stack import StackOptions, open_stack
+from services.cli.rendering import lanes_in_words, parts_in_words, plain, print_degraded, turn_text, when, who
+from services.cli.state import CliState, state_of
+from services.cli.traces import trace_calls
+from services.common.datadir import DataDirError
+
+_MEMORIES_SHOWN = 3
+_FACTS_SHOWN = 3
+_VISIBLE_TIMEOUT_SECONDS = 300.0
+
+
+def demo(
+    context: typer.Context,
+    serve: Annotated[bool, typer.Option("--serve", help="Keep serving afterwards.")] = False,
+    data_dir: options.DataDir = None,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 7700,
+    trace_console: options.TraceConsole = False,
+) -> None:
+    """Import a conversation of two friends, ask questions about it, and show the answers with their reasons.
+
+    Uses the service at --target if one answers there, and else starts all services in this process.
+    """
+    state = state_of(context, data_dir=data_dir)
+    try:
+        state.run(_demo(state, host=host, port=port, serve=serve, trace=trace_console))
+    except (DataDirError, OSError) as error:
+        state.fail(str(error))
+
+
+async def _demo(state: CliState, *, host: str, port: int, serve: bool, trace: bool) -> None:
+    begun = time.monotonic()
+    with trace_calls(state.out, enabled=trace):
+        async with _service(state, host=host, port=port) as (target, client, is_ours):
+            asked_at = await _ensure_imported(state, client)
+            for number, question in enumerate(demo_questions(), start=1):
+                if question.shown:
+                    await _ask(state, client, question, number=number, as_of_time=asked_at, begun=begun)
+            state.out.print(f"\nAll of this took {time.monotonic() - begun:.1f} s.", highlight=False)
+            _print_next_steps(state, target, is_serving=serve or not is_ours)
+            if serve and is_ours:
+                stop = stop_signals()
+                state.out.print("\nServing. Ctrl-C stops it.", style="dim")
+                await stop.wait()
+                state.out.print("stopping: calls under way are finished first")
+
+
+@asynccontextmanager
+async def _service(state: CliState, *, host: str, port: int) -> AsyncIterator[tuple[str, Client, bool]]:
+    """The address of a service, a client of it, and whether it runs in this process."""
+    if await ask(state.target, tls=state.tls) is Answer.SERVING:
+        state.out.print(f"Using the service at {state.target}.", markup=False, highlight=False)
+        async with state.client() as client:
+            yield state.target, client, False
+        return
+    state.out.print(f"Starting all services on embedded engines, data in {state.data_dir}", soft_wrap=True)
+    started = time.monotonic()
+    stack = open_stack(StackOptions(data_dir=state.data_dir, host=host, port=port))
+    async with stack as target, state.local_client(target) as client:
+        elapsed = time.monotonic() - started
+        state.out.print(f"Serving at {target} after {elapsed:.1f} s.", markup=False, highlight=False)
+        yield target, client, True
+
+
+async def _ensure_imported(state: CliState, client: Client) -> datetime | None:
+    """Imports the conversation unless it is there, and returns the time of its last turn."""
+    entries = demo_entries()
+    turns = [entry for entry in entries if isinstance(entry, ImportedTurn)]
+    present = sum([c.interaction_count async for c in client.list_conversations(DEMO_USER)])
+    if present >= len(turns):
+        state.out.print(f"The demo conversation is there already: {present} turns.", highlight=False)
+        await _wait_for_backlog(state, client)
+        return turns[-1].turn.time
+    started = time.monotonic()
+    with state.out.status(f"Importing {len(turns)} turns"):
+        summary = await import_entries(client, entries, user_id=DEMO_USER, on_progress=lambda _: None)
+    durable = time.monotonic()
+    with state.out.status("Waiting until they can be found"):
+        await client.wait_until_visible(
+            DEMO_USER, *summary.consistency_tokens, timeout_seconds=_VISIBLE_TIMEOUT_SECONDS
+        )
+    state.out.print(
+        f"Imported {summary.turn_count} turns: durable after {durable - started:.1f} s, "
+        f"embedded, indexed and read for facts and notes after {time.monotonic() - started:.1f} s.",
+        highlight=False,
+    )
+    return turns[-1].turn.time
+
+
+async def _wait_for_backlog(state: CliState, client: Client) -> None:
+    """Waits for what an import that was cut off left under way; there is no token of it."""
+    with state.out.status("Waiting for deliveries that are still under way"):
+        async with asyncio.timeout(_VISIBLE_TIMEOUT_SECONDS):
+            # What is waited for may be in another process, so it is asked for.
+            while any(tier.pending_count for tier in await client.get_backlog()):  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+
+
+async def _ask(
+    state: CliState,
+    client: Client,
+    question: DemoQuestion,
+    *,
+    number: int,
+    as_of_time: datetime | None,
+    begun: float,
+) -> None:
+    started = time.monotonic()
+    found = await client.recall(DEMO_USER, question.question, limit=10, as_of_time=as_of_time)
+    elapsed = time.monotonic() - started
+    out = state.out
+    if number == 1:
+        out.print(f"First answer {time.monotonic() - begun:.1f} s after the start.", highlight=False)
+    out.print()
+    out.print(Text.assemble((f"{number}. {question.question}", "bold"), (f"  {elapsed * 1e3:.0f} ms", "dim")))
+    out.print(Text(f"   expected: {question.answer}", style="dim"))
+    _print_memories(state, found)
+    for recalled in found.facts[:_FACTS_SHOWN]:
+        out.print(Text.assemble(("   fact  ", "magenta"), plain(recalled.fact.text)))
+    print_degraded(out, found.tiers, degraded=found.degraded)
+
+
+def _print_memories(state: CliState, found: RecallResult) -> None:
+    for rank, memory in enumerate(found.memories[:_MEMORIES_SHOWN], start=1):
+        head = Text.assemble((f"   {rank}  ", "dim"), (when(memory.turn.time), "cyan"), "  ")
+        head.append_text(Text.assemble((who(memory.turn).plain, "green"), ": ")).append_text(turn_text(memory.turn))
+        state.out.print(head)
+        reasons = f"      {lanes_in_words(memory.explanation)}; {memory.score:.2f} = "
+        state.out.print(Text(reasons + parts_in_words(memory.explanation), style="yellow"))
+
+
+def _print_next_steps(state: CliState, target: str, *, is_serving: bool) -> None:
+    if not is_serving:
+        state.out.print("`mneme demo --serve` keeps serving, so that you can ask questions of your own.")
+        return
+    request = f'{{"user_id": "{DEMO_USER}", "query": "What does Nadia grow?", "limit": 3}}'
+    lines = [
+        "",
+        "Ask it yourself, with no file but grpcurl (`make tools` gets it):",
+        f"  grpcurl -plaintext -d '{request}' {target} mneme.gateway.v1.MemoryService/Recall",
+        "from the command line:",
+        f'  .venv/bin/mneme --target {target} recall "What does Nadia grow?" --user {DEMO_USER} --explain',
+        "or from Python:",
+        "  from mneme_client import SyncClient",
+        f'  with SyncClient("{target}") as client:',
+        f'      for memory in client.recall("{DEMO_USER}", "What does Nadia grow?").memories:',
+        "          print(memory.turn.time, memory.turn.speaker, memory.text)",
+    ]
+    for line in lines:
+        state.out.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,61 @@
+"""`mneme up`: all services."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from typing import Annotated
+
+import typer
+
+from services.cli import options
+from services.cli.local_stack import StackOptions, open_stack
+from services.cli.state import CliState, state_of
+from services.common.datadir import DataDirError
+
+
+def up(
+    context: typer.Context,
+    data_dir: options.DataDir = None,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 7700,
+    processes: Annotated[
+        bool, typer.Option("--processes", help="One process for each service instead of one for all.")
+    ] = False,
+) -> None:
+    """Start all five services on embedded engines, and serve until SIGTERM or Ctrl-C."""
+    state = state_of(context, data_dir=data_dir)
+    stack = StackOptions(data_dir=state.data_dir, host=host, port=port, processes=processes)
+    try:
+        state.run(_serve(state, stack))
+    except (DataDirError, OSError) as error:
+        state.fail(str(error))
+
+
+async def _serve(state: CliState, stack: StackOptions) -> None:
+    stop = stop_signals()
+    started = time.monotonic()
+    async with open_stack(stack) as target:
+        state.out.print(f"Mneme serves at {target}, started in {time.monotonic() - started:.1f} s", highlight=False)
+        state.out.print(f"data folder {stack.data_dir}", markup=False, highlight=False, soft_wrap=True)
+        state.out.print("Ctrl-C stops it.", style="dim")
+        await stop.wait()
+        state.out.print("stopping: calls under way are finished first")
+
+
+def stop_signals() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set, so that services drain instead of being cut off.
+
+    A second signal has its usual effect, for those who cannot wait.
+    """
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+
+    def on_signal() -> None:
+        stop.set()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    return stop

@@ -1,0 +1,66 @@
+"""Checks of what is around the process: the data folder, the disk, the ports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from services.cli.doctor.model import Finding, Verdict
+from services.cli.health import Answer, ask
+from services.common.datadir import DataDir, DataDirError, DataDirLocked
+
+PORTS = {7700: "gateway", 7701: "session", 7702: "episodic", 7703: "semantic", 7704: "agentic"}
+"""Where the services serve unless told otherwise."""
+
+_FREE_BYTES_MIN = 1_000_000_000
+
+
+def check_data_dir(path: Path) -> Iterator[Finding]:
+    """The data folder: usable, in use or not, and the space left."""
+    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not (path / "mneme.lock").exists():
+        # Nothing of Mneme's is there, and a check leaves nothing behind.
+        writable = existing.is_dir() and os.access(existing, os.W_OK)
+        yield Finding(
+            "data folder",
+            Verdict.OK if writable else Verdict.FAILED,
+            f"{path} will be made or filled"
+            if writable
+            else f"{path} cannot be made: {existing} is read-only for this user",
+        )
+    else:
+        yield _open(path)
+    free = shutil.disk_usage(existing).free
+    yield Finding(
+        "free disk",
+        Verdict.OK if free >= _FREE_BYTES_MIN else Verdict.WARNING,
+        f"{free / 1e9:.1f} GB",
+        "" if free >= _FREE_BYTES_MIN else "PostgreSQL stops when the disk is full",
+    )
+
+
+def _open(path: Path) -> Finding:
+    try:
+        with DataDir(path):
+            return Finding("data folder", Verdict.OK, f"{path}, not in use")
+    except DataDirLocked as error:
+        # That is how it looks while Mneme runs.
+        return Finding("data folder", Verdict.OK, f"{path}, in use by process {error.pid or '?'}")
+    except (DataDirError, OSError) as error:
+        return Finding("data folder", Verdict.FAILED, str(error))
+
+
+async def check_ports(host: str = "127.0.0.1") -> AsyncIterator[Finding]:
+    """The ports of the services: free, or who answers."""
+    for port, name in PORTS.items():
+        answer = await ask(f"{host}:{port}")
+        subject = f"port {port} ({name})"
+        if answer is Answer.NOBODY:
+            yield Finding(subject, Verdict.OK, "free")
+        elif answer is Answer.SERVING:
+            yield Finding(subject, Verdict.OK, answer.value)
+        else:
+            hint = f"stop what uses it, or choose another port than {port}"
+            yield Finding(subject, Verdict.WARNING, answer.value, hint)

@@ -1,0 +1,58 @@
+"""Who answers at an address."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import Enum
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from mneme_client import Tls
+from mneme_client.channel import Connection
+
+
+class Answer(Enum):
+    """What was found at an address."""
+
+    NOBODY = "nobody answers"
+    SERVING = "a gRPC service is serving"
+    NOT_SERVING = "a gRPC service is there, and not ready"
+    STRANGER = "something else answers"
+
+
+async def ask(target: str, *, tls: Tls | None = None, timeout_seconds: float = 1.0) -> Answer:
+    """Asks for the health of the service at a target, without a credential."""
+    connection = Connection(target, None, tls)
+    credentials, options = connection.credentials(), connection.options()
+    channel = (
+        grpc.aio.insecure_channel(target, options=options)
+        if credentials is None
+        else grpc.aio.secure_channel(target, credentials, options=options)
+    )
+    async with channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)  # its stubs declare no methods
+        try:
+            response = await stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout_seconds)
+        except grpc.aio.AioRpcError as error:
+            unreachable = error.code() in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
+            if not unreachable:
+                return Answer.NOT_SERVING
+            return Answer.STRANGER if await _accepts_connections(target) else Answer.NOBODY
+    if response.status == health_pb2.HealthCheckResponse.SERVING:
+        return Answer.SERVING
+    return Answer.NOT_SERVING
+
+
+async def _accepts_connections(target: str) -> bool:
+    host, _, port = target.rpartition(":")
+    if not port.isdigit():
+        return False
+    try:
+        async with asyncio.timeout(0.5):
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True

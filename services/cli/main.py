@@ -1,0 +1,75 @@
+"""The command line `mneme`: its composition root, and the only reader of the environment in it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mneme_client import DEFAULT_TARGET, Tls
+from services.cli.commands.conversations import conversations, transcript
+from services.cli.commands.deliveries import backlog, dead_letters
+from services.cli.commands.demo import demo
+from services.cli.commands.doctor import doctor
+from services.cli.commands.feedback import feedback
+from services.cli.commands.import_file import import_file
+from services.cli.commands.keys import keys
+from services.cli.commands.prompt_context import context
+from services.cli.commands.recall import recall
+from services.cli.commands.remember import remember
+from services.cli.commands.up import up
+from services.cli.state import CliState
+from services.common.datadir import DataDirError, default_data_dir
+
+app = typer.Typer(
+    name="mneme",
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,  # locals hold keys and what people said
+    help="Long-term memory for AI agents.",
+)
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    target: Annotated[str, typer.Option(envvar="MNEME_TARGET", help="Address of the gateway.")] = DEFAULT_TARGET,
+    api_key: Annotated[
+        str, typer.Option(envvar="MNEME_API_KEY", help="Credential.", show_default=False, show_envvar=True)
+    ] = "",
+    tls: Annotated[bool, typer.Option("--tls", envvar="MNEME_TLS", help="Encrypt the connection.")] = False,
+    ca_file: Annotated[
+        Path | None,
+        typer.Option(envvar="MNEME_CA_FILE", help="Trust this authority (PEM); implies --tls.", exists=True),
+    ] = None,
+    timeout_seconds: Annotated[
+        float, typer.Option("--timeout", min=0.01, help="Deadline of a call in seconds.")
+    ] = 10.0,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(envvar="MNEME_DATA_DIR", help="Where embedded engines keep their data.", show_default=False),
+    ] = None,
+) -> None:
+    """Long-term memory for AI agents."""
+    try:
+        folder = data_dir or default_data_dir(os.environ)
+    except DataDirError as error:
+        raise typer.BadParameter(str(error), param_hint="--data-dir") from error
+    context.obj = CliState(
+        target=target,
+        api_key=api_key or None,
+        tls=Tls(root_certificates=ca_file.read_bytes() if ca_file else None) if tls or ca_file else None,
+        timeout_seconds=timeout_seconds,
+        data_dir=folder.expanduser().absolute(),
+    )
+
+
+for _command in (up, demo, remember, recall, context, feedback, conversations, transcript, backlog, doctor):
+    app.command()(_command)
+app.command("import")(import_file)
+app.command("dead-letters")(dead_letters)
+app.add_typer(keys, name="keys")
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,179 @@
+"""Answers as tables and sentences for the terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mneme_client import Explanation, Memory, RecallResult, TierReport, TierState, Turn
+
+# Remembered text may hold escape sequences that would move the cursor or rename the window.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+_LANES = {
+    "dense": "by meaning",
+    "lexical": "by its words",
+    "facts": "through a fact",
+    "notes": "through a note",
+}
+_PARTS = {
+    "dense": "meaning",
+    "lexical": "shared words",
+    "neighbours": "turns around it",
+    "answers": "answers a question that fits",
+    "session": "its session",
+    "speaker": "who speaks",
+    "role": "whose turn it is",
+    "time": "when",
+    "kind": "kind of turn",
+    "length": "length",
+    "facts": "facts",
+    "notes": "notes",
+}
+_PARTS_SHOWN = 4
+
+
+def plain(text: str) -> Text:
+    """Text from a memory, without anything that a terminal or rich would obey."""
+    return Text(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def turn_text(turn: Turn) -> Text:
+    """What was said, and what its photos show."""
+    captions = [f"[photo: {a.caption}]" for a in turn.attachments if a.caption]
+    return plain(" ".join([turn.content, *captions]).strip())
+
+
+def when(moment: datetime | None) -> str:
+    """A time to the minute, UTC."""
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+
+
+def who(turn: Turn) -> Text:
+    """The speaker's name, or else the role."""
+    return plain(turn.speaker or turn.role.name.lower())
+
+
+def seconds(value: timedelta | None) -> str:
+    """A duration in the unit that suits it."""
+    if value is None:
+        return ""
+    total = value.total_seconds()
+    return f"{total * 1e3:.1f} ms" if total < 1 else f"{total:.1f} s"
+
+
+def lanes_in_words(explanation: Explanation) -> str:
+    """How the search came upon a memory, such as "found by its words (1st), by meaning (2nd)"."""
+    found = [
+        f"{_LANES.get(lane.lane, lane.lane)} ({ordinal(lane.rank)})"
+        for lane in sorted(explanation.lanes, key=lambda lane: (lane.rank, lane.lane))
+    ]
+    return f"found {', '.join(found)}" if found else "found beside another memory"
+
+
+def parts_in_words(explanation: Explanation) -> str:
+    """The greatest parts of a score, such as "meaning +0.41, when +0.20", and the sum of the rest."""
+    parts = sorted(explanation.parts, key=lambda part: -abs(part.value))
+    words = [f"{_PARTS.get(part.name, part.name)} {part.value:+.2f}" for part in parts[:_PARTS_SHOWN]]
+    if rest := parts[_PARTS_SHOWN:]:
+        words.append(f"other {sum(part.value for part in rest):+.2f}")
+    return ", ".join(words)
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, and so on."""
+    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
+def memory_table(memories: Iterable[Memory], *, explain: bool = False) -> Table:
+    """Memories in order, with their reasons if wanted."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("#", justify="right", style="dim")
+    table.add_column("score", justify="right")
+    table.add_column("when", no_wrap=True, style="cyan")
+    table.add_column("who", style="green")
+    table.add_column("text", ratio=1, overflow="fold")
+    for rank, memory in enumerate(memories, start=1):
+        said = turn_text(memory.turn)
+        if explain:
+            why = f"{lanes_in_words(memory.explanation)}; {parts_in_words(memory.explanation)}"
+            said = Text("\n").join([said, Text(why.rstrip("; "), style="dim")])
+        table.add_row(str(rank), f"{memory.score:.2f}", when(memory.turn.time), who(memory.turn), said)
+    return table
+
+
+def print_recall(console: Console, found: RecallResult, *, explain: bool) -> None:
+    """Prints an answer: memories, facts, notes, and what may be missing."""
+    if found.memories:
+        console.print(memory_table(found.memories, explain=explain))
+    else:
+        console.print("Nothing was found.")
+    _print_list(console, "Facts", [plain(f.fact.text) for f in found.facts])
+    _print_list(console, "Notes", [plain(n.note.content) for n in found.notes])
+    if explain:
+        console.print(stage_line(found), style="dim", markup=False, highlight=False)
+    print_degraded(console, found.tiers, degraded=found.degraded, consistent=found.consistent)
+
+
+def stage_line(found: RecallResult) -> str:
+    """What was read out of the query, and what each stage took."""
+    reading = found.reading
+    times = [f"{when(r.start_time) or '...'} to {when(r.end_time) or '...'}" for r in reading.time_ranges]
+    parts = [f"read as: {_CONTROL.sub('', reading.embedded_query)}"] if reading.embedded_query else []
+    parts += [f"speakers: {', '.join(reading.speakers)}"] if reading.speakers else []
+    parts += [f"times: {', '.join(times)}"] if times else []
+    parts += [", ".join(f"{s.stage} {seconds(s.duration)}" for s in found.stages)] if found.stages else []
+    return "\n".join(parts)
+
+
+def print_degraded(
+    console: Console, tiers: Iterable[TierReport], *, degraded: bool, consistent: bool | None = None
+) -> None:
+    """Says what an answer may lack; prints nothing when it lacks nothing."""
+    for report in tiers:
+        if report.state is TierState.FAILED:
+            reason = report.reason or "no reason given"
+            console.print(f"The {report.tier.name.lower()} tier failed: {reason}.", style="yellow", markup=False)
+    if consistent is False:
+        console.print("The newest writes could not be waited for.", style="yellow")
+    elif degraded:
+        console.print("The answer may be incomplete.", style="yellow")
+
+
+def as_json(value: Any) -> str:
+    """A result of the client as JSON, enums by name, times as RFC 3339, durations in seconds."""
+    return json.dumps(_jsonable(value), ensure_ascii=False, indent=2)
+
+
+def _jsonable(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(k): _jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(v) for v in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    name = getattr(value, "name", None)
+    return name if isinstance(name, str) else value
+
+
+def _print_list(console: Console, title: str, lines: list[Text]) -> None:
+    if not lines:
+        return
+    console.print()
+    console.print(title, style="bold")
+    for line in lines:
+        row: RenderableType = Text("- ").append_text(line)
+        console.print(row)

@@ -1,0 +1,95 @@
+"""What every command is given: how to reach the service, where data lies, and where to print."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import grpc
+import typer
+from rich.console import Console
+
+from mneme_client import Client, MnemeClientError, Tls
+from services.cli.local_stack import StackOptions, open_stack
+from services.cli.traces import trace_calls
+
+Result = TypeVar("Result")
+
+_HINTS = {
+    grpc.StatusCode.UNAVAILABLE: "Is Mneme running? `mneme up` starts it; --target names another address.",
+    grpc.StatusCode.UNAUTHENTICATED: "Give a key by --api-key or MNEME_API_KEY.",
+}
+
+
+@dataclass(frozen=True)
+class CliState:
+    """Made once by `main`, from options and the environment."""
+
+    target: str
+    api_key: str | None
+    tls: Tls | None
+    timeout_seconds: float
+    data_dir: Path  # of a stack that runs in this process
+    out: Console = field(default_factory=Console)
+    err: Console = field(default_factory=lambda: Console(stderr=True))
+
+    def client(self) -> Client:
+        """A client of the service at the target."""
+        return Client(
+            self.target,
+            self.api_key,
+            tls=self.tls or False,
+            default_timeout_seconds=self.timeout_seconds,
+        )
+
+    def local_client(self, target: str) -> Client:
+        """A client of a service in this process, which serves loopback without keys or TLS."""
+        return Client(target, default_timeout_seconds=self.timeout_seconds)
+
+    def run(self, main: Coroutine[Any, Any, Result]) -> Result:
+        """Runs a command's work. Failures of the service become a message and exit code 1."""
+        try:
+            return asyncio.run(main)
+        except MnemeClientError as error:
+            self.fail(f"{error}", _HINTS.get(error.code, ""))
+        except TimeoutError as error:
+            self.fail(f"{error}")
+
+    def fail(self, message: str, hint: str = "") -> NoReturn:
+        """Prints why a command cannot go on, and ends it with exit code 1."""
+        self.err.print(message, style="red", markup=False, highlight=False)
+        if hint:
+            self.err.print(hint, markup=False, highlight=False)
+        raise typer.Exit(1)
+
+    @asynccontextmanager
+    async def connect(self, *, embedded: bool = False, trace: bool = False) -> AsyncIterator[Client]:
+        """A client of the service at the target, or of one that runs in this process meanwhile.
+
+        Args:
+            embedded: Start all services in this process, on the data folder, and stop them afterwards.
+            trace: Print the spans of the calls as a tree at the end. Those of the services are among them
+                only when they run in this process.
+        """
+        with trace_calls(self.out, enabled=trace):
+            if not embedded:
+                async with self.client() as client:
+                    yield client
+                return
+            # Port 0: a free one, nobody else needs to find it.
+            async with (
+                open_stack(StackOptions(data_dir=self.data_dir, host="127.0.0.1", port=0)) as address,
+                self.local_client(address) as client,
+            ):
+                yield client
+
+
+def state_of(context: typer.Context, *, data_dir: Path | None = None) -> CliState:
+    """The state that `main` made, with the data folder that the command was given."""
+    state = context.obj
+    assert isinstance(state, CliState)
+    return replace(state, data_dir=data_dir.expanduser().absolute()) if data_dir else state
