@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -49,6 +49,8 @@ class Target:
     """Its data folder; None for a stack that somebody else runs."""
     start_seconds: float | None
     """Time from nothing to ready; None for a stack that somebody else runs."""
+    tiers: Mapping[str, str] = field(default_factory=dict)
+    """Addresses of the tiers by name, where they are served on addresses of their own."""
 
 
 @contextlib.asynccontextmanager

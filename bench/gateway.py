@@ -75,9 +75,7 @@ class Gateway:
 
     async def backlog(self) -> Backlog:
         """What is still to be delivered."""
-        response = await self.delivery.GetBacklog(
-            pb.GetBacklogRequest(), timeout=CALL_SECONDS, metadata=self.metadata
-        )
+        response = await self.delivery.GetBacklog(pb.GetBacklogRequest(), timeout=CALL_SECONDS, metadata=self.metadata)
         return Backlog(
             pending=sum(tier.pending_count for tier in response.tiers),
             dead=sum(tier.dead_count for tier in response.tiers),

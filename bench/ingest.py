@@ -93,9 +93,7 @@ def _turn(turn: LocomoTurn, ingested: Ingested) -> common_pb2.Turn:
         ingested.cut_turns.append(turn.turn_id)
     message = common_pb2.Turn(
         role=(
-            common_pb2.MESSAGE_ROLE_ASSISTANT
-            if turn.speaker.casefold() == _ASSISTANT
-            else common_pb2.MESSAGE_ROLE_USER
+            common_pb2.MESSAGE_ROLE_ASSISTANT if turn.speaker.casefold() == _ASSISTANT else common_pb2.MESSAGE_ROLE_USER
         ),
         speaker=turn.speaker[:_SPEAKER_CHARS_MAX],
         content=turn.text[:CONTENT_CHARS_MAX],

@@ -123,8 +123,7 @@ def parse_conversation(name: str, data: Mapping[str, Any]) -> LocomoConversation
     """Read one conversation from its parsed file."""
     numbers = sorted(int(match[1]) for match in map(_SESSION_KEY.fullmatch, data) if match)
     sessions = tuple(
-        _session(number, data[f"session_{number}"] or [], data.get(f"session_{number}_date_time"))
-        for number in numbers
+        _session(number, data[f"session_{number}"] or [], data.get(f"session_{number}_date_time")) for number in numbers
     )
     turn_ids = {turn.turn_id for session in sessions for turn in session.turns}
     questions = tuple(

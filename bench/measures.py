@@ -105,6 +105,4 @@ def _estimate(name: str, questions: Sequence[ScoredQuestion], resamples: int, se
     draws = np.random.default_rng(seed).integers(0, len(sums), size=(resamples, len(sums)))
     means = sums[draws].sum(axis=1) / counts[draws].sum(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
-    return Estimate(
-        value=value, low=round(float(low), 4), high=round(float(high), 4), questions=int(counts.sum())
-    )
+    return Estimate(value=value, low=round(float(low), 4), high=round(float(high), 4), questions=int(counts.sum()))

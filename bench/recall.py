@@ -164,9 +164,7 @@ async def _ask(
         outcome.recall_seconds.append(time.perf_counter() - started)
         outcome.degraded_answers += response.degraded
         ranked = _turn_ids([memory.memory_id for memory in response.memories], ingested)
-    outcome.ranked_lines.append(
-        {"conversation": conversation.name, "question": question.index, "ranked": ranked}
-    )
+    outcome.ranked_lines.append({"conversation": conversation.name, "question": question.index, "ranked": ranked})
     if not question.gold:
         return
     scores = ranking_scores(ranked, question.gold, limit=limit)
@@ -176,9 +174,7 @@ async def _ask(
     outcome.scored.append(ScoredQuestion(conversation.name, question.category, scores))
 
 
-async def _context_turns(
-    gateway: Gateway, ingested: Ingested, query: str, budget: int, outcome: Outcome
-) -> list[str]:
+async def _context_turns(gateway: Gateway, ingested: Ingested, query: str, budget: int, outcome: Outcome) -> list[str]:
     request = pb.BuildContextRequest(user_id=ingested.user_id, query=query, token_budget=budget)
     started = time.perf_counter()
     response = await retried(lambda: gateway.build_context(request))
@@ -201,9 +197,7 @@ def _turn_ids(interaction_ids: Iterable[str], ingested: Ingested) -> list[str]:
 def _notes(conversation: LocomoConversation, ingested: Ingested) -> list[str]:
     notes = []
     if ingested.cut_turns:
-        notes.append(
-            f"{conversation.name}: cut to {CONTENT_CHARS_MAX:,} characters: {', '.join(ingested.cut_turns)}"
-        )
+        notes.append(f"{conversation.name}: cut to {CONTENT_CHARS_MAX:,} characters: {', '.join(ingested.cut_turns)}")
     if ingested.empty_turns:
         notes.append(f"{conversation.name}: left out for lack of text: {', '.join(ingested.empty_turns)}")
     if ingested.undated_turns:
@@ -214,9 +208,7 @@ def _notes(conversation: LocomoConversation, ingested: Ingested) -> list[str]:
 # --------------------------------------------------------------------------------------------- report
 
 
-def _report(
-    options: Options, conversations: Sequence[LocomoConversation], outcome: Outcome
-) -> dict[str, object]:
+def _report(options: Options, conversations: Sequence[LocomoConversation], outcome: Outcome) -> dict[str, object]:
     turn_count = sum(conversation.turn_count for conversation in conversations)
     settings = {
         "data": options.data.resolve().name,
@@ -230,9 +222,7 @@ def _report(
         "questions_scored": len(outcome.scored),
         "overall": summarise(outcome.scored),
         "categories": {name: summarise(group) for name, group in by_category(outcome.scored).items()},
-        "per_conversation": {
-            name: summarise(group) for name, group in by_conversation(outcome.scored).items()
-        },
+        "per_conversation": {name: summarise(group) for name, group in by_conversation(outcome.scored).items()},
         "degraded_answers": outcome.degraded_answers,
         "dead_deliveries": outcome.dead_deliveries,
         "timing": {
@@ -279,9 +269,7 @@ def _print(outcome: Outcome) -> None:
 
 def _options(arguments: Sequence[str] | None) -> Options:
     parser = argparse.ArgumentParser(prog="python -m bench.recall", description="Recall quality.")
-    parser.add_argument(
-        "--data", type=Path, required=True, help="folder of conversations, one JSON file each"
-    )
+    parser.add_argument("--data", type=Path, required=True, help="folder of conversations, one JSON file each")
     parser.add_argument("--out", type=Path, required=True, help="report, JSON")
     parser.add_argument("--ranked", type=Path, help="write the ranking of each question here, JSON lines")
     parser.add_argument("--target", help="gateway of a running stack; without it an embedded one is started")

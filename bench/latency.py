@@ -1,0 +1,158 @@
+"""Time of Recall and Remember by store size, as ratios to floors measured in the same run.
+
+    python -m bench.latency --sizes 1000,10000 --out FILE
+
+Each size has a process and a store of its own. README.md beside this file says what each figure means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from bench.common import REPOSITORY, BenchError, print_table, report_head, run, write_json
+from bench.latency_run import RunOptions, measure_size
+
+_DIRECT_FROM: Final = 100_000
+_SIZE_MIN: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line."""
+
+    sizes: tuple[int, ...]
+    out: Path
+    recalls: int
+    remembers: int
+    seed: int
+    direct: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; 2 when it cannot run."""
+    try:
+        options = _options(arguments)
+        results = _measure(options)
+    except BenchError as error:
+        print(f"bench.latency: {error}", file=sys.stderr)
+        return 2
+    settings = {
+        "sizes": options.sizes,
+        "recalls": options.recalls,
+        "remembers": options.remembers,
+        "seed": options.seed,
+        "direct": options.direct,
+    }
+    report = report_head("latency", driver="embedded", settings=settings) | {"sizes": results}
+    if len(results) > 1:
+        report["growth_of_recall_p50"] = _growth(results)
+    write_json(options.out, report)
+    _print(results)
+    return 0
+
+
+def _measure(options: Options) -> list[dict[str, Any]]:
+    """One process for each size: memory of a smaller run would be counted in a larger one."""
+    if len(options.sizes) == 1:
+        size = options.sizes[0]
+        run_options = RunOptions(
+            size=size,
+            recalls=options.recalls,
+            remembers=options.remembers,
+            seed=options.seed,
+            direct=options.direct,
+        )
+        return [run(measure_size(run_options))]
+    results: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
+        for size in options.sizes:
+            out = Path(folder) / f"{size}.json"
+            command = [sys.executable, "-m", "bench.latency", "--sizes", str(size), "--out", str(out)]
+            command += ["--recalls", str(options.recalls), "--remembers", str(options.remembers)]
+            command += ["--seed", str(options.seed), *(["--direct"] if options.direct else [])]
+            # Its table is not shown: the one at the end has all sizes.
+            done = subprocess.run(command, cwd=REPOSITORY, check=False, stdout=subprocess.DEVNULL)
+            if done.returncode != 0:
+                raise BenchError(f"the run with {size} memories ended with code {done.returncode}")
+            results += json.loads(out.read_text("utf-8"))["sizes"]
+    return results
+
+
+def _growth(results: Sequence[dict[str, Any]]) -> dict[str, float]:
+    first, last = results[0], results[-1]
+    quotient = last["recall"]["client"]["p50"] / first["recall"]["client"]["p50"]
+    return {"from": first["size"], "to": last["size"], "factor": round(quotient, 3)}
+
+
+def _print(results: Sequence[dict[str, Any]]) -> None:
+    columns = ["milliseconds", *[f"{result['size']:,}" for result in results]]
+    rows: list[list[object]] = []
+
+    def row(name: str, *path: str) -> None:
+        rows.append([name, *[_at(result, path) for result in results]])
+
+    for name in ("p50", "p95", "p99"):
+        row(f"Recall {name}", "recall", "client", name)
+    row("  floor p50", "recall", "floor", "total", "p50")
+    for part in ("embed", "search", "hops"):
+        row(f"    {part} p50", "recall", "floor", part, "p50")
+    row("  ratio of p50", "recall", "ratio_p50")
+    for stage in {name: None for result in results for name in result["recall"]["stages"]}:
+        row(f"  stage {stage}, mean", "recall", "stages", stage, "mean_milliseconds")
+    for name in ("p50", "p95"):
+        row(f"Remember {name}", "remember", "client", name)
+    row("  floor p50", "remember", "floor", "total", "p50")
+    row("    commit p50", "remember", "floor", "commit", "p50")
+    row("  ratio of p50", "remember", "ratio_p50")
+    row("acknowledged / s, 32 clients", "remember", "acknowledged_per_second")
+    row("indexed / s", "remember", "indexed_per_second")
+    row("bulk load indexed / s", "load", "indexed_per_second")
+    row("first start, s", "start", "first_seconds")
+    row("start with data, s", "start", "with_data_seconds")
+    row("disk MiB / 100,000", "per_100000_extrapolated", "disk_mebibytes")
+    row("memory MiB / 100,000", "per_100000_extrapolated", "memory_mebibytes")
+    print_table("Latency by memories in the store", columns, rows)
+
+
+def _at(result: dict[str, Any], path: Sequence[str]) -> object:
+    value: Any = result
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def _options(arguments: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(prog="python -m bench.latency", description="Latency by store size.")
+    parser.add_argument("--sizes", default="1000,10000", help="memories in the store, comma-separated")
+    parser.add_argument("--out", type=Path, required=True, help="report, JSON")
+    parser.add_argument("--recalls", type=int, default=300, help="Recalls measured (default 300)")
+    parser.add_argument("--remembers", type=int, default=300, help="Remembers measured (default 300)")
+    parser.add_argument("--seed", type=int, default=1, help="of the synthetic texts (default 1)")
+    parser.add_argument(
+        "--direct",
+        action="store_true",
+        help=f"load ready vectors into the episodic tier alone (for sizes from {_DIRECT_FROM:,}, "
+        "which would take hours to embed); the other tiers stay empty",
+    )
+    parsed = parser.parse_args(arguments)
+    try:
+        sizes = tuple(int(text.replace("_", "")) for text in parsed.sizes.split(","))
+    except ValueError as error:
+        raise BenchError(f"--sizes takes numbers separated by commas, not {parsed.sizes!r}") from error
+    if min(sizes) < _SIZE_MIN:
+        raise BenchError(f"--sizes start at {_SIZE_MIN}")
+    return Options(sizes, parsed.out, parsed.recalls, parsed.remembers, parsed.seed, parsed.direct)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,257 @@
+"""One store size: load it, then measure Recall and Remember beside their floors."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from bench.common import BenchError, Target, open_channel, open_target, ratio, times_of
+from bench.floor import BareIndex, RecallFloor, RememberFloor, empty_hops, similar_vectors
+from bench.gateway import Gateway, retried
+from bench.load_store import (
+    MAIN_USER,
+    LoadTimes,
+    conversations_of,
+    load_episodes_directly,
+    load_through_gateway,
+)
+from bench.resources import Footprint, footprint
+from bench.texts import TextSource
+from mneme.common.v1 import common_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from services.common.embedding.embedder import OnnxEmbedder
+from services.common.embedding.factory import EmbeddingSettings, create_embedder
+
+WARM_UPS: Final = 30
+_PAUSE_SECONDS: Final = 0.005
+"""Between two measurements, so that work behind an answer does not count against the next one."""
+_BURST_CLIENTS: Final = 32
+_BURST_CALLS: Final = 960
+_SAMPLE_TEXTS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What to measure."""
+
+    size: int
+    """Memories in the store."""
+    recalls: int
+    """Recalls measured, after the warm-up."""
+    remembers: int
+    """Remembers measured, after the warm-up."""
+    seed: int
+    """Of texts and vectors."""
+    direct: bool
+    """Load ready vectors into the episodic tier alone."""
+
+
+async def measure_size(options: RunOptions) -> dict[str, Any]:
+    """Run everything for one size, stack and client in this process; returns a part of the report."""
+    result: dict[str, Any] = {"size": options.size}
+    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
+        data_dir, scratch = Path(folder) / "data", Path(folder) / "floor"
+        async with AsyncExitStack() as stack:
+            target = await stack.enter_async_context(open_target(None, data_dir=data_dir))
+            channel = await stack.enter_async_context(open_channel(target.gateway))
+            gateway = Gateway(channel)
+            embedder = await stack.enter_async_context(_own_embedder(data_dir))
+            vectors = await _vectors(embedder, options)
+            empty = footprint(data_dir)
+            loaded = await _load(target, gateway, options, vectors, embedder.fingerprint)
+            full = footprint(data_dir)
+            result["load"] = _load_report(loaded)
+            result["memory_and_disk"] = {"empty": asdict(empty), "full": asdict(full)}
+            result["per_100000_extrapolated"] = _per_100000(empty, full, options.size)
+            hop = await stack.enter_async_context(empty_hops())
+            users = [c.user_id for c in conversations_of(options.size, seed=options.seed) for _ in c.turns]
+            index = BareIndex(scratch, vectors, users)
+            stack.callback(index.close)
+            floor = RecallFloor(embedder, index, hop, MAIN_USER)
+            result["recall"] = await _measure_recall(gateway, floor, options)
+            remember_floor = await stack.enter_async_context(RememberFloor.open(data_dir, hop))
+            result["remember"] = await _measure_remember(gateway, remember_floor, options)
+            result["remember"] |= await _measure_burst(gateway, options)
+        result["start"] = {"first_seconds": target.start_seconds, "with_data_seconds": await _restart(data_dir)}
+    return result
+
+
+@asynccontextmanager
+async def _own_embedder(data_dir: Path) -> AsyncIterator[OnnxEmbedder]:
+    """The model that the stack built, with the stack's settings, in an instance of its own."""
+    embedder = create_embedder(EmbeddingSettings(data_dir=data_dir))
+    try:
+        yield embedder
+    finally:
+        await embedder.aclose()
+
+
+async def _vectors(embedder: OnnxEmbedder, options: RunOptions) -> np.ndarray[Any, np.dtype[np.float32]]:
+    texts = [turn.text for turn in TextSource(options.seed).turns(min(options.size, _SAMPLE_TEXTS))]
+    return similar_vectors(await embedder.embed_documents(texts), options.size, seed=options.seed)
+
+
+async def _load(
+    target: Target,
+    gateway: Gateway,
+    options: RunOptions,
+    vectors: np.ndarray[Any, np.dtype[np.float32]],
+    model: str,
+) -> LoadTimes:
+    if not options.direct:
+        return await load_through_gateway(gateway, options.size, seed=options.seed)
+    if "episodic" not in target.tiers:
+        raise BenchError("this stack does not serve the episodic tier on an address of its own")
+    async with open_channel(target.tiers["episodic"]) as channel:
+        return await load_episodes_directly(channel, options.size, seed=options.seed, vectors=vectors, model=model)
+
+
+def _load_report(loaded: LoadTimes) -> dict[str, float]:
+    return {
+        "acknowledge_seconds": round(loaded.acknowledge_seconds, 3),
+        "index_seconds": round(loaded.index_seconds, 3),
+        "acknowledged_per_second": round(loaded.turns / loaded.acknowledge_seconds, 1),
+        "indexed_per_second": round(loaded.turns / loaded.index_seconds, 1),
+    }
+
+
+def _per_100000(empty: Footprint, full: Footprint, size: int) -> dict[str, float]:
+    factor = 100_000 / size
+    memory = full.process_rss + full.postgres_pss - empty.process_rss - empty.postgres_pss
+    return {
+        "disk_mebibytes": round((full.disk - empty.disk) * factor, 1),
+        "memory_mebibytes": round(memory * factor, 1),
+    }
+
+
+async def _measure_recall(gateway: Gateway, floor: RecallFloor, options: RunOptions) -> dict[str, Any]:
+    """Recalls one after the other, each beside one floor, the order of the two changing each time."""
+    questions = TextSource(options.seed + 1)
+    seconds: list[float] = []
+    stages: defaultdict[str, float] = defaultdict(float)
+    found = degraded = 0
+
+    async def recall(question: str) -> None:
+        nonlocal found, degraded
+        request = pb.RecallRequest(user_id=MAIN_USER, query=question)
+        started = time.perf_counter()
+        response = await gateway.recall(request)
+        seconds.append(time.perf_counter() - started)
+        found += len(response.memories)
+        degraded += response.degraded
+        for stage in response.stages:
+            stages[stage.stage] += stage.duration.ToTimedelta().total_seconds()
+
+    for number in range(WARM_UPS + options.recalls):
+        if number == WARM_UPS:
+            seconds.clear()
+            stages.clear()
+            found = degraded = 0
+            for values in (floor.total_seconds, floor.embed_seconds, floor.search_seconds, floor.hops_seconds):
+                values.clear()
+        question = questions.question()
+        await _in_turns(number, lambda q=question: recall(q), lambda q=question: floor.measure(q))  # type: ignore[misc]
+    client, total = times_of(seconds), times_of(floor.total_seconds)
+    return {
+        "client": asdict(client),
+        "floor": {
+            "total": asdict(total),
+            "embed": asdict(times_of(floor.embed_seconds)),
+            "search": asdict(times_of(floor.search_seconds)),
+            "hops": asdict(times_of(floor.hops_seconds)),
+        },
+        "ratio_p50": ratio(client.p50, total.p50),
+        "ratio_p95": ratio(client.p95, total.p95),
+        "stages": {
+            name: {
+                "mean_milliseconds": round(value * 1000 / options.recalls, 4),
+                "share_of_client": ratio(value * 1000 / options.recalls, client.mean),
+            }
+            for name, value in stages.items()
+        },
+        "memories_per_answer": found / options.recalls,
+        "degraded_answers": degraded,
+    }
+
+
+async def _measure_remember(gateway: Gateway, floor: RememberFloor, options: RunOptions) -> dict[str, Any]:
+    """Remembers of one turn, one after the other, each beside one commit of the same rows."""
+    texts = TextSource(options.seed + 2)
+    seconds: list[float] = []
+
+    async def remember(number: int, text: str) -> None:
+        request = remember_request(f"single/{number}", "user-single", "conversation", text)
+        started = time.perf_counter()
+        await gateway.remember(request)
+        seconds.append(time.perf_counter() - started)
+
+    for number in range(WARM_UPS + options.remembers):
+        if number == WARM_UPS:
+            seconds.clear()
+            floor.total_seconds.clear()
+            floor.commit_seconds.clear()
+        text = texts.turn().text
+        await _in_turns(
+            number,
+            lambda n=number, t=text: remember(n, t),  # type: ignore[misc]
+            lambda t=text: floor.measure(t),  # type: ignore[misc]
+        )
+    await gateway.wait_delivered()
+    client, total = times_of(seconds), times_of(floor.total_seconds)
+    return {
+        "client": asdict(client),
+        "floor": {"total": asdict(total), "commit": asdict(times_of(floor.commit_seconds))},
+        "ratio_p50": ratio(client.p50, total.p50),
+        "ratio_p95": ratio(client.p95, total.p95),
+    }
+
+
+async def _measure_burst(gateway: Gateway, options: RunOptions) -> dict[str, float]:
+    """Single Remembers by many clients at once: how many a second are acknowledged, and how many indexed."""
+    texts = TextSource(options.seed + 3)
+    numbers = iter(range(_BURST_CALLS))
+
+    async def client(name: int) -> None:
+        for number in numbers:
+            text = texts.turn().text
+            request = remember_request(f"burst/{number}", f"user-burst-{name}", "conversation", text)
+            await retried(lambda request=request: gateway.remember(request))  # type: ignore[misc]
+
+    started = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for name in range(_BURST_CLIENTS):
+            group.create_task(client(name))
+    acknowledged = time.perf_counter() - started
+    await gateway.wait_delivered()
+    indexed = time.perf_counter() - started
+    return {
+        "acknowledged_per_second": round(_BURST_CALLS / acknowledged, 1),
+        "indexed_per_second": round(_BURST_CALLS / indexed, 1),
+    }
+
+
+async def _restart(data_dir: Path) -> float | None:
+    async with open_target(None, data_dir=data_dir) as target:
+        return target.start_seconds
+
+
+async def _in_turns(number: int, first: Callable[[], Awaitable[None]], second: Callable[[], Awaitable[None]]) -> None:
+    """Both, in changing order, so that neither always follows the other's aftermath."""
+    for work in (first, second) if number % 2 else (second, first):
+        await asyncio.sleep(_PAUSE_SECONDS)
+        await work()
+
+
+def remember_request(request_id: str, user_id: str, conversation_id: str, text: str) -> pb.RememberRequest:
+    """A Remember of one turn of a person."""
+    turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text)
+    return pb.RememberRequest(request_id=request_id, user_id=user_id, conversation_id=conversation_id, turns=[turn])

@@ -1,0 +1,172 @@
+"""Fills a store with synthetic memories: many users, and one who owns a tenth."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from bench.common import BenchError, Channel
+from bench.floor import Matrix
+from bench.gateway import CALL_SECONDS, Gateway, retried
+from bench.texts import SyntheticTurn, TextSource
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+from mneme.gateway.v1 import gateway_pb2 as pb
+
+MAIN_USER: Final = "user-main"
+"""The user who owns a tenth and asks the questions."""
+OTHER_USERS: Final = 20
+_TURNS_IN_CONVERSATION: Final = 40
+_ITEMS_IN_BATCH: Final = 20
+_BATCHES_AT_ONCE: Final = 2
+_EPISODES_IN_CALL: Final = 256
+_FIRST_DAY: Final = datetime(2025, 1, 6, 9, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConversation:
+    """One conversation to be stored."""
+
+    user_id: str
+    conversation_id: str
+    start: datetime
+    turns: tuple[SyntheticTurn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTimes:
+    """How long the loading took."""
+
+    turns: int
+    acknowledge_seconds: float
+    index_seconds: float
+
+
+def conversations_of(size: int, *, seed: int) -> Iterator[StoredConversation]:
+    """Conversations with `size` turns in all, users mixed as they would come in; a tenth is the main user's."""
+    texts = TextSource(seed)
+    owners = random.Random(seed)
+    remaining = {MAIN_USER: size // 10}
+    for number in range(OTHER_USERS):
+        share = (size - size // 10) // OTHER_USERS
+        rest = (size - size // 10) % OTHER_USERS if number == 0 else 0
+        remaining[f"user-{number:02}"] = share + rest
+    number = 0
+    while pending := [user_id for user_id, count in remaining.items() if count > 0]:
+        user_id = owners.choice(pending)
+        count = min(_TURNS_IN_CONVERSATION, remaining[user_id])
+        remaining[user_id] -= count
+        number += 1
+        yield StoredConversation(
+            user_id=user_id,
+            conversation_id=f"conversation-{number}",
+            start=_FIRST_DAY + number * timedelta(hours=1),
+            turns=tuple(texts.turns(count)),
+        )
+
+
+async def load_through_gateway(gateway: Gateway, size: int, *, seed: int) -> LoadTimes:
+    """Load by RememberBatch, as an application would, and wait until all is indexed."""
+    started = time.perf_counter()
+    batches = _batched(_remember_request(conversation) for conversation in conversations_of(size, seed=seed))
+    last: dict[str, str] = {}
+
+    async def write() -> None:
+        for batch in batches:
+            for item, response in zip(batch, await gateway.remember_batch(batch), strict=True):
+                last[item.user_id] = response.consistency_token
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(_BATCHES_AT_ONCE):
+            group.create_task(write())
+    acknowledged = time.perf_counter()
+    backlog = await gateway.wait_delivered()
+    if backlog.dead:
+        raise BenchError(f"{backlog.dead} deliveries were given up while loading")
+    for user_id, token in last.items():
+        await gateway.wait_visible(user_id, token)
+    return LoadTimes(size, acknowledged - started, time.perf_counter() - started)
+
+
+async def load_episodes_directly(channel: Channel, size: int, *, seed: int, vectors: Matrix, model: str) -> LoadTimes:
+    """Load ready vectors into the episodic tier alone: for sizes that would take hours to embed.
+
+    The other tiers and the conversation log stay empty, so only Recall's time may be read from such a store.
+
+    Args:
+        channel: To the episodic service.
+        size: How many episodes.
+        seed: Same seed, same episodes.
+        vectors: float32 `[size, dimension]`, one for each episode: texts here are never longer than one piece.
+        model: The fingerprint of the embedding model, which the service compares with its own.
+    """
+    service = episodic_pb2_grpc.EpisodicServiceStub(channel.channel)
+    started = time.perf_counter()
+    async for episodes in _episode_calls(size, seed=seed, vectors=vectors, model=model):
+        request = episodic_pb2.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
+        response = await retried(
+            lambda request=request: service.StoreEpisodes(  # type: ignore[misc]
+                request, timeout=10 * CALL_SECONDS, metadata=channel.metadata
+            )
+        )
+        for result in response.results:
+            if result.HasField("error"):
+                raise BenchError(f"an episode was refused: {result.error.reason}: {result.error.message}")
+    seconds = time.perf_counter() - started
+    return LoadTimes(size, seconds, seconds)
+
+
+async def _episode_calls(
+    size: int, *, seed: int, vectors: Matrix, model: str
+) -> AsyncIterator[list[episodic_pb2.NewEpisode]]:
+    episodes: list[episodic_pb2.NewEpisode] = []
+    row = 0
+    for conversation in conversations_of(size, seed=seed):
+        for position, turn in enumerate(conversation.turns):
+            episode = episodic_pb2.NewEpisode(
+                episode_id=str(uuid.uuid4()),
+                user_id=conversation.user_id,
+                session_id=conversation.conversation_id,
+                position=position,
+                role=common_pb2.MESSAGE_ROLE_USER,
+                speaker=turn.speaker,
+                query=turn.text,
+                piece_vectors=[common_pb2.Vector(model=model, values=vectors[row].tolist())],
+            )
+            episode.time.FromDatetime(conversation.start + position * timedelta(seconds=20))
+            episodes.append(episode)
+            row += 1
+            if len(episodes) == _EPISODES_IN_CALL:
+                yield episodes
+                episodes = []
+    if episodes:
+        yield episodes
+
+
+def _remember_request(conversation: StoredConversation) -> pb.RememberRequest:
+    request = pb.RememberRequest(
+        request_id=f"load/{conversation.conversation_id}",
+        user_id=conversation.user_id,
+        conversation_id=conversation.conversation_id,
+    )
+    for position, turn in enumerate(conversation.turns):
+        message = request.turns.add(role=common_pb2.MESSAGE_ROLE_USER, speaker=turn.speaker, content=turn.text)
+        message.time.FromDatetime(conversation.start + position * timedelta(seconds=20))
+    return request
+
+
+def _batched(items: Iterator[pb.RememberRequest]) -> Iterator[Sequence[pb.RememberRequest]]:
+    batch: list[pb.RememberRequest] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == _ITEMS_IN_BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
