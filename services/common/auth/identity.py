@@ -150,6 +150,4 @@ def _text(value: object) -> str:
 
 def _check_secret(secret: bytes) -> None:
     if len(secret) < SECRET_BYTES_MIN:
-        raise ValueError(
-            f"the service secret has {len(secret)} bytes, at least {SECRET_BYTES_MIN} are needed"
-        )
+        raise ValueError(f"the service secret has {len(secret)} bytes, at least {SECRET_BYTES_MIN} are needed")

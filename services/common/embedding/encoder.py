@@ -126,9 +126,7 @@ class OnnxSentenceEncoder:
         try:
             output: Matrix = self._session.run([self._output], feed)[0]
         except Exception as error:  # onnxruntime has a class per failure and no public root of them
-            raise EmbeddingFailedError(
-                f"{self.model_name} could not be run on {len(token_ids)} texts"
-            ) from error
+            raise EmbeddingFailedError(f"{self.model_name} could not be run on {len(token_ids)} texts") from error
         if not self._pooled:
             output = self._pool(output, mask)
         return _unit_rows(output)

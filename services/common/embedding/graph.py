@@ -104,9 +104,7 @@ class _GraphBuilder:
         head_size = self._shape.hidden // self._shape.heads
         split = self._ints([0, 0, self._shape.heads, head_size])
         # Scaling the query instead of the scores touches fewer numbers on long inputs.
-        query = self._node(
-            "Mul", self._dense(f"{attention}.self.query", hidden), self._floats([head_size**-0.5])
-        )
+        query = self._node("Mul", self._dense(f"{attention}.self.query", hidden), self._floats([head_size**-0.5]))
         query = self._node("Transpose", self._node("Reshape", query, split), perm=[0, 2, 1, 3])
         key = self._node("Reshape", self._dense(f"{attention}.self.key", hidden), split)
         key = self._node("Transpose", key, perm=[0, 2, 3, 1])
@@ -177,9 +175,7 @@ class _GraphBuilder:
             "token_embeddings": ["batch", "sequence", self._shape.hidden],
             "sentence_embedding": ["batch", self._shape.hidden],
         }
-        outputs = [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()
-        ]
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
         weights = list(self._initializers.values())
         graph = helper.make_graph(self._nodes, "sentence_encoder", ids, outputs, weights)
         opsets = [helper.make_opsetid("", _OPSET)]

@@ -129,9 +129,7 @@ async def _applied_count(connection: Connection, schema: str, migrations: Sequen
     return len(rows)
 
 
-async def _prepare(
-    connection: Connection, schema: str, app_role: str | None, lock_timeout_seconds: float
-) -> None:
+async def _prepare(connection: Connection, schema: str, app_role: str | None, lock_timeout_seconds: float) -> None:
     """Create schema and table and grant access; repeatable."""
     async with _locked_transaction(connection, schema, lock_timeout_seconds, step="preparation"):
         await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")

@@ -296,8 +296,7 @@ class EmbeddedPostgres:
         finally:
             await template.close()
         await connection.execute(
-            f"CREATE DATABASE {_identifier(self._settings.database)}"
-            f" OWNER {_identifier(self._settings.owner_role)}"
+            f"CREATE DATABASE {_identifier(self._settings.database)} OWNER {_identifier(self._settings.owner_role)}"
         )
 
 

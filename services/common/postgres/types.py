@@ -6,9 +6,7 @@ import asyncpg
 import asyncpg.pool
 
 if TYPE_CHECKING:
-    Connection: TypeAlias = (
-        asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
-    )
+    Connection: TypeAlias = asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
     Pool: TypeAlias = asyncpg.Pool[asyncpg.Record]
 else:
     Connection = asyncpg.Connection

@@ -92,6 +92,4 @@ def _run(command: list[str], *, user: SystemUser) -> None:
         if result.returncode != 0:
             output.seek(0)
             text = output.read().decode("utf-8", errors="replace").strip()
-            raise EmbeddedPostgresError(
-                f"{Path(command[0]).name} failed with status {result.returncode}: {text}"
-            )
+            raise EmbeddedPostgresError(f"{Path(command[0]).name} failed with status {result.returncode}: {text}")

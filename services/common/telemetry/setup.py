@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from opentelemetry import metrics, trace
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 from opentelemetry.instrumentation.asyncpg import AsyncPGInstrumentor
+from opentelemetry.instrumentation.redis import RedisInstrumentor
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
@@ -46,8 +46,9 @@ class TelemetryHandle:
     def shutdown(self) -> None:
         """Exports what was recorded and switches off. Blocks for some seconds at most."""
         if self._tracer_provider is not None:
-            state.switch(on=False)
-            _asyncpg_instrumentor().uninstrument()
+            state.switch_off()
+            for instrumentor in _instrumentors():
+                instrumentor.uninstrument()
             self._tracer_provider.shutdown()
         if self._meter_provider is not None:
             self._meter_provider.shutdown()
@@ -77,12 +78,12 @@ def configure_telemetry(settings: TelemetrySettings, *, exporter: SpanExporter |
             export_interval_millis=settings.metrics_interval_seconds * 1000,
         )
         meter_provider = MeterProvider(resource=resource, metric_readers=[reader])
-        metrics.set_meter_provider(meter_provider)
-    trace.set_tracer_provider(tracer_provider)
-    _asyncpg_instrumentor().instrument()
-    state.switch(on=True)
+    for instrumentor in _instrumentors():
+        instrumentor.instrument(tracer_provider=tracer_provider)
+    state.switch_on(tracer_provider, meter_provider)
     return TelemetryHandle(tracer_provider, meter_provider)
 
 
-def _asyncpg_instrumentor() -> Any:
-    return AsyncPGInstrumentor()  # type: ignore[no-untyped-call]
+def _instrumentors() -> list[Any]:
+    """Of the drivers: statements are recorded, their parameters are not."""
+    return [AsyncPGInstrumentor(), RedisInstrumentor()]  # type: ignore[no-untyped-call]

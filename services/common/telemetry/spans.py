@@ -11,15 +11,13 @@ from opentelemetry.context import Context
 
 from services.common.telemetry import state
 
-_TRACER: Final = trace.get_tracer("mneme")
+_TRACER_NAME: Final = "mneme"
 _NO_SPAN: Final[AbstractContextManager[None]] = nullcontext()
 
 TRACEPARENT: Final = "traceparent"
 
 
-def span(
-    name: str, attributes: dict[str, str | int | float | bool] | None = None
-) -> AbstractContextManager[object]:
+def span(name: str, attributes: dict[str, str | int | float | bool] | None = None) -> AbstractContextManager[object]:
     """A span around a block; nothing at all while telemetry is off.
 
     Args:
@@ -28,7 +26,7 @@ def span(
     """
     if not state.is_on():
         return _NO_SPAN
-    return _TRACER.start_as_current_span(name, attributes=attributes)
+    return state.tracer(_TRACER_NAME).start_as_current_span(name, attributes=attributes)
 
 
 def inject_context() -> dict[str, str]:
@@ -56,5 +54,5 @@ def extract_context(stored: str, name: str) -> Iterator[None]:
         yield
         return
     parent: Context | None = propagate.extract({TRACEPARENT: stored}) if stored else None
-    with _TRACER.start_as_current_span(name, context=parent, kind=trace.SpanKind.CONSUMER):
+    with state.tracer(_TRACER_NAME).start_as_current_span(name, context=parent, kind=trace.SpanKind.CONSUMER):
         yield

@@ -1,6 +1,15 @@
-"""Whether this process records traces; read on every hot path, so a plain module variable."""
+"""The process's tracer and meter, and whether there are any; read on every hot path.
+
+Kept here rather than in OpenTelemetry's globals, which can be set only once in a process.
+"""
+
+from __future__ import annotations
+
+from opentelemetry import metrics, trace
 
 _is_on = False
+_tracers: trace.TracerProvider = trace.NoOpTracerProvider()
+_meters: metrics.MeterProvider = metrics.NoOpMeterProvider()
 
 
 def is_on() -> bool:
@@ -8,7 +17,23 @@ def is_on() -> bool:
     return _is_on
 
 
-def switch(*, on: bool) -> None:
-    """Set by `configure_telemetry` and by the handle that it returns."""
-    global _is_on  # noqa: PLW0603 - one tracer provider for the process, as OpenTelemetry has it
-    _is_on = on
+def tracer(name: str) -> trace.Tracer:
+    """The tracer of a component; records nothing while telemetry is off."""
+    return _tracers.get_tracer(name)
+
+
+def meter(name: str) -> metrics.Meter:
+    """The meter of a component; records nothing while metrics are off. Configure telemetry before asking for it."""
+    return _meters.get_meter(name)
+
+
+def switch_on(tracers: trace.TracerProvider, meters: metrics.MeterProvider | None) -> None:
+    """Set by `configure_telemetry`."""
+    global _is_on, _tracers, _meters  # noqa: PLW0603 - one telemetry for the process
+    _is_on, _tracers, _meters = True, tracers, meters or metrics.NoOpMeterProvider()
+
+
+def switch_off() -> None:
+    """Set by the handle that `configure_telemetry` returns."""
+    global _is_on, _tracers, _meters  # noqa: PLW0603 - one telemetry for the process
+    _is_on, _tracers, _meters = False, trace.NoOpTracerProvider(), metrics.NoOpMeterProvider()

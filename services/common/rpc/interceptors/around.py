@@ -5,10 +5,11 @@ gRPC's own chain costs about 50 microseconds for each interceptor of a call. Her
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import grpc
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:  # the library's classes take no type arguments at run time
 else:
     Context = grpc.aio.ServicerContext
     Handler = grpc.RpcMethodHandler
+
+
+OPEN_PREFIXES: Final = ("/grpc.health.", "/grpc.reflection.")
+"""Methods that everybody may call without a credential and without a trace."""
+
+_CODE_NAMES: Final = {code.value[0]: code.name for code in grpc.StatusCode}
 
 
 class AroundInterceptor(ABC):
@@ -36,12 +43,16 @@ class AroundInterceptor(ABC):
 class InterceptorChain(grpc.aio.ServerInterceptor):
     """Runs the blocks of all interceptors around every call, the first one outermost.
 
-    Wrapped handlers are kept, so a call costs one look-up and the blocks.
+    Wrapped handlers are kept, so a call costs one look-up and the blocks. Health and reflection pass by: probes come
+    every few seconds, carry no credential, and watch for as long as they like.
     """
 
-    def __init__(self, interceptors: Sequence[AroundInterceptor]) -> None:
-        """Runs `interceptors`, outermost first."""
+    def __init__(
+        self, interceptors: Sequence[AroundInterceptor], *, open_prefixes: tuple[str, ...] = OPEN_PREFIXES
+    ) -> None:
+        """Runs `interceptors`, outermost first, around every method that is not under `open_prefixes`."""
         self.interceptors = tuple(interceptors)
+        self._open_prefixes = open_prefixes
         self._wrapped: dict[str, tuple[Handler, Handler]] = {}
 
     async def intercept_service(
@@ -51,9 +62,9 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
     ) -> Handler | None:
         """See grpc.aio.ServerInterceptor."""
         inner = await continuation(handler_call_details)
-        if inner is None:
-            return inner  # an unknown method: gRPC answers UNIMPLEMENTED
         method = handler_call_details.method
+        if inner is None or method.startswith(self._open_prefixes):
+            return inner  # None is an unknown method: gRPC answers UNIMPLEMENTED
         known = self._wrapped.get(method)
         if known is not None and known[0] is inner:
             return known[1]
@@ -82,16 +93,19 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
         return serve
 
     def _streaming(self, call: Any, method: str) -> Any:
-        async def serve(request: Any, context: Context) -> AsyncIterator[Any]:
+        async def serve(request: Any, context: Context) -> None:
+            # A coroutine that writes, not a generator: gRPC drops a generator where it stands when the caller goes
+            # away, and its blocks would end some time later in another task. Here cancellation runs through them.
             async with AsyncExitStack() as blocks:
                 for interceptor in self.interceptors:
                     await blocks.enter_async_context(interceptor.around(context, method))
                 responses = call(request, context)
-                if hasattr(responses, "__aiter__"):
-                    async for response in responses:
-                        yield response
-                else:
+                if not hasattr(responses, "__aiter__"):
                     await responses  # a handler of the older style writes to the context itself
+                    return
+                async with aclosing(responses):
+                    async for response in responses:
+                        await context.write(response)
 
         return serve
 
@@ -102,3 +116,21 @@ def metadata_value(context: Context, key: str) -> str:
         if name == key and isinstance(value, str):
             return value
     return ""
+
+
+def code_name(context: Context, error: BaseException | None = None) -> str:
+    """The status that a call ends with, by name.
+
+    Args:
+        context: The call. gRPC keeps its status as a number once it is set.
+        error: What passes through the block, if anything does.
+    """
+    code: Any = context.code()
+    number = code if isinstance(code, int) else code.value[0] if code is not None else 0
+    if number == 0 and isinstance(error, asyncio.CancelledError):
+        # Cancelled from outside: by its caller, by its caller's deadline, or because the server stops.
+        remaining: float | None = context.time_remaining()
+        return "DEADLINE_EXCEEDED" if remaining is not None and remaining <= 0 else "CANCELLED"
+    if number == 0 and error is not None:
+        return "UNKNOWN"
+    return _CODE_NAMES.get(number, "UNKNOWN")

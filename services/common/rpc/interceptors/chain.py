@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.common.auth import Authenticator, Role
 from services.common.ids import IdSource
@@ -23,7 +23,7 @@ class InterceptorSettings:
 
     default_deadline_seconds: float = 10.0  # for a call that has none
     max_deadline_seconds: float = 300.0  # a longer one is cut
-    open_prefixes: tuple[str, ...] = ("/grpc.health.", "/grpc.reflection.")  # open without a credential
+    method_deadline_seconds: Mapping[str, float] = field(default_factory=dict)  # defaults by full method name
 
 
 def interceptors(
@@ -42,7 +42,7 @@ def interceptors(
         DeadlineInterceptor(
             default_seconds=settings.default_deadline_seconds,
             max_seconds=settings.max_deadline_seconds,
-            open_prefixes=settings.open_prefixes,
+            method_seconds=settings.method_deadline_seconds,
         ),
-        AuthInterceptor(authenticator, roles, open_prefixes=settings.open_prefixes),
+        AuthInterceptor(authenticator, roles),
     ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
+from services.common.errors import DeadlineExceeded
 from services.common.rpc.deadline import set_deadline
 from services.common.rpc.interceptors.around import AroundInterceptor, Context
 
@@ -13,20 +14,25 @@ from services.common.rpc.interceptors.around import AroundInterceptor, Context
 class DeadlineInterceptor(AroundInterceptor):
     """Gives calls without a deadline a default one, and cuts those that ask for more than the maximum."""
 
-    def __init__(self, *, default_seconds: float, max_seconds: float, open_prefixes: tuple[str, ...]) -> None:
-        """Methods under `open_prefixes` (health watches, reflection) may run as long as their caller likes."""
+    def __init__(
+        self, *, default_seconds: float, max_seconds: float, method_seconds: Mapping[str, float] | None = None
+    ) -> None:
+        """Takes the default of all methods, the maximum, and the defaults of single methods by full name.
+
+        A method with a default of its own beyond the maximum may run so long.
+        """
         self._default_seconds = default_seconds
         self._max_seconds = max_seconds
-        self._open_prefixes = open_prefixes
+        self._method_seconds = dict(method_seconds or {})
 
     @asynccontextmanager
     async def around(self, context: Context, method: str) -> AsyncIterator[None]:
         """See `AroundInterceptor`."""
-        if method.startswith(self._open_prefixes):
-            yield
-            return
         remaining: float | None = context.time_remaining()  # None without a deadline, whatever its stub says
-        seconds = min(self._default_seconds if remaining is None else remaining, self._max_seconds)
+        default = self._method_seconds.get(method, self._default_seconds)
+        seconds = min(default if remaining is None else remaining, max(self._max_seconds, default))
+        if seconds <= 0:
+            raise DeadlineExceeded("the call's time ran out")
         set_deadline(seconds)  # the call has a context of its own, which ends with it
         async with asyncio.timeout(seconds):
             yield

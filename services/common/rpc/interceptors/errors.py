@@ -9,8 +9,8 @@ import grpc
 import structlog
 
 from services.common.embedding.errors import EmbedderBusyError, EmbeddingError
-from services.common.errors import DeadlineExceeded, LimitExceeded, MnemeError, Reason, StoreUnavailable
-from services.common.errors_grpc import abort_with
+from services.common.errors import LimitExceeded, StoreUnavailable
+from services.common.errors_grpc import abort_with, status_code
 from services.common.rpc.interceptors.around import AroundInterceptor, Context
 
 _log = structlog.get_logger("mneme.rpc")
@@ -24,18 +24,16 @@ class ErrorInterceptor(AroundInterceptor):
         """See `AroundInterceptor`."""
         try:
             yield
-        except MnemeError as error:
-            await abort_with(context, error)
-        except TimeoutError:
-            await abort_with(context, DeadlineExceeded("the call's time ran out"))
+        except (grpc.aio.AbortError, grpc.aio.BaseError):
+            raise  # the call has its status, or is gone
         except EmbedderBusyError:
             await abort_with(context, LimitExceeded("embedding_queue", 0, "too many texts wait to be embedded"))
         except EmbeddingError:
             _log.exception("embedding_failed", method=method)
             await abort_with(context, StoreUnavailable("embedder"))
-        except (grpc.aio.AbortError, grpc.aio.BaseError):
-            raise
-        except Exception:
-            # Logged here once; the caller learns only that it happened. Cancellation is no Exception.
-            _log.exception("call_failed", method=method)
-            await abort_with(context, MnemeError("internal error", reason=Reason.INTERNAL))
+        except Exception as error:
+            # Cancellation is no Exception: it passes.
+            if status_code(error) is grpc.StatusCode.INTERNAL:
+                # Logged here once; the caller learns only that it happened.
+                _log.exception("call_failed", method=method)
+            await abort_with(context, error)

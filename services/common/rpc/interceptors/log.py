@@ -1,4 +1,4 @@
-"""One log line for each call, without anything of its content."""
+"""One line in the log for each call, without anything of its content."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 
 import structlog
 
-from services.common.rpc.interceptors.around import AroundInterceptor, Context
-from services.common.rpc.interceptors.metrics import code_name
+from services.common.auth import current_principal_or_none
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, code_name
 
 _log = structlog.get_logger("mneme.rpc")
 
@@ -25,9 +25,21 @@ class LogInterceptor(AroundInterceptor):
     async def around(self, context: Context, method: str) -> AsyncIterator[None]:
         """See `AroundInterceptor`."""
         started = time.perf_counter()
+        error: BaseException | None = None
         try:
             yield
+        except BaseException as raised:
+            error = raised
+            raise
         finally:
-            code = code_name(context)
+            code = code_name(context, error)
             write = _log.debug if code in _QUIET else _log.warning
-            write("call", method=method, code=code, milliseconds=round((time.perf_counter() - started) * 1000, 2))
+            principal = current_principal_or_none()
+            write(
+                "call",
+                method=method,
+                code=code,
+                milliseconds=round((time.perf_counter() - started) * 1000, 2),
+                tenant=principal.tenant_id if principal else None,
+                principal=principal.principal_id if principal else None,
+            )

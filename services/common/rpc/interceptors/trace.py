@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
 
-from opentelemetry import propagate, trace
+import grpc
+from opentelemetry import propagate
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from services.common.rpc.interceptors.around import AroundInterceptor, Context
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, code_name
 from services.common.telemetry import state
-
-_TRACER: Final = trace.get_tracer("mneme.rpc")
 
 
 class TraceInterceptor(AroundInterceptor):
-    """One server span for each call, by OpenTelemetry's conventions for RPC; nothing while telemetry is off."""
+    """One server span for each call, by OpenTelemetry's conventions for RPC; nothing while telemetry is off.
+
+    The instrumentation package for gRPC is not used: it records aborted calls as exceptions, and its spans of streams
+    end in another task than they began in.
+    """
 
     @asynccontextmanager
     async def around(self, context: Context, method: str) -> AsyncIterator[None]:
@@ -26,20 +28,22 @@ class TraceInterceptor(AroundInterceptor):
             return
         carrier = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
         service, _, name = method.removeprefix("/").partition("/")
-        attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": name}
-        with _TRACER.start_as_current_span(
+        with state.tracer("mneme.rpc").start_as_current_span(
             method.removeprefix("/"),
             context=propagate.extract(carrier),
             kind=SpanKind.SERVER,
-            attributes=attributes,
+            attributes={"rpc.system": "grpc", "rpc.service": service, "rpc.method": name},
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
+            error: BaseException | None = None
             try:
                 yield
+            except BaseException as raised:
+                error = raised
+                raise
             finally:
-                code = context.code()
-                number = code if isinstance(code, int) else code.value[0]
-                span.set_attribute("rpc.grpc.status_code", number)
-                if number:
+                code = grpc.StatusCode[code_name(context, error)]
+                span.set_attribute("rpc.grpc.status_code", code.value[0])
+                if code is not grpc.StatusCode.OK:
                     span.set_status(Status(StatusCode.ERROR))

@@ -1,0 +1,26 @@
+"""The agentic tier as a process of its own: `python -m services.agentic`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+from services.agentic.app import AgenticResources, migrate_agentic, open_agentic
+from services.common.main import Assembly, run_service
+from services.common.rpc.server import ServiceBinding
+
+
+@contextlib.asynccontextmanager
+async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
+    settings = assembly.settings
+    if settings.postgres_owner_url:
+        await migrate_agentic(settings.postgres_owner_url)
+    resources = AgenticResources(
+        embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
+    )
+    async with open_agentic(await assembly.pool(), resources) as tier:
+        yield [tier.binding]
+
+
+if __name__ == "__main__":
+    run_service("agentic", "127.0.0.1:7704", _open)

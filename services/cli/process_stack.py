@@ -1,0 +1,135 @@
+"""One process for each service, watched over: a service that ends is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import grpc
+import structlog
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from services.common.main import STOP_ON_EOF_VARIABLE
+from services.gateway.config import TierTargets
+
+if TYPE_CHECKING:
+    from services.cli.stack import Stack, StackSettings
+    from services.common.datadir import DataDir
+    from services.common.postgres.server import EmbeddedPostgres
+
+_log = structlog.get_logger(__name__)
+
+_TIERS = ("session", "episodic", "semantic", "agentic")
+_START_TIMEOUT_SECONDS = 60.0
+_STOP_TIMEOUT_SECONDS = 15.0
+_RESTART_DELAY_SECONDS = 0.5
+
+
+@dataclass
+class _Service:
+    """One service as a child process."""
+
+    name: str
+    address: str
+    environment: dict[str, str]
+    process: asyncio.subprocess.Process | None = None
+    is_stopping: bool = False
+
+    async def run(self) -> None:
+        """Starts the process, and again whenever it ends, until told to stop."""
+        while not self.is_stopping:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                f"services.{self.name}",
+                env=self.environment,
+                # Its end tells the child that the supervisor is gone, however that came about.
+                stdin=asyncio.subprocess.PIPE,
+            )
+            code = await self.process.wait()
+            if not self.is_stopping:
+                _log.warning("service_ended", service=self.name, exit_code=code)
+                await asyncio.sleep(_RESTART_DELAY_SECONDS)
+
+    async def stop(self) -> None:
+        """Lets calls under way finish, then ends the process."""
+        self.is_stopping = True
+        if self.process is None or self.process.returncode is not None:
+            return
+        self.process.terminate()
+        try:
+            async with asyncio.timeout(_STOP_TIMEOUT_SECONDS):
+                await self.process.wait()
+        except TimeoutError:
+            self.process.kill()
+            await self.process.wait()
+
+
+@contextlib.asynccontextmanager
+async def run_processes(
+    settings: StackSettings, data_dir: DataDir, postgres: EmbeddedPostgres, secret: bytes
+) -> AsyncIterator[Stack]:
+    """Starts the tiers and the gateway as processes, yields when all are healthy, and drains them at the end.
+
+    Raises:
+        OSError: A service did not become healthy in time.
+    """
+    from services.cli.stack import Stack  # both modules are parts of one composition root
+
+    addresses = _addresses(settings)
+    targets = TierTargets(**{name: addresses[name] for name in _TIERS})
+    common = {
+        **os.environ,
+        "MNEME_DATA_DIR": str(data_dir.path),
+        "MNEME_QDRANT_DIR": str(data_dir.qdrant),
+        "MNEME_POSTGRES_URL": postgres.app_dsn,
+        "MNEME_SERVICE_SECRET": secret.decode(),
+        **{f"MNEME_{name.upper()}_TARGET": addresses[name] for name in _TIERS},
+        STOP_ON_EOF_VARIABLE: "1",
+    }
+    services = [
+        _Service(name, addresses[name], {**common, "MNEME_LISTEN": addresses[name]}) for name in (*_TIERS, "gateway")
+    ]
+    watchers = [asyncio.create_task(service.run()) for service in services]
+    try:
+        await asyncio.gather(*(_wait_healthy(service) for service in services))
+        yield Stack(addresses["gateway"], targets, postgres.app_dsn)
+    finally:
+        for service in reversed(services):
+            await service.stop()
+        for watcher in watchers:
+            watcher.cancel()
+        await asyncio.gather(*watchers, return_exceptions=True)
+
+
+def _addresses(settings: StackSettings) -> dict[str, str]:
+    names = ("gateway", *_TIERS)
+    if settings.port:
+        hosts = {name: settings.host if name == "gateway" else "127.0.0.1" for name in names}
+        return {name: f"{hosts[name]}:{settings.port + offset}" for offset, name in enumerate(names)}
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
+        ports = [bound.getsockname()[1] for bound in sockets]
+    return {name: f"127.0.0.1:{port}" for name, port in zip(names, ports, strict=True)}
+
+
+async def _wait_healthy(service: _Service) -> None:
+    async with grpc.aio.insecure_channel(service.address) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_START_TIMEOUT_SECONDS):
+                while True:
+                    try:
+                        answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=2.0)
+                    except grpc.aio.AioRpcError:
+                        await asyncio.sleep(0.05)
+                        continue
+                    if answer.status == health_pb2.HealthCheckResponse.SERVING:
+                        return
+    raise OSError(f"the {service.name} service did not become healthy within {_START_TIMEOUT_SECONDS:.0f} s")

@@ -1,0 +1,166 @@
+"""Runs a service's bindings as a server, from settings that come from the environment.
+
+Only composition roots (`app.py`, `__main__.py`, the command line) use this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+
+import structlog
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from services.common.auth import DEVELOPMENT_PRINCIPAL, ApiKeyRing, Authenticator, IdentityVerifier
+from services.common.clock import Clock
+from services.common.ids import IdSource
+from services.common.rpc.interceptors import InterceptorSettings, interceptors
+from services.common.rpc.server import (
+    GrpcServer,
+    ServerSettings,
+    ServiceBinding,
+    TlsFiles,
+    is_loopback,
+    method_roles,
+)
+
+_log = structlog.get_logger(__name__)
+
+_SECRET_BYTES = 32
+
+
+class HostSettings(BaseSettings):
+    """What every service takes from the environment, each by its name with the prefix MNEME_."""
+
+    model_config = SettingsConfigDict(env_prefix="MNEME_", frozen=True, extra="ignore")
+
+    listen: str = Field("", description="Address to listen on, host:port or unix:/path. Empty: the service's own.")
+    postgres_url: str = Field("", description="PostgreSQL as the services' role. Empty: the embedded server.")
+    postgres_owner_url: str = Field(
+        "", description="PostgreSQL as the owner of the schemas, for migrations. Empty: they are not run."
+    )
+    postgres_pool_max: int = Field(10, ge=1, le=200, description="Most connections of this service.")
+    behind_pgbouncer: bool = Field(False, description="The URL leads to PgBouncer in transaction mode.")
+    data_dir: Path | None = Field(None, description="Folder of the embedded engines and the model.")
+    qdrant_dir: Path | None = Field(None, description="Folder of the embedded vector engine.")
+    embedding_model_dir: Path | None = Field(
+        None, description="Folder with model.onnx and tokenizer.json to use instead of the packaged model."
+    )
+    embedding_threads: int = Field(2, ge=1, le=64, description="Threads of one run of the embedding model.")
+    service_secret: SecretStr = Field(SecretStr(""), description="Secret shared by all services, at least 32 bytes.")
+    service_secret_file: Path | None = Field(None, description="File that holds it instead.")
+    api_keys_file: Path | None = Field(None, description="API keys. Without it, development mode on loopback.")
+    tls_certificate: Path | None = Field(None, description="Certificate of this service, PEM.")
+    tls_key: Path | None = Field(None, description="Its private key, PEM.")
+    tls_authority: Path | None = Field(None, description="Authority of the other side's certificate, PEM: mutual TLS.")
+    otlp_endpoint: str = Field("", description="Where traces and metrics go, OTLP over gRPC. Empty: nowhere.")
+    log_level: str = Field("info", description="debug, info, warning or error.")
+    default_deadline_seconds: float = Field(10.0, gt=0, description="For calls that have no deadline.")
+    max_deadline_seconds: float = Field(300.0, gt=0, description="Longer deadlines are cut to it.")
+    session_store_url: str = Field("", description="redis:// or rediss:// URL. Empty: sessions live in the process.")
+    session_target: str = Field("127.0.0.1:7701", description="Where the gateway finds the session tier.")
+    episodic_target: str = Field("127.0.0.1:7702", description="Where the gateway finds the episodic tier.")
+    semantic_target: str = Field("127.0.0.1:7703", description="Where the gateway finds the semantic tier.")
+    agentic_target: str = Field("127.0.0.1:7704", description="Where the gateway finds the agentic tier.")
+
+    @property
+    def tls(self) -> TlsFiles | None:
+        """The certificates, where both parts are given."""
+        if self.tls_certificate is None or self.tls_key is None:
+            return None
+        return TlsFiles(self.tls_certificate, self.tls_key, self.tls_authority)
+
+    def secret(self) -> bytes:
+        """The service secret.
+
+        Raises:
+            ValueError: There is none, or it is too short.
+        """
+        text = self.service_secret.get_secret_value()
+        raw = text.encode() if text else self.service_secret_file.read_bytes() if self.service_secret_file else b""
+        if len(raw) < _SECRET_BYTES:
+            raise ValueError(f"MNEME_SERVICE_SECRET or its file must hold at least {_SECRET_BYTES} bytes")
+        return raw
+
+
+class InsecureListenError(Exception):
+    """A server without API keys would listen where others can reach it."""
+
+
+def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, address: str) -> Authenticator:
+    """What a server accepts: identities signed with the secret, and API keys or the development principal.
+
+    Raises:
+        InsecureListenError: There is no key file and the address is not on loopback.
+    """
+    identities = IdentityVerifier(secret, clock=clock)
+    if settings.api_keys_file is not None:
+        return Authenticator(identities=identities, api_keys=ApiKeyRing(settings.api_keys_file, clock=clock))
+    if not is_loopback(address):
+        raise InsecureListenError(
+            f"without API keys a server listens on loopback only, not on {address}: set MNEME_API_KEYS_FILE"
+        )
+    return Authenticator(identities=identities, development_principal=DEVELOPMENT_PRINCIPAL)
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    bindings: Sequence[ServiceBinding],
+    *,
+    address: str,
+    settings: HostSettings,
+    secret: bytes,
+    clock: Clock,
+    ids: IdSource,
+    grace_seconds: float = 10.0,
+) -> AsyncIterator[str]:
+    """Serves for the length of the block, then drains.
+
+    Yields:
+        The address under which the server can be called.
+
+    Raises:
+        OSError: The address cannot be bound.
+        InsecureListenError: See `authenticator`.
+    """
+    limits = InterceptorSettings(
+        default_deadline_seconds=settings.default_deadline_seconds, max_deadline_seconds=settings.max_deadline_seconds
+    )
+    server = GrpcServer(
+        ServerSettings(address=address, tls=settings.tls, grace_seconds=grace_seconds),
+        bindings,
+        interceptors(limits, authenticator(settings, secret, clock, address=address), method_roles(bindings), ids),
+    )
+    bound = await server.start()
+    try:
+        yield bound
+    finally:
+        await server.stop()
+
+
+def ensure_secret(path: Path) -> bytes:
+    """The secret of an installation, made on first use, readable by its owner alone."""
+    if not path.exists():
+        temporary = path.with_suffix(".new")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_hex(_SECRET_BYTES).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    return path.read_bytes()
+
+
+async def run_until_signal(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    """Runs a service until SIGTERM or SIGINT, which it is told of by the event."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await serve(stop)

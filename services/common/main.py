@@ -1,0 +1,146 @@
+"""One service as a process of its own: reads the environment, opens what the service needs, serves until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+import uvloop
+
+from services.common.clock import Clock, SystemClock
+from services.common.datadir import default_data_dir
+from services.common.embedding.embedder import OnnxEmbedder
+from services.common.embedding.encoder import EncoderSettings
+from services.common.embedding.errors import ModelUnavailableError
+from services.common.embedding.factory import EmbeddingSettings, create_embedder
+from services.common.errors import MnemeError
+from services.common.hosting import HostSettings, InsecureListenError, run_until_signal, serving
+from services.common.ids import IdSource, Uuid7Ids
+from services.common.logging import configure_logging
+from services.common.postgres.pool import PoolSettings, create_pool
+from services.common.postgres.types import Pool
+from services.common.rpc.server import ServiceBinding
+from services.common.telemetry import TelemetrySettings, configure_telemetry
+
+_log = structlog.get_logger(__name__)
+
+STOP_ON_EOF_VARIABLE = "MNEME_STOP_ON_EOF"
+"""Set by a supervisor: the service stops when its standard input ends, so that it never outlives the supervisor."""
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What a service is put together from."""
+
+    name: str
+    settings: HostSettings
+    clock: Clock
+    ids: IdSource
+    secret: bytes
+    stack: contextlib.AsyncExitStack  # closes what was opened, last first
+
+    async def pool(self) -> Pool:
+        """Connections of this service.
+
+        Raises:
+            SystemExit: No database is configured.
+        """
+        if not self.settings.postgres_url:
+            sys.exit("MNEME_POSTGRES_URL is not set: a single service needs a database; `mneme up` brings its own")
+        pool = await create_pool(
+            self.settings.postgres_url,
+            PoolSettings(
+                size_max=self.settings.postgres_pool_max,
+                behind_pgbouncer=self.settings.behind_pgbouncer,
+                application_name=f"mneme-{self.name}",
+            ),
+        )
+        self.stack.push_async_callback(pool.close)
+        return pool
+
+    async def embedder(self) -> OnnxEmbedder:
+        """The embedding model; takes a second."""
+        settings = EmbeddingSettings(
+            data_dir=self.data_dir,
+            model_dir=self.settings.embedding_model_dir,
+            encoder=EncoderSettings(intra_op_threads=self.settings.embedding_threads),
+        )
+        embedder = await asyncio.to_thread(create_embedder, settings)
+        self.stack.push_async_callback(embedder.aclose)
+        return embedder
+
+    @property
+    def data_dir(self) -> Path:
+        """Folder of what this service keeps on disk itself."""
+        return self.settings.data_dir or default_data_dir(os.environ)
+
+
+OpenService = Callable[[Assembly], AbstractAsyncContextManager[Sequence[ServiceBinding]]]
+
+
+def run_service(name: str, default_address: str, open_service: OpenService) -> None:
+    """Runs a service until SIGTERM or SIGINT. The whole program of a service's `__main__`."""
+    settings = HostSettings()
+    configure_logging(level=settings.log_level)
+    telemetry = configure_telemetry(
+        TelemetrySettings(service_name=f"mneme-{name}", otlp_endpoint=settings.otlp_endpoint)
+    )
+    try:
+        uvloop.run(run_until_signal(lambda stop: _serve(name, default_address, open_service, settings, stop)))
+    except (MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
+        sys.exit(f"{name}: {error}")
+    finally:
+        telemetry.shutdown()
+
+
+async def _serve(
+    name: str, default_address: str, open_service: OpenService, settings: HostSettings, stop: asyncio.Event
+) -> None:
+    clock = SystemClock()
+    ids = Uuid7Ids(clock)
+    async with contextlib.AsyncExitStack() as stack:
+        assembly = Assembly(name, settings, clock, ids, settings.secret(), stack)
+        bindings = await stack.enter_async_context(open_service(assembly))
+        address = await stack.enter_async_context(
+            serving(
+                bindings,
+                address=settings.listen or default_address,
+                settings=settings,
+                secret=assembly.secret,
+                clock=clock,
+                ids=ids,
+            )
+        )
+        if settings.api_keys_file is None:
+            _log.warning("development_mode", address=address, hint="no API keys: calls need no credential")
+        _log.info("serving", service=name, address=address)
+        async with _stopped_by_eof(stop):
+            await stop.wait()
+        _log.info("draining", service=name)
+
+
+@contextlib.asynccontextmanager
+async def _stopped_by_eof(stop: asyncio.Event) -> AsyncIterator[None]:
+    """Sets the event when standard input ends, where a supervisor asked for it."""
+    if not os.environ.get(STOP_ON_EOF_VARIABLE):
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def on_readable() -> None:
+        if not os.read(0, 4096):
+            loop.remove_reader(0)
+            stop.set()
+
+    loop.add_reader(0, on_readable)
+    try:
+        yield
+    finally:
+        loop.remove_reader(0)

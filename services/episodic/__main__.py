@@ -1,0 +1,27 @@
+"""The episodic tier as a process of its own: `python -m services.episodic`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+from services.common.main import Assembly, run_service
+from services.common.rpc.server import ServiceBinding
+from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic
+
+
+@contextlib.asynccontextmanager
+async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
+    settings = assembly.settings
+    if settings.postgres_owner_url:
+        await migrate_episodic(settings.postgres_owner_url)
+    folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
+    resources = EpisodicResources(
+        embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret
+    )
+    async with open_episodic(await assembly.pool(), folder, resources) as tier:
+        yield [tier.binding]
+
+
+if __name__ == "__main__":
+    run_service("episodic", "127.0.0.1:7702", _open)

@@ -1,0 +1,37 @@
+"""The gateway as a process of its own: `python -m services.gateway`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+from services.common.main import Assembly, run_service
+from services.common.rpc.server import ServiceBinding
+from services.gateway.app import GatewayResources, migrate_gateway, open_gateway
+from services.gateway.config import TierTargets
+
+
+@contextlib.asynccontextmanager
+async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
+    settings = assembly.settings
+    if settings.postgres_owner_url:
+        await migrate_gateway(settings.postgres_owner_url)
+    targets = TierTargets(
+        session=settings.session_target,
+        episodic=settings.episodic_target,
+        semantic=settings.semantic_target,
+        agentic=settings.agentic_target,
+    )
+    resources = GatewayResources(
+        embedder=await assembly.embedder(),
+        clock=assembly.clock,
+        ids=assembly.ids,
+        secret=assembly.secret,
+        notice_dsn=settings.postgres_url,
+    )
+    async with open_gateway(await assembly.pool(), targets, resources, tls=settings.tls) as gateway:
+        yield gateway.bindings
+
+
+if __name__ == "__main__":
+    run_service("gateway", "127.0.0.1:7700", _open)

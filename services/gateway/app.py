@@ -1,0 +1,213 @@
+"""Composition root of the gateway."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import grpc
+
+from mneme.gateway.v1 import gateway_pb2_grpc
+from services.common.auth import IdentitySigner, Role
+from services.common.clock import Clock
+from services.common.embedding.embedder import Embedder
+from services.common.ids import IdSource
+from services.common.paging import PageTokens
+from services.common.postgres.migrations import migrate
+from services.common.postgres.types import Pool
+from services.common.rpc.channel import CallMetadata, open_channel
+from services.common.rpc.server import ServiceBinding, TlsFiles
+from services.gateway.config import GatewaySettings, TierTargets
+from services.gateway.context.service import ContextBuilder
+from services.gateway.journal.dispatcher import DeliverySink, Dispatcher
+from services.gateway.journal.model import Tier
+from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNotice
+from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
+from services.gateway.recall.access import AccessRecorder
+from services.gateway.recall.coarse import CoarseSearch
+from services.gateway.recall.consistency import ConsistencyWait
+from services.gateway.recall.fetch import Fetch
+from services.gateway.recall.fusion import Fusion
+from services.gateway.recall.pipeline import RecallPipeline, Stages
+from services.gateway.recall.speakers import SpeakerNames
+from services.gateway.remembering import Remembering
+from services.gateway.requests import RequestReader
+from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, UseCases
+from services.gateway.sessions import SessionAccess
+from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
+from services.gateway.tokens import ConsistencyTokens
+from services.gateway.upstream import (
+    EpisodicClient,
+    FactClient,
+    NoteClient,
+    ProfileClient,
+    SessionClient,
+    Upstream,
+)
+
+_MEMORY_ROLES = {
+    "Remember": Role.WRITER,
+    "RememberBatch": Role.WRITER,
+    "RememberStream": Role.WRITER,
+    "Recall": Role.READER,
+    "BuildContext": Role.READER,
+    "Feedback": Role.WRITER,
+    "GetProfile": Role.READER,
+}
+_CONVERSATION_ROLES = {
+    "ListConversations": Role.READER,
+    "ListInteractions": Role.READER,
+    "GetSession": Role.READER,
+    "EndSession": Role.WRITER,
+}
+_DELIVERY_ROLES = {
+    "GetBacklog": Role.READER,
+    "ListDeadLetters": Role.ADMIN,
+    "RetryDeadLetters": Role.ADMIN,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayResources:
+    """What the gateway uses and others own."""
+
+    embedder: Embedder  # makes the vectors of questions; the same model as the tiers'
+    clock: Clock
+    ids: IdSource
+    secret: bytes  # the service secret, the same in all services
+    notice_dsn: str = ""  # connection URL for NOTIFY; empty where the gateway is alone
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """The gateway, ready to be served."""
+
+    bindings: tuple[ServiceBinding, ...]
+    use_cases: UseCases
+
+
+async def migrate_gateway(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
+    """Brings the gateway's schema up to date."""
+    await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS, app_role=app_role)
+
+
+@contextlib.asynccontextmanager
+async def open_gateway(
+    pool: Pool,
+    targets: TierTargets,
+    resources: GatewayResources,
+    settings: GatewaySettings | None = None,
+    *,
+    tls: TlsFiles | None = None,
+) -> AsyncIterator[Gateway]:
+    """The gateway on a journal whose schema is up to date; delivers in the background while it is open.
+
+    Args:
+        pool: Of the services' role.
+        targets: Where the tiers are.
+        resources: What others own.
+        settings: Defaults where None.
+        tls: Certificates to show to the tiers, and the authority to know them by.
+    """
+    chosen = settings or GatewaySettings()
+    async with contextlib.AsyncExitStack() as stack:
+        upstream = await _upstream(stack, targets, resources, tls)
+        journal = PostgresJournal(pool, clock=resources.clock, ids=resources.ids, settings=chosen.journal)
+        sessions = SessionAccess(upstream, journal, clock=resources.clock, settings=chosen.sessions)
+        timeout = chosen.dispatcher.delivery_timeout.total_seconds()
+        sinks: dict[Tier, DeliverySink] = {
+            Tier.SESSION: SessionSink(sessions, timeout_seconds=timeout),
+            Tier.EPISODIC: EpisodicSink(upstream, timeout_seconds=timeout),
+            Tier.SEMANTIC: SemanticSink(upstream, timeout_seconds=timeout),
+            Tier.AGENTIC: AgenticSink(upstream, timeout_seconds=timeout),
+            Tier.PROFILE: ProfileSink(upstream, timeout_seconds=timeout),
+        }
+        dispatcher = Dispatcher(queue=journal, sinks=sinks, clock=resources.clock, settings=chosen.dispatcher)
+        notice = await _notice(stack, resources, dispatcher, chosen)
+        await stack.enter_async_context(dispatcher.running())
+        access = AccessRecorder(upstream, queue_max=chosen.recall.access_queue_max)
+        await stack.enter_async_context(access.running())
+        pipeline = RecallPipeline(
+            Stages(
+                consistency=ConsistencyWait(journal, dispatcher),
+                speakers=SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds),
+                embedder=resources.embedder,
+                coarse=CoarseSearch(upstream, sessions, chosen.recall),
+                fusion=Fusion(chosen.evidence, chosen.lanes),
+                fetch=Fetch(upstream),
+                access=access,
+            ),
+            ids=resources.ids,
+            settings=chosen.recall,
+        )
+        tokens = ConsistencyTokens(resources.secret)
+        use_cases = UseCases(
+            reader=RequestReader(chosen.limits, tokens),
+            remembering=Remembering(journal, sessions, dispatcher, notice, chosen.remember),
+            recall=pipeline,
+            context=ContextBuilder(pipeline, resources.embedder.count_tokens, chosen.context),
+            sessions=sessions,
+            journal=journal,
+            upstream=upstream,
+            tokens=tokens,
+            pages=PageTokens(resources.secret),
+            clock=resources.clock,
+            deadline_seconds=chosen.deadline_seconds,
+        )
+        yield Gateway(_bindings(use_cases), use_cases)
+
+
+def _bindings(use_cases: UseCases) -> tuple[ServiceBinding, ...]:
+    return (
+        ServiceBinding(
+            "mneme.gateway.v1.MemoryService",
+            gateway_pb2_grpc.add_MemoryServiceServicer_to_server,
+            MemoryServicer(use_cases),
+            _MEMORY_ROLES,
+        ),
+        ServiceBinding(
+            "mneme.gateway.v1.ConversationService",
+            gateway_pb2_grpc.add_ConversationServiceServicer_to_server,
+            ConversationServicer(use_cases),
+            _CONVERSATION_ROLES,
+        ),
+        ServiceBinding(
+            "mneme.gateway.v1.DeliveryService",
+            gateway_pb2_grpc.add_DeliveryServiceServicer_to_server,
+            DeliveryServicer(use_cases),
+            _DELIVERY_ROLES,
+        ),
+    )
+
+
+async def _upstream(
+    stack: contextlib.AsyncExitStack, targets: TierTargets, resources: GatewayResources, tls: TlsFiles | None
+) -> Upstream:
+    async def channel(target: str) -> grpc.aio.Channel:
+        opened = open_channel(target, tls=tls)
+        stack.push_async_callback(opened.close)
+        return opened
+
+    metadata = CallMetadata(IdentitySigner(resources.secret, clock=resources.clock))
+    semantic = await channel(targets.semantic)
+    return Upstream(
+        session=SessionClient(await channel(targets.session), metadata),
+        episodic=EpisodicClient(await channel(targets.episodic), metadata),
+        facts=FactClient(semantic, metadata),
+        profile=ProfileClient(semantic, metadata),
+        notes=NoteClient(await channel(targets.agentic), metadata),
+    )
+
+
+async def _notice(
+    stack: contextlib.AsyncExitStack,
+    resources: GatewayResources,
+    dispatcher: Dispatcher,
+    settings: GatewaySettings,
+) -> JournalNotice:
+    if not resources.notice_dsn or not settings.tells_other_gateways:
+        return NoNotice()
+    notice = PostgresNotice(resources.notice_dsn, on_notice=dispatcher.wake, settings=settings.notice)
+    await stack.enter_async_context(notice.running())
+    return notice

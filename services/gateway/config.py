@@ -1,0 +1,44 @@
+"""Settings of the gateway."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from services.gateway.context.model import ContextSettings
+from services.gateway.journal.dispatcher import DispatcherSettings
+from services.gateway.journal.notice import NoticeSettings
+from services.gateway.journal.stores.postgres import PostgresJournalSettings
+from services.gateway.recall.evidence import EvidenceWeights
+from services.gateway.recall.fusion import LaneWeights
+from services.gateway.recall.model import RecallSettings
+from services.gateway.remembering import RememberSettings
+from services.gateway.requests import RequestLimits
+from services.gateway.sessions import SessionSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierTargets:
+    """Where the tiers are called: host:port, dns:///name:port, or unix:/path."""
+
+    session: str = "127.0.0.1:7701"
+    episodic: str = "127.0.0.1:7702"
+    semantic: str = "127.0.0.1:7703"
+    agentic: str = "127.0.0.1:7704"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySettings:
+    """Everything that can be set in the gateway."""
+
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    remember: RememberSettings = field(default_factory=RememberSettings)
+    journal: PostgresJournalSettings = field(default_factory=PostgresJournalSettings)
+    dispatcher: DispatcherSettings = field(default_factory=DispatcherSettings)
+    notice: NoticeSettings = field(default_factory=NoticeSettings)
+    sessions: SessionSettings = field(default_factory=SessionSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
+    lanes: LaneWeights = field(default_factory=LaneWeights)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    deadline_seconds: float = 10.0  # for a call whose deadline is not known
+    tells_other_gateways: bool = True  # by NOTIFY; a gateway that is alone needs not
