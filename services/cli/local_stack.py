@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,19 +18,30 @@ class StackOptions:
     processes: bool = False  # one process for each service instead of one for all
 
 
+class StackStartError(Exception):
+    """The services cannot be started. The message is for people."""
+
+
 @asynccontextmanager
 async def open_stack(options: StackOptions) -> AsyncIterator[str]:
     """Starts the services, yields the gateway's address, and drains them at the end.
 
     Raises:
-        DataDirError: The data folder is in use or cannot be read.
-        OSError: The port is taken.
+        StackStartError: The data folder is in use, a port is taken, or an engine or the model is missing.
     """
     # Imported here: it brings in every engine, which no other command needs.
     from services.cli.stack import StackSettings, run_stack
+    from services.common.datadir import DataDirError
+    from services.common.embedding.errors import ModelUnavailableError
+    from services.common.hosting import InsecureListenError
+    from services.common.postgres.failure import EmbeddedPostgresError
 
     settings = StackSettings(
         data_dir=options.data_dir, host=options.host, port=options.port, processes=options.processes
     )
-    async with run_stack(settings) as stack:
+    async with AsyncExitStack() as exit_stack:
+        try:
+            stack = await exit_stack.enter_async_context(run_stack(settings))
+        except (DataDirError, EmbeddedPostgresError, InsecureListenError, ModelUnavailableError, OSError) as error:
+            raise StackStartError(str(error)) from error
         yield stack.gateway_target

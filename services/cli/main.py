@@ -62,6 +62,7 @@ def main(
         tls=Tls(root_certificates=ca_file.read_bytes() if ca_file else None) if tls or ca_file else None,
         timeout_seconds=timeout_seconds,
         data_dir=folder.expanduser().absolute(),
+        serves_with_keys=bool(os.environ.get("MNEME_API_KEYS_FILE")),
     )
 
 

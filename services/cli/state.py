@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from mneme_client import Client, MnemeClientError, Tls
-from services.cli.local_stack import StackOptions, open_stack
+from services.cli.local_stack import StackOptions, StackStartError, open_stack
 from services.cli.traces import trace_calls
 
 Result = TypeVar("Result")
@@ -34,6 +34,7 @@ class CliState:
     tls: Tls | None
     timeout_seconds: float
     data_dir: Path  # of a stack that runs in this process
+    serves_with_keys: bool  # such a stack asks for API keys
     out: Console = field(default_factory=Console)
     err: Console = field(default_factory=lambda: Console(stderr=True))
 
@@ -47,8 +48,9 @@ class CliState:
         )
 
     def local_client(self, target: str) -> Client:
-        """A client of a service in this process, which serves loopback without keys or TLS."""
-        return Client(target, default_timeout_seconds=self.timeout_seconds)
+        """A client of a service in this process. It takes keys only where it was given a key file."""
+        api_key = self.api_key if self.serves_with_keys else None
+        return Client(target, api_key, default_timeout_seconds=self.timeout_seconds)
 
     def run(self, main: Coroutine[Any, Any, Result]) -> Result:
         """Runs a command's work. Failures of the service become a message and exit code 1."""
@@ -56,8 +58,8 @@ class CliState:
             return asyncio.run(main)
         except MnemeClientError as error:
             self.fail(f"{error}", _HINTS.get(error.code, ""))
-        except TimeoutError as error:
-            self.fail(f"{error}")
+        except (StackStartError, TimeoutError) as error:
+            self.fail(str(error))
 
     def fail(self, message: str, hint: str = "") -> NoReturn:
         """Prints why a command cannot go on, and ends it with exit code 1."""

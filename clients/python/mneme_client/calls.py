@@ -178,9 +178,7 @@ def get_backlog() -> Call[tuple[results.TierBacklog, ...]]:
     return Call(f"{_DELIVERY}/GetBacklog", pb.GetBacklogRequest(), pb.GetBacklogResponse, from_wire.backlog)
 
 
-def list_dead_letters(
-    *, tier: Tier | None, page_size: int, page_token: str
-) -> Call[Page[results.DeadLetter]]:
+def list_dead_letters(*, tier: Tier | None, page_size: int, page_token: str) -> Call[Page[results.DeadLetter]]:
     """DeliveryService.ListDeadLetters."""
 
     def read(message: pb.ListDeadLettersResponse) -> Page[results.DeadLetter]:
@@ -200,7 +198,5 @@ def retry_dead_letters(delivery_ids: Sequence[int], *, request_id: str | None) -
     def read(message: pb.RetryDeadLettersResponse) -> int:
         return message.retried_count
 
-    request = pb.RetryDeadLettersRequest(
-        request_id=request_id or to_wire.new_request_id(), delivery_ids=delivery_ids
-    )
+    request = pb.RetryDeadLettersRequest(request_id=request_id or to_wire.new_request_id(), delivery_ids=delivery_ids)
     return Call(f"{_DELIVERY}/RetryDeadLetters", request, pb.RetryDeadLettersResponse, read)

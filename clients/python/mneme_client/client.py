@@ -147,9 +147,7 @@ class Client:
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
         """
-        return await self._call(
-            calls.feedback(user_id, memory_ids, value, request_id=request_id), timeout_seconds
-        )
+        return await self._call(calls.feedback(user_id, memory_ids, value, request_id=request_id), timeout_seconds)
 
     # ------------------------------------------------------------------------------------------- reading
 
@@ -221,9 +219,7 @@ class Client:
         )
         return await self._call(call, timeout_seconds)
 
-    async def wait_until_visible(
-        self, user_id: str, *consistency_tokens: str, timeout_seconds: float = 60.0
-    ) -> None:
+    async def wait_until_visible(self, user_id: str, *consistency_tokens: str, timeout_seconds: float = 60.0) -> None:
         """Waits until the writes of the tokens can be found. `recall` with a token does so by itself.
 
         Raises:
@@ -346,9 +342,7 @@ class Client:
         timeout_seconds: float | None = None,
     ) -> int:
         """Puts dead letters (1 to 1,000) back into the queue and returns how many that were."""
-        return await self._call(
-            calls.retry_dead_letters(delivery_ids, request_id=request_id), timeout_seconds
-        )
+        return await self._call(calls.retry_dead_letters(delivery_ids, request_id=request_id), timeout_seconds)
 
     async def _call(self, call: Call[Result], timeout_seconds: float | None) -> Result:
         timeout = self._timeout_seconds if timeout_seconds is None else timeout_seconds

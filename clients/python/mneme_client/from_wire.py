@@ -56,9 +56,7 @@ def turn(message: common_pb2.Turn) -> Turn:
 def remember_result(message: pb.RememberResponse) -> r.RememberResult:
     """The acknowledgement."""
     return r.RememberResult(
-        interactions=tuple(
-            r.InteractionReference(i.interaction_id, i.position) for i in message.interactions
-        ),
+        interactions=tuple(r.InteractionReference(i.interaction_id, i.position) for i in message.interactions),
         consistency_token=message.consistency_token,
         replayed=message.replayed,
     )
@@ -71,9 +69,7 @@ def item_error(message: common_pb2.ItemError) -> r.ItemError:
 
 def batch_results(message: pb.RememberBatchResponse) -> tuple[r.RememberResult | r.ItemError, ...]:
     """One outcome for each item, in order."""
-    return tuple(
-        item_error(m.error) if m.HasField("error") else remember_result(m.response) for m in message.results
-    )
+    return tuple(item_error(m.error) if m.HasField("error") else remember_result(m.response) for m in message.results)
 
 
 def stream_result(message: pb.RememberStreamResponse) -> r.StreamResult:

@@ -109,9 +109,7 @@ def query_reading(message: pb.QueryReading) -> r.QueryReading:
     return r.QueryReading(
         embedded_query=message.embedded_query,
         speakers=tuple(message.speakers),
-        time_ranges=tuple(
-            r.TimeRange(moment(t, "start_time"), moment(t, "end_time")) for t in message.time_ranges
-        ),
+        time_ranges=tuple(r.TimeRange(moment(t, "start_time"), moment(t, "end_time")) for t in message.time_ranges),
     )
 
 
@@ -124,9 +122,7 @@ def context_result(message: pb.BuildContextResponse) -> r.ContextResult:
             r.ContextSection(
                 kind=ContextSectionKind(s.kind),
                 items=tuple(
-                    r.ContextItem(
-                        text=i.text, memory_id=i.memory_id, interaction_ids=tuple(i.interaction_ids)
-                    )
+                    r.ContextItem(text=i.text, memory_id=i.memory_id, interaction_ids=tuple(i.interaction_ids))
                     for i in s.items
                 ),
                 token_count=s.token_count,

@@ -18,9 +18,7 @@ class RetryPolicy:
     initial_backoff_seconds: float = 0.1  # upper bound of the first wait; doubles each time
     backoff_seconds_max: float = 2.0  # upper bound of any wait, unless the service asks for a longer one
 
-    def delay_seconds(
-        self, error: MnemeClientError, *, attempt: int, remaining_seconds: float
-    ) -> float | None:
+    def delay_seconds(self, error: MnemeClientError, *, attempt: int, remaining_seconds: float) -> float | None:
         """How long to wait before the next attempt, or None when there should be none.
 
         Args:

@@ -219,9 +219,7 @@ class SyncClient:
         )
         return self._call(call, timeout_seconds)
 
-    def wait_until_visible(
-        self, user_id: str, *consistency_tokens: str, timeout_seconds: float = 60.0
-    ) -> None:
+    def wait_until_visible(self, user_id: str, *consistency_tokens: str, timeout_seconds: float = 60.0) -> None:
         """Waits until the writes of the tokens can be found. `recall` with a token does so by itself.
 
         Raises:

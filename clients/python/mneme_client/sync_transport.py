@@ -61,9 +61,7 @@ class SyncTransport:
         )
         return call.read(response)
 
-    def remember_stream(
-        self, items: Iterable[RememberItem], timeout_seconds: float
-    ) -> pb.RememberStreamResponse:
+    def remember_stream(self, items: Iterable[RememberItem], timeout_seconds: float) -> pb.RememberStreamResponse:
         """Sends a stream; again where its source can be read again.
 
         Raises:

@@ -64,8 +64,7 @@ def turn(value: TurnInput) -> common_pb2.Turn:
         content=value.content,
         time=optional_timestamp(value.time),
         attachments=[
-            common_pb2.Attachment(uri=a.uri, mime_type=a.mime_type, caption=a.caption)
-            for a in value.attachments
+            common_pb2.Attachment(uri=a.uri, mime_type=a.mime_type, caption=a.caption) for a in value.attachments
         ],
         confidence=value.confidence,
         sources=value.sources,

@@ -23,7 +23,6 @@ from services.cli.local_stack import StackOptions, open_stack
 from services.cli.rendering import lanes_in_words, parts_in_words, plain, print_degraded, turn_text, when, who
 from services.cli.state import CliState, state_of
 from services.cli.traces import trace_calls
-from services.common.datadir import DataDirError
 
 _MEMORIES_SHOWN = 3
 _FACTS_SHOWN = 3
@@ -43,10 +42,7 @@ def demo(
     Uses the service at --target if one answers there, and else starts all services in this process.
     """
     state = state_of(context, data_dir=data_dir)
-    try:
-        state.run(_demo(state, host=host, port=port, serve=serve, trace=trace_console))
-    except (DataDirError, OSError) as error:
-        state.fail(str(error))
+    state.run(_demo(state, host=host, port=port, serve=serve, trace=trace_console))
 
 
 async def _demo(state: CliState, *, host: str, port: int, serve: bool, trace: bool) -> None:

@@ -12,7 +12,6 @@ import typer
 from services.cli import options
 from services.cli.local_stack import StackOptions, open_stack
 from services.cli.state import CliState, state_of
-from services.common.datadir import DataDirError
 
 
 def up(
@@ -27,10 +26,7 @@ def up(
     """Start all five services on embedded engines, and serve until SIGTERM or Ctrl-C."""
     state = state_of(context, data_dir=data_dir)
     stack = StackOptions(data_dir=state.data_dir, host=host, port=port, processes=processes)
-    try:
-        state.run(_serve(state, stack))
-    except (DataDirError, OSError) as error:
-        state.fail(str(error))
+    state.run(_serve(state, stack))
 
 
 async def _serve(state: CliState, stack: StackOptions) -> None:

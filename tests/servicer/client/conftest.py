@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import grpc
 import pytest
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from mneme.gateway.v1 import gateway_pb2_grpc
 from mneme_client import Client, RetryPolicy
@@ -31,6 +32,9 @@ async def running() -> AsyncIterator[Running]:
     gateway_pb2_grpc.add_MemoryServiceServicer_to_server(gateway, server)
     gateway_pb2_grpc.add_ConversationServiceServicer_to_server(gateway, server)
     gateway_pb2_grpc.add_DeliveryServiceServicer_to_server(gateway, server)
+    health_servicer = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
+    await health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:

@@ -32,6 +32,8 @@ class FakeGateway(
         self.visible_after_recalls = 0  # a recall with a token is not consistent before so many of them
         self.recall_response = pb.RecallResponse(recall_id="recall-1")
         self.dead_letters: list[pb.DeadLetter] = []
+        self.backlog_count = 4  # deliveries to the episodic tier that wait
+        self.refused_contents: set[str] = set()  # of turns, in batches and streams
         self.gate: asyncio.Event | None = None  # calls wait for it
 
     async def _enter(self, request: Any, context: Any) -> None:
@@ -56,12 +58,18 @@ class FakeGateway(
         turns = self.log.setdefault((request.user_id, request.conversation_id), [])
         answer = pb.RememberResponse(consistency_token=f"token-{len(self.answers)}")
         for turn in request.turns:
-            answer.interactions.add(
-                interaction_id=f"{request.conversation_id}-{len(turns)}", position=len(turns)
-            )
+            answer.interactions.add(interaction_id=f"{request.conversation_id}-{len(turns)}", position=len(turns))
             turns.append(turn)
         self.answers[request.request_id] = answer
         return answer
+
+    def _refusal(self, item: pb.RememberRequest) -> common_pb2.ItemError | None:
+        for n, turn in enumerate(item.turns):
+            if not turn.content or turn.content in self.refused_contents:
+                return common_pb2.ItemError(
+                    reason="INVALID_FIELD", message="is required", field_path=f"turns[{n}].content"
+                )
+        return None
 
     async def Remember(self, request: pb.RememberRequest, context: Any) -> pb.RememberResponse:
         await self._enter(request, context)
@@ -75,7 +83,7 @@ class FakeGateway(
         await self._enter(request, context)
         answer = pb.RememberBatchResponse()
         for item in request.items:
-            if error := refusal(item):
+            if error := self._refusal(item):
                 answer.results.add(error=error)
             else:
                 answer.results.add(response=self._take(item))
@@ -88,7 +96,7 @@ class FakeGateway(
         items = [message.item async for message in request_iterator]
         await self._enter(items, context)
         for index, item in enumerate(items):
-            if error := refusal(item):
+            if error := self._refusal(item):
                 answer.refused.add(index=index, error=error)
                 answer.refused_count += 1
                 continue
@@ -140,15 +148,11 @@ class FakeGateway(
         page, token = page_of(found, request.page_size, request.page_token)
         return pb.ListConversationsResponse(conversations=page, next_page_token=token)
 
-    async def ListInteractions(
-        self, request: pb.ListInteractionsRequest, context: Any
-    ) -> pb.ListInteractionsResponse:
+    async def ListInteractions(self, request: pb.ListInteractionsRequest, context: Any) -> pb.ListInteractionsResponse:
         await self._enter(request, context)
         turns = self.log.get((request.user_id, request.conversation_id), [])
         found = [
-            pb.Interaction(
-                interaction_id=f"i{n}", conversation_id=request.conversation_id, position=n, turn=turn
-            )
+            pb.Interaction(interaction_id=f"i{n}", conversation_id=request.conversation_id, position=n, turn=turn)
             for n, turn in enumerate(turns)
         ]
         page, token = page_of(found, request.page_size, request.page_token)
@@ -173,33 +177,19 @@ class FakeGateway(
     async def GetBacklog(self, request: pb.GetBacklogRequest, context: Any) -> pb.GetBacklogResponse:
         await self._enter(request, context)
         answer = pb.GetBacklogResponse()
-        waiting = answer.tiers.add(tier=pb.TIER_EPISODIC, pending_count=4, dead_count=1)
+        waiting = answer.tiers.add(tier=pb.TIER_EPISODIC, pending_count=self.backlog_count, dead_count=1)
         waiting.oldest_age.FromMilliseconds(2_500)
         answer.tiers.add(tier=pb.TIER_AGENTIC)
         return answer
 
-    async def ListDeadLetters(
-        self, request: pb.ListDeadLettersRequest, context: Any
-    ) -> pb.ListDeadLettersResponse:
+    async def ListDeadLetters(self, request: pb.ListDeadLettersRequest, context: Any) -> pb.ListDeadLettersResponse:
         await self._enter(request, context)
         page, token = page_of(self.dead_letters, request.page_size, request.page_token)
         return pb.ListDeadLettersResponse(dead_letters=page, next_page_token=token)
 
-    async def RetryDeadLetters(
-        self, request: pb.RetryDeadLettersRequest, context: Any
-    ) -> pb.RetryDeadLettersResponse:
+    async def RetryDeadLetters(self, request: pb.RetryDeadLettersRequest, context: Any) -> pb.RetryDeadLettersResponse:
         await self._enter(request, context)
         return pb.RetryDeadLettersResponse(retried_count=len(request.delivery_ids))
-
-
-def refusal(item: pb.RememberRequest) -> common_pb2.ItemError | None:
-    """Refuses what the real gateway refuses: turns without content."""
-    for n, turn in enumerate(item.turns):
-        if not turn.content and not any(a.caption for a in turn.attachments):
-            return common_pb2.ItemError(
-                reason="INVALID_FIELD", message="is required", field_path=f"turns[{n}].content"
-            )
-    return None
 
 
 def page_of(found: list[Any], size: int, token: str) -> tuple[list[Any], str]:

@@ -62,9 +62,7 @@ async def test_the_credential_travels_with_every_call(client: Client, gateway: F
     assert gateway.metadata[0]["authorization"] == "Bearer secret"
 
 
-async def test_a_lost_answer_is_repeated_with_the_same_request_id(
-    client: Client, gateway: FakeGateway
-) -> None:
+async def test_a_lost_answer_is_repeated_with_the_same_request_id(client: Client, gateway: FakeGateway) -> None:
     gateway.lose_answers = 2
     result = await client.remember("u", "c", "once")
 
@@ -91,9 +89,7 @@ async def test_no_wait_beyond_the_deadline_is_begun(client: Client, gateway: Fak
     assert len(gateway.requests) == 1
 
 
-async def test_other_errors_are_not_repeated_and_keep_their_facts(
-    client: Client, gateway: FakeGateway
-) -> None:
+async def test_other_errors_are_not_repeated_and_keep_their_facts(client: Client, gateway: FakeGateway) -> None:
     gateway.failures = [invalid()]
     with pytest.raises(MnemeClientError) as caught:
         await client.remember("u", "c", "x")
@@ -103,9 +99,7 @@ async def test_other_errors_are_not_repeated_and_keep_their_facts(
     assert error.violations[0].field_path == "turns[3].content"
     assert error.method == "mneme.gateway.v1.MemoryService/Remember"
     assert not error.retryable
-    assert str(error) == (
-        "INVALID_ARGUMENT/INVALID_FIELD: the turn is not valid (turns[3].content: is required)"
-    )
+    assert str(error) == ("INVALID_ARGUMENT/INVALID_FIELD: the turn is not valid (turns[3].content: is required)")
     assert len(gateway.requests) == 1
 
 
@@ -180,9 +174,7 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     answer.stages.add(stage="embed").duration.FromMilliseconds(2)
     answer.degraded = True
 
-    found = await client.recall(
-        "u", "what?", limit=3, conversation_id="c", as_of_time=NOON, tiers=[Tier.EPISODIC]
-    )
+    found = await client.recall("u", "what?", limit=3, conversation_id="c", as_of_time=NOON, tiers=[Tier.EPISODIC])
     request = gateway.requests[0]
     assert (request.limit, request.conversation_id, list(request.tiers)) == (3, "c", [2])
     assert request.as_of_time.ToDatetime(tzinfo=UTC) == NOON

@@ -32,9 +32,7 @@ turns = st.builds(
     role=st.sampled_from([r for r in Role if r]),
     speaker=texts,
     time=st.none() | st.datetimes(timezones=st.just(UTC)),
-    attachments=st.lists(st.builds(Attachment, uri=texts, mime_type=texts, caption=texts), max_size=3).map(
-        tuple
-    ),
+    attachments=st.lists(st.builds(Attachment, uri=texts, mime_type=texts, caption=texts), max_size=3).map(tuple),
     confidence=st.none() | st.floats(0, 1),
     sources=st.lists(texts, max_size=3).map(tuple),
     metadata=st.dictionaries(texts, texts, max_size=3),

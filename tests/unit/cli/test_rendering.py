@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from rich.console import Console
+
+from mneme_client import (
+    Explanation,
+    LaneRank,
+    Memory,
+    MemoryKind,
+    Scope,
+    ScorePart,
+    Tier,
+    TierBacklog,
+    TierReport,
+    TierState,
+    Turn,
+)
+from services.cli import rendering
+
+EXPLANATION = Explanation(
+    lanes=(LaneRank("dense", 2, 0.5), LaneRank("lexical", 1, 7.0), LaneRank("new-lane", 13, 1.0)),
+    parts=(
+        ScorePart("dense", 0.41),
+        ScorePart("length", -0.02),
+        ScorePart("time", 0.3),
+        ScorePart("lexical", 0.2),
+        ScorePart("new-part", -0.1),
+    ),
+)
+
+
+def _printed(value: object) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=160).print(value)
+    return stream.getvalue()
+
+
+def test_lanes_are_told_in_words_best_first() -> None:
+    words = rendering.lanes_in_words(EXPLANATION)
+    assert words == "found by its words (1st), by meaning (2nd), new-lane (13th)"
+    assert rendering.lanes_in_words(Explanation()) == "found beside another memory"
+
+
+def test_the_greatest_parts_are_named_and_the_rest_summed_up() -> None:
+    words = rendering.parts_in_words(EXPLANATION)
+    assert words == "meaning +0.41, when +0.30, shared words +0.20, new-part -0.10, other -0.02"
+
+
+@pytest.mark.parametrize(("number", "text"), [(1, "1st"), (11, "11th"), (22, "22nd"), (103, "103rd"), (112, "112th")])
+def test_ordinals(number: int, text: str) -> None:
+    assert rendering.ordinal(number) == text
+
+
+def test_remembered_text_cannot_command_the_terminal() -> None:
+    printed = _printed(rendering.plain("\x1b]0;owned\x07\x9b31m \u202eevil [bold]x[/bold]\x00"))
+    assert not set(printed) & set("\x1b\x07\x9b\u202e\x00")
+    assert "[bold]x[/bold]" in printed
+
+
+def test_a_memory_is_a_row_with_its_reasons() -> None:
+    memory = Memory(
+        memory_id="m",
+        kind=MemoryKind.EPISODE,
+        turn=Turn("I moved", speaker="Ana", time=datetime(2026, 5, 8, 13, 56, tzinfo=UTC)),
+        conversation_id="c",
+        position=0,
+        score=0.789,
+        explanation=EXPLANATION,
+        fact_ids=(),
+        note_ids=(),
+        scope=Scope(),
+    )
+    printed = _printed(rendering.memory_table([memory], explain=True))
+    for part in ("0.79", "2026-05-08 13:56", "Ana", "I moved", "by meaning (2nd)", "shared words +0.20"):
+        assert part in printed
+
+
+def test_what_is_missing_is_said() -> None:
+    stream = io.StringIO()
+    report = TierReport(Tier.AGENTIC, TierState.FAILED, "DEADLINE_EXCEEDED", timedelta(), 0)
+    rendering.print_degraded(Console(file=stream), [report], degraded=True)
+    assert "The agentic tier failed: DEADLINE_EXCEEDED." in stream.getvalue()
+    assert "may be incomplete" in stream.getvalue()
+
+
+def test_json_has_names_and_numbers() -> None:
+    text = rendering.as_json((TierBacklog(Tier.PROFILE, 1, 0, timedelta(seconds=1.5)),))
+    assert json.loads(text) == [{"tier": "PROFILE", "pending_count": 1, "dead_count": 0, "oldest_age": 1.5}]
+
+
+@pytest.mark.parametrize(("value", "text"), [(timedelta(milliseconds=2), "2.0 ms"), (timedelta(seconds=90), "90.0 s")])
+def test_durations_have_the_unit_that_suits_them(value: timedelta, text: str) -> None:
+    assert rendering.seconds(value) == text
