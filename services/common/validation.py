@@ -14,6 +14,7 @@ _NUL: Final = "\x00"
 class _Found(NamedTuple):
     reason: Reason
     violation: FieldViolation
+    facts: dict[str, str]
 
 
 class Violations:
@@ -30,13 +31,20 @@ class Violations:
         """Nothing is wrong yet."""
         self._found: list[_Found] = []
 
-    def add(self, field_path: str, description: str, *, reason: Reason = Reason.INVALID_FIELD) -> None:
-        """Notes a violation that no other method finds."""
-        self._found.append(_Found(reason, FieldViolation(field_path, description)))
+    def add(
+        self,
+        field_path: str,
+        description: str,
+        *,
+        reason: Reason = Reason.INVALID_FIELD,
+        facts: dict[str, str] | None = None,
+    ) -> None:
+        """Notes a violation that no other method finds, with the facts that its reason promises."""
+        self._found.append(_Found(reason, FieldViolation(field_path, description), facts or {}))
 
     def include(self, error: InvalidArgument) -> None:
         """Takes over the violations of an error that a conversion raised."""
-        self._found += [_Found(error.reason, violation) for violation in error.violations]
+        self._found += [_Found(error.reason, violation, error.metadata) for violation in error.violations]
 
     def text(self, field_path: str, value: str, *, chars_max: int, required: bool = True) -> bool:
         """Checks that a text is there, not too long, and holds no NUL, which stores cannot keep."""
@@ -45,7 +53,7 @@ class Violations:
             self.add(field_path, "is required")
         if len(value) > chars_max:
             description = f"has {len(value)} characters, at most {chars_max} are allowed"
-            self.add(field_path, description, reason=Reason.TEXT_TOO_LONG)
+            self.add(field_path, description, reason=Reason.TEXT_TOO_LONG, facts=_limit(chars_max, len(value)))
         if _NUL in value:
             self.add(field_path, "holds a NUL character")
         return len(self._found) == before
@@ -56,7 +64,7 @@ class Violations:
             self.add(field_path, f"needs at least {count_min} items" if count_min > 1 else "is required")
         elif count > count_max:
             description = f"has {count} items, at most {count_max} are allowed"
-            self.add(field_path, description, reason=Reason.TOO_MANY_ITEMS)
+            self.add(field_path, description, reason=Reason.TOO_MANY_ITEMS, facts=_limit(count_max, count))
         return count_min <= count <= count_max
 
     def number(self, field_path: str, value: float, *, low: float, high: float) -> bool:
@@ -94,13 +102,19 @@ class Violations:
     def raise_if_any(self, message: str = "the request is not valid") -> None:
         """Raises `InvalidArgument` with everything that was found.
 
-        Its reason is that of the violations if they all have one, else INVALID_FIELD.
+        Its reason is that of the violations if they all have one, with the facts of the first, else INVALID_FIELD.
         """
         if not self._found:
             return
         reasons = {found.reason for found in self._found}
+        shared = reasons.pop() if len(reasons) == 1 else None
         raise InvalidArgument(
             message,
-            reason=reasons.pop() if len(reasons) == 1 else Reason.INVALID_FIELD,
+            reason=shared or Reason.INVALID_FIELD,
+            metadata=self._found[0].facts if shared else None,
             violations=[found.violation for found in self._found],
         )
+
+
+def _limit(limit: int, actual: int) -> dict[str, str]:
+    return {"limit": str(limit), "actual": str(actual)}

@@ -10,11 +10,13 @@ from typing import Any, Final
 
 import grpc
 import structlog
+from google.protobuf import descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.common.auth import Role
 from services.common.rpc.interceptors.around import AroundInterceptor, InterceptorChain
+from services.common.rpc.interceptors.auth import AuthInterceptor
 
 _log = structlog.get_logger(__name__)
 
@@ -63,8 +65,18 @@ class GrpcServer:
     def __init__(
         self, settings: ServerSettings, services: Sequence[ServiceBinding], interceptors: Sequence[AroundInterceptor]
     ) -> None:
-        """Binds nothing yet."""
+        """Binds nothing yet.
+
+        Raises:
+            ValueError: A table of roles does not fit its service's methods, or callers without a credential would be
+                let in from other machines.
+        """
+        for service in services:
+            _check_roles(service)
         self._settings = settings
+        self._is_development = any(isinstance(i, AuthInterceptor) and i.admits_anybody for i in interceptors)
+        if self._is_development and not is_loopback(settings.address):
+            raise ValueError(f"in development mode a server listens on loopback only, not on {settings.address}")
         self._services = services
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
@@ -105,12 +117,22 @@ class GrpcServer:
         if port == 0 and not address.startswith("unix:"):
             raise OSError(f"cannot listen on {address}: is it in use?")
         await self._server.start()
+        if self._is_development:
+            _log.warning("development_mode", address=address, note="calls without a credential are let in")
         for name in ("", *(service.full_name for service in self._services)):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
+    async def report_health(self, full_name: str, *, is_serving: bool) -> None:
+        """Tells clients and probes whether one service can do its work; ignored once the server stops."""
+        status = health_pb2.HealthCheckResponse
+        await self._health.set(full_name, status.SERVING if is_serving else status.NOT_SERVING)
+
     async def stop(self) -> None:
-        """Says that it is not healthy any more, lets calls under way finish, and stops."""
+        """Says that it is not healthy any more, lets calls under way finish, and stops.
+
+        Calls that outlast the grace are cancelled. New ones are refused at once; clients turn to another replica.
+        """
         await self._health.enter_graceful_shutdown()
         await self._server.stop(self._settings.grace_seconds)
 
@@ -133,6 +155,18 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host in _LOOPBACK_NAMES
+
+
+def _check_roles(service: ServiceBinding) -> None:
+    """A method without a role would answer nobody, and a role without a method guards nothing."""
+    try:
+        descriptor = descriptor_pool.Default().FindServiceByName(service.full_name)
+    except KeyError:
+        return  # a service that was not made from a proto
+    methods = {method.name for method in descriptor.methods}
+    if methods != service.roles.keys():
+        wrong = ", ".join(sorted(methods ^ service.roles.keys()))
+        raise ValueError(f"the roles of {service.full_name} do not fit its methods: {wrong}")
 
 
 def _server_credentials(tls: TlsFiles) -> grpc.ServerCredentials:

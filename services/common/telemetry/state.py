@@ -29,11 +29,11 @@ def meter(name: str) -> metrics.Meter:
 
 def switch_on(tracers: trace.TracerProvider, meters: metrics.MeterProvider | None) -> None:
     """Set by `configure_telemetry`."""
-    global _is_on, _tracers, _meters  # noqa: PLW0603 - one telemetry for the process
+    global _is_on, _tracers, _meters
     _is_on, _tracers, _meters = True, tracers, meters or metrics.NoOpMeterProvider()
 
 
 def switch_off() -> None:
     """Set by the handle that `configure_telemetry` returns."""
-    global _is_on, _tracers, _meters  # noqa: PLW0603 - one telemetry for the process
+    global _is_on, _tracers, _meters
     _is_on, _tracers, _meters = False, trace.NoOpTracerProvider(), metrics.NoOpMeterProvider()
