@@ -16,9 +16,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     if settings.postgres_owner_url:
         await migrate_episodic(settings.postgres_owner_url)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
-    resources = EpisodicResources(
-        embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret
-    )
+    resources = EpisodicResources(embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret)
     async with open_episodic(await assembly.pool(), folder, resources) as tier:
         yield [tier.binding]
 

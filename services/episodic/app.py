@@ -15,8 +15,8 @@ from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.episodic.access import AccessRecorder
+from services.episodic.commands import Rules
 from services.episodic.config import EpisodicSettings
-from services.episodic.convert import Rules
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.service import EpisodeService
 from services.episodic.servicer import ROLES, SERVICE_NAME, EpisodicServicer

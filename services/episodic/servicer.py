@@ -12,8 +12,8 @@ from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
 from services.common.paging import PageTokens
-from services.episodic import convert
-from services.episodic.convert import Rules
+from services.episodic import commands, convert
+from services.episodic.commands import Rules
 from services.episodic.model import TenantId
 from services.episodic.service import EpisodeService
 
@@ -47,22 +47,22 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
     async def StoreEpisodes(self, request: pb.StoreEpisodesRequest, _context: Context) -> pb.StoreEpisodesResponse:
         """See episodic.proto."""
         tenant_id = TenantId(current_principal().tenant_id)
-        items = convert.store_items(request, tenant_id=tenant_id, now=self._clock.now(), rules=self._rules)
+        items = commands.store_items(request, tenant_id=tenant_id, now=self._clock.now(), rules=self._rules)
         results = await self._episodes.store_episodes(tenant_id, items, wait_until_active=request.wait_until_active)
         return convert.store_results_to_proto(results)
 
     async def GetEpisode(self, request: pb.GetEpisodeRequest, _context: Context) -> pb.GetEpisodeResponse:
         """See episodic.proto."""
-        owner = convert.owner(current_principal().tenant_id, request.user_id, self._rules)
-        episode = await self._episodes.get_episode(owner, convert.episode_id(request.episode_id))
+        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
+        episode = await self._episodes.get_episode(owner, commands.episode_id(request.episode_id))
         return pb.GetEpisodeResponse(episode=convert.episode_to_proto(episode, self._episodes.decay_factor))
 
     async def BatchGetEpisodes(
         self, request: pb.BatchGetEpisodesRequest, _context: Context
     ) -> pb.BatchGetEpisodesResponse:
         """See episodic.proto."""
-        owner = convert.owner(current_principal().tenant_id, request.user_id, self._rules)
-        ids = convert.episode_ids(request.episode_ids, count_max=self._rules.limits.get_batch_max)
+        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
+        ids = commands.episode_ids(request.episode_ids, count_max=self._rules.limits.get_batch_max)
         episodes = await self._episodes.batch_get(owner, ids)
         decay_factor = self._episodes.decay_factor
         return pb.BatchGetEpisodesResponse(
@@ -73,10 +73,10 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         """See episodic.proto."""
         tenant_id = current_principal().tenant_id
         page = await self._episodes.list_episodes(
-            convert.owner(tenant_id, request.user_id, self._rules),
-            convert.episode_filter(request, self._rules),
-            page_size=convert.page_size(request.page_size, self._rules),
-            after=convert.list_cursor(request, tenant_id=tenant_id, tokens=self._tokens),
+            commands.owner(tenant_id, request.user_id, self._rules),
+            commands.episode_filter(request, self._rules),
+            page_size=commands.page_size(request.page_size, self._rules),
+            after=commands.list_cursor(request, tenant_id=tenant_id, tokens=self._tokens),
         )
         return convert.page_to_proto(
             page, request, self._episodes.decay_factor, tenant_id=tenant_id, tokens=self._tokens
@@ -84,29 +84,29 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
 
     async def SearchEpisodes(self, request: pb.SearchEpisodesRequest, _context: Context) -> pb.SearchEpisodesResponse:
         """See episodic.proto."""
-        query = convert.search_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
+        query = commands.search_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
         return convert.scored_to_proto(await self._episodes.search(query), self._episodes.decay_factor)
 
     async def SearchCandidates(
         self, request: pb.SearchCandidatesRequest, _context: Context
     ) -> pb.SearchCandidatesResponse:
         """See episodic.proto."""
-        query = convert.candidate_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
+        query = commands.candidate_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
         return convert.candidates_to_proto(await self._episodes.search_candidates(query))
 
     async def RecordFeedback(self, request: pb.RecordFeedbackRequest, _context: Context) -> pb.RecordFeedbackResponse:
         """See episodic.proto."""
         changed = await self._episodes.record_feedback(
-            convert.owner(current_principal().tenant_id, request.user_id, self._rules),
-            convert.episode_ids(request.episode_ids, count_max=self._rules.limits.update_batch_max),
-            convert.feedback(request.feedback),
-            request_id=convert.request_id(request.request_id, self._rules),
+            commands.owner(current_principal().tenant_id, request.user_id, self._rules),
+            commands.episode_ids(request.episode_ids, count_max=self._rules.limits.update_batch_max),
+            commands.feedback(request.feedback),
+            request_id=commands.request_id(request.request_id, self._rules),
         )
         return pb.RecordFeedbackResponse(episode_ids=[str(episode_id) for episode_id in changed])
 
     async def RecordAccess(self, request: pb.RecordAccessRequest, _context: Context) -> pb.RecordAccessResponse:
         """See episodic.proto."""
-        owner = convert.owner(current_principal().tenant_id, request.user_id, self._rules)
-        ids = convert.episode_ids(request.episode_ids, count_max=self._rules.limits.update_batch_max)
+        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
+        ids = commands.episode_ids(request.episode_ids, count_max=self._rules.limits.update_batch_max)
         self._episodes.record_access(owner, ids)
         return pb.RecordAccessResponse()

@@ -1,0 +1,69 @@
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+
+from mneme.episodic.v1 import episodic_pb2_grpc
+from services.common.auth import Authenticator, IdentitySigner, IdentityVerifier, Principal, Role
+from services.common.ids import Uuid7Ids
+from services.common.postgres.pool import create_pool
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.rpc.channel import CallMetadata, open_channel
+from services.common.rpc.interceptors import InterceptorSettings, interceptors
+from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
+from services.episodic.app import EpisodicResources, EpisodicTier, open_episodic
+from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
+from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
+from tests.support.postgres import fresh_postgres
+
+SECRET = b"a secret of at least thirty-two bytes"
+
+
+@dataclass
+class Client:
+    """Calls the served tier as some principal."""
+
+    stub: episodic_pb2_grpc.EpisodicServiceStub
+    metadata: CallMetadata
+    embedder: HashingEmbedder
+    clock: FakeClock
+    tier: EpisodicTier
+
+    async def call(self, method: str, request: object, *, tenant: str = "acme", role: Role = Role.WRITER) -> object:
+        rpc: Callable[..., Awaitable[object]] = getattr(self.stub, method)
+        return await rpc(request, metadata=self.metadata(Principal(tenant, "tester", role)), timeout=20)
+
+
+@pytest.fixture
+async def client(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[Client]:
+    clock = FakeClock()
+    embedder = HashingEmbedder(64)
+    resources = EpisodicResources(embedder=embedder, clock=clock, secret=SECRET)
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+        pool = await create_pool(urls.app)
+        async with open_episodic(pool, tmp_path, resources) as tier:
+            server = GrpcServer(
+                ServerSettings(grace_seconds=1.0),
+                [tier.binding],
+                interceptors(
+                    InterceptorSettings(),
+                    Authenticator(identities=IdentityVerifier(SECRET, clock=clock)),
+                    method_roles([tier.binding]),
+                    Uuid7Ids(clock),
+                ),
+            )
+            address = await server.start()
+            channel: grpc.aio.Channel = open_channel(address)
+            yield Client(
+                episodic_pb2_grpc.EpisodicServiceStub(channel),
+                CallMetadata(IdentitySigner(SECRET, clock=clock)),
+                embedder,
+                clock,
+                tier,
+            )
+            await channel.close()
+            await server.stop()
+        await pool.close()

@@ -1,0 +1,447 @@
+"""The tier over a real gRPC server: what callers see."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2, status_pb2
+
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2 as pb
+from services.common.auth import Role
+from services.common.convert import timestamp
+from tests.servicer.episodic.conftest import Client
+from tests.support.clock import START
+
+USER = common_pb2.MESSAGE_ROLE_USER
+
+
+def uid(number: int) -> str:
+    return str(UUID(int=number))
+
+
+def new(number: int, query: str = "", **fields: Any) -> pb.NewEpisode:
+    values: dict[str, Any] = {
+        "episode_id": uid(number),
+        "user_id": "ann",
+        "session_id": "s1",
+        "position": number,
+        "role": USER,
+        "query": query or f"turn number {number}",
+        **fields,
+    }
+    return pb.NewEpisode(**values)
+
+
+async def store(client: Client, *episodes: pb.NewEpisode, **options: Any) -> Sequence[pb.StoreEpisodeResult]:
+    request = pb.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
+    response: Any = await client.call("StoreEpisodes", request, **options)
+    results: Sequence[pb.StoreEpisodeResult] = response.results
+    return results
+
+
+def vector(client: Client, text: str, **changes: Any) -> common_pb2.Vector:
+    values = {"model": client.embedder.fingerprint, "values": client.embedder.vector(text).tolist(), **changes}
+    return common_pb2.Vector(**values)
+
+
+def candidates_request(client: Client, text: str, **fields: Any) -> pb.SearchCandidatesRequest:
+    values = {"user_id": "ann", "query": text, "query_vector": vector(client, text), **fields}
+    return pb.SearchCandidatesRequest(**values)
+
+
+async def candidates(client: Client, text: str, *, tenant: str = "acme", **fields: Any) -> dict[int, Any]:
+    """Candidates by the number of their episode."""
+    response: Any = await client.call("SearchCandidates", candidates_request(client, text, **fields), tenant=tenant)
+    ids = [int.from_bytes(response.episode_ids[at : at + 16], "big") for at in range(0, len(response.episode_ids), 16)]
+    columns = [
+        "dense_scores",
+        "lexical_scores",
+        "dense_ranks",
+        "lexical_ranks",
+        "sessions",
+        "positions",
+        "speaker_indexes",
+        "times",
+        "lengths",
+        "traits",
+        "feedbacks",
+        "importances",
+    ]
+    for name in columns:
+        assert len(getattr(response, name)) == len(ids)
+    found = {}
+    for i, number in enumerate(ids):
+        found[number] = {name: getattr(response, name)[i] for name in columns}
+        found[number]["session"] = response.session_ids[response.sessions[i]]
+        found[number]["speaker"] = response.speakers[response.speaker_indexes[i]]
+    assert len(found) == len(ids), "a candidate came twice"
+    return found
+
+
+async def refused(client: Client, method: str, request: Any, **options: Any) -> tuple[str, str, list[str]]:
+    """Status, reason and field paths of a call that must fail."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await client.call(method, request, **options)
+    info = error_details_pb2.ErrorInfo()
+    bad = error_details_pb2.BadRequest()
+    for key, value in caught.value.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            for detail in status_pb2.Status.FromString(value).details:
+                detail.Unpack(info)
+                detail.Unpack(bad)
+    return caught.value.code().name, info.reason, [violation.field for violation in bad.field_violations]
+
+
+async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -> None:
+    sent = new(
+        1,
+        "look at my cat",
+        response="how sweet",
+        speaker="Ann",
+        attachments=[common_pb2.Attachment(uri="u", mime_type="image/png", caption="a cat")],
+        sources=["a"],
+        confidence=0.5,
+        importance=0.75,
+        time=timestamp(START),
+        scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p"),
+        metadata={"k": "v"},
+    )
+    (result,) = await store(client, sent)
+    assert (result.created, result.status, result.HasField("error")) == (True, pb.EPISODE_STATUS_ACTIVE, False)
+    client.clock.advance(days=365)
+
+    response: Any = await client.call("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)))
+
+    got = response.episode
+    for name in [
+        "episode_id",
+        "user_id",
+        "session_id",
+        "position",
+        "role",
+        "speaker",
+        "query",
+        "response",
+        "attachments",
+        "sources",
+        "confidence",
+        "importance",
+        "time",
+        "scope",
+        "metadata",
+    ]:
+        assert getattr(got, name) == getattr(sent, name), name
+    assert got.decay_factor == pytest.approx(0.5)
+    assert got.create_time.ToDatetime().year == START.year
+    assert not got.HasField("last_access_time")
+
+
+async def test_spec_2_2_without_waiting_the_answer_comes_before_the_index(client: Client) -> None:
+    request = pb.StoreEpisodesRequest(episodes=[new(1)])
+    response: Any = await client.call("StoreEpisodes", request)
+    assert response.results[0].created
+
+    (again,) = await store(client, new(1))
+    assert (again.created, again.status) == (False, pb.EPISODE_STATUS_ACTIVE)
+
+
+async def test_each_item_of_a_batch_succeeds_or_fails_by_itself(client: Client) -> None:
+    results = await store(
+        client,
+        new(1),
+        new(2, episode_id="nonsense"),
+        new(3, role=0),
+        new(4, position=1),
+        new(5, query="x" * 40_000),
+        new(6, user_id="a\x1fb"),
+        new(7, piece_vectors=[vector(client, "x", model="another")]),
+        new(8, confidence=math.nan),
+        new(9, scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK)),
+        new(10, query=" "),
+        new(11, response="x" * 40_000),
+        new(12, position=2**31),
+        new(13, attachments=[common_pb2.Attachment(caption="c" * 5_000)]),
+        new(14),
+    )
+
+    errors = {i: (r.error.reason, r.error.field_path) for i, r in enumerate(results) if r.HasField("error")}
+    assert errors == {
+        1: ("INVALID_FIELD", "episodes[1].episode_id"),
+        2: ("UNKNOWN_ENUM_VALUE", "episodes[2].role"),
+        3: ("ALREADY_EXISTS", "episodes[3].position"),
+        4: ("TEXT_TOO_LONG", "episodes[4].query"),
+        5: ("INVALID_FIELD", "episodes[5].user_id"),
+        6: ("INVALID_VECTOR", "episodes[6].piece_vectors[0]"),
+        7: ("INVALID_FIELD", "episodes[7].confidence"),
+        8: ("INVALID_FIELD", "episodes[8].scope.task_id"),
+        9: ("INVALID_FIELD", "episodes[9].query"),
+        10: ("TEXT_TOO_LONG", "episodes[10].response"),
+        11: ("INVALID_FIELD", "episodes[11].position"),
+        12: ("TEXT_TOO_LONG", "episodes[12].attachments[0].caption"),
+    }
+    assert [i for i, result in enumerate(results) if result.created] == [0, 13]
+
+
+async def test_vectors_that_are_passed_on_are_not_made_again(client: Client) -> None:
+    await store(client, new(1, "with a vector", piece_vectors=[vector(client, "with a vector")]))
+    assert client.embedder.documents == []
+
+    await store(client, new(2, "with too many", piece_vectors=[vector(client, "a"), vector(client, "b")]))
+    assert client.embedder.documents == ["with too many"]
+
+
+async def test_candidates_are_the_union_of_lanes_and_neighbours(client: Client) -> None:
+    texts = {
+        1: "shall we go to the harbour on Sunday?",
+        2: "yes, gladly",
+        3: "I will bring the camera",
+        10: "the quarterly numbers are due",
+        20: "a harbour is a place for ships",
+    }
+    await store(client, *(new(number, text, speaker="Ann") for number, text in texts.items()))
+
+    found = await candidates(client, "harbour ships", lane_limit=2, neighbour_radius=2, neighbour_seeds=2)
+
+    assert set(found) == {1, 2, 3, 20} | {n for n in (10,) if found.get(n, {}).get("dense_ranks")}
+    best = found[20]
+    assert (best["dense_ranks"], best["lexical_ranks"]) == (1, 1)
+    assert best["dense_scores"] == pytest.approx(
+        float(client.embedder.vector(texts[20]) @ client.embedder.vector("harbour ships")), abs=1e-5
+    )
+    assert (best["session"], best["positions"], best["speaker"]) == ("s1", 20, "Ann")
+    assert best["times"] == START.timestamp()
+    assert best["lengths"] == len(texts[20])
+    assert found[1]["traits"] & 1
+    assert found[1]["lexical_scores"] > 0
+    assert found[2]["traits"] & 4
+    assert found[3]["traits"] & 8
+    assert found[3]["lexical_scores"] == 0
+    assert (found[3]["dense_ranks"], found[3]["lexical_ranks"]) in {(0, 0), (2, 0)}
+
+
+async def test_included_episodes_are_scored_without_being_found(client: Client) -> None:
+    await store(client, *(new(n, f"harbour {n}", session_id=f"s{n}") for n in range(1, 6)))
+    await store(client, new(9, "something else", session_id="s9"))
+
+    found = await candidates(client, "harbour", lane_limit=1, neighbour_radius=0, include_episode_ids=[uid(9), uid(77)])
+
+    assert 9 in found
+    assert found[9]["dense_ranks"] == 0
+    assert found[9]["dense_scores"] == pytest.approx(
+        float(client.embedder.vector("something else") @ client.embedder.vector("harbour")), abs=1e-5
+    )
+    assert 77 not in found
+
+
+async def test_every_candidate_has_the_score_a_complete_search_gives_it(client: Client) -> None:
+    await store(client, *(new(n, f"harbour {'ship ' * (n % 7)} {n % 3}") for n in range(60)))
+
+    everything = await candidates(client, "harbour ship 1", lane_limit=1000)
+    some = await candidates(client, "harbour ship 1", lane_limit=5, neighbour_seeds=5)
+
+    assert 5 < len(some) < len(everything) == 60
+    for number, candidate in some.items():
+        for name in ("dense_scores", "lexical_scores"):
+            assert candidate[name] == pytest.approx(everything[number][name], abs=1e-5)
+
+
+async def test_spec_7_1_a_small_tenant_beside_a_large_one_finds_all_its_own(client: Client) -> None:
+    for start in range(0, 1_000, 250):
+        await store(client, *(new(start + n, f"harbour {n}") for n in range(250)), tenant="large")
+    await store(client, *(new(n, f"harbour ship {n}") for n in range(7)), tenant="small")
+
+    assert set(await candidates(client, "harbour ship", tenant="small")) == set(range(7))
+    assert await candidates(client, "harbour ship", tenant="nobody") == {}
+
+
+async def test_spec_5_3_readers_see_their_own_place_and_those_above(client: Client) -> None:
+    project = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p")
+    other = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="q")
+    await store(client, new(1, "plan"), new(2, "plan", scope=project), new(3, "plan", scope=other))
+
+    assert set(await candidates(client, "plan")) == {1}
+    assert set(await candidates(client, "plan", reader_scope=project)) == {1, 2}
+    hidden = await candidates(client, "plan", include_episode_ids=[uid(3)])
+    assert set(hidden) == {1}
+
+
+async def test_spec_2_7_feedback_changes_rank_and_columns(client: Client) -> None:
+    await store(client, new(1, "harbour ships"), new(2, "harbour ships"))
+    search = pb.SearchEpisodesRequest(user_id="ann", query="harbour ships")
+
+    first: Any = await client.call("SearchEpisodes", search)
+    assert [hit.episode.episode_id for hit in first.hits] == [uid(1), uid(2)]
+    feedback = pb.RecordFeedbackRequest(request_id="r", user_id="ann", episode_ids=[uid(1), uid(50)], feedback=-1)
+    answer: Any = await client.call("RecordFeedback", feedback)
+    assert answer.episode_ids == [uid(1)]
+
+    second: Any = await client.call("SearchEpisodes", search)
+    assert [hit.episode.episode_id for hit in second.hits] == [uid(2), uid(1)]
+    assert second.hits[1].score == pytest.approx(0.5 * second.hits[0].score)
+    assert (await candidates(client, "harbour"))[1]["feedbacks"] == -1
+
+
+async def test_spec_2_7_older_episodes_score_less(client: Client) -> None:
+    await store(client, new(1, "harbour ships", time=timestamp(START)))
+    client.clock.advance(days=365)
+    await store(client, new(2, "harbour ships"))
+
+    response: Any = await client.call(
+        "SearchEpisodes",
+        pb.SearchEpisodesRequest(user_id="ann", query_vector=vector(client, "harbour ships"), top_k=5),
+    )
+
+    assert [hit.episode.episode_id for hit in response.hits] == [uid(2), uid(1)]
+    assert [hit.score for hit in response.hits] == pytest.approx([1.0, 0.5], abs=1e-4)
+    assert [hit.similarity for hit in response.hits] == pytest.approx([1.0, 1.0], abs=1e-4)
+
+
+async def test_spec_2_7_accesses_are_written_behind_the_answer(client: Client) -> None:
+    await store(client, new(1))
+    for _ in range(3):
+        await client.call("RecordAccess", pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1), uid(1)]))
+    await client.tier.episodes._accesses.flush()
+
+    response: Any = await client.call("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)))
+    assert response.episode.access_count == 3
+    assert response.episode.HasField("last_access_time")
+
+
+async def test_batch_get_keeps_the_order_and_skips_the_unknown(client: Client) -> None:
+    await store(client, new(1), new(2), new(3))
+    request = pb.BatchGetEpisodesRequest(user_id="ann", episode_ids=[uid(3), uid(9), uid(1)])
+
+    response: Any = await client.call("BatchGetEpisodes", request)
+
+    assert [episode.episode_id for episode in response.episodes] == [uid(3), uid(1)]
+
+
+async def test_lists_page_newest_first(client: Client) -> None:
+    for number in range(1, 6):
+        client.clock.advance(hours=1)
+        await store(client, new(number))
+    request = pb.ListEpisodesRequest(user_id="ann", page_size=2)
+    pages: list[list[str]] = []
+    while True:
+        response: Any = await client.call("ListEpisodes", request)
+        pages.append([episode.episode_id for episode in response.episodes])
+        request.page_token = response.next_page_token
+        if not request.page_token:
+            break
+
+    assert pages == [[uid(5), uid(4)], [uid(3), uid(2)], [uid(1)]]
+
+
+async def test_a_page_token_is_good_for_its_query_alone(client: Client) -> None:
+    await store(client, new(1), new(2))
+    response: Any = await client.call("ListEpisodes", pb.ListEpisodesRequest(user_id="ann", page_size=1))
+    token = response.next_page_token
+    expected = ("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", ["page_token"])
+
+    other_user = pb.ListEpisodesRequest(user_id="bob", page_token=token)
+    assert await refused(client, "ListEpisodes", other_user) == expected
+    same = pb.ListEpisodesRequest(user_id="ann", page_token=token)
+    assert await refused(client, "ListEpisodes", same, tenant="other") == expected
+    assert await refused(client, "ListEpisodes", pb.ListEpisodesRequest(user_id="ann", page_token="x")) == expected
+
+
+async def test_roles_are_enforced(client: Client) -> None:
+    await store(client, new(1))
+    request = pb.StoreEpisodesRequest(episodes=[new(2)])
+    assert (await refused(client, "StoreEpisodes", request, role=Role.READER))[:2] == (
+        "PERMISSION_DENIED",
+        "ROLE_MISSING",
+    )
+    await client.call("SearchCandidates", candidates_request(client, "turn"), role=Role.READER)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason", "field_path"),
+    [
+        ({"user_id": ""}, "INVALID_FIELD", "user_id"),
+        ({"query": " "}, "INVALID_FIELD", "query"),
+        ({"query": "x" * 9_000}, "TEXT_TOO_LONG", "query"),
+        ({"query_vector": None}, "INVALID_VECTOR", "query_vector"),
+        ({"query_vector": {"values": [1.0] * 63}}, "INVALID_VECTOR", "query_vector"),
+        ({"query_vector": {"values": [math.nan] * 64}}, "INVALID_VECTOR", "query_vector"),
+        ({"query_vector": {"model": "another"}}, "INVALID_VECTOR", "query_vector"),
+        ({"lane_limit": 1_001}, "INVALID_FIELD", "lane_limit"),
+        ({"lane_limit": -1}, "INVALID_FIELD", "lane_limit"),
+        ({"neighbour_radius": 6}, "INVALID_FIELD", "neighbour_radius"),
+        ({"neighbour_seeds": 201}, "INVALID_FIELD", "neighbour_seeds"),
+        ({"include_episode_ids": ["x"]}, "INVALID_FIELD", "include_episode_ids[0]"),
+        ({"include_episode_ids": [uid(1)] * 201}, "TOO_MANY_ITEMS", "include_episode_ids"),
+        ({"reader_scope": common_pb2.Scope()}, "UNKNOWN_ENUM_VALUE", "reader_scope.level"),
+    ],
+)
+async def test_a_wrong_candidate_search_names_its_fault(
+    client: Client, changes: dict[str, Any], reason: str, field_path: str
+) -> None:
+    fields = dict(changes)
+    if isinstance(fields.get("query_vector"), dict):
+        fields["query_vector"] = vector(client, "x", **fields["query_vector"])
+    request = candidates_request(client, "x", **fields)
+
+    assert await refused(client, "SearchCandidates", request) == ("INVALID_ARGUMENT", reason, [field_path])
+
+
+@pytest.mark.parametrize(
+    ("method", "request_message", "expected"),
+    [
+        ("StoreEpisodes", pb.StoreEpisodesRequest(), ("INVALID_ARGUMENT", "INVALID_FIELD", ["episodes"])),
+        (
+            "StoreEpisodes",
+            pb.StoreEpisodesRequest(episodes=[new(1)] * 257),
+            ("INVALID_ARGUMENT", "TOO_MANY_ITEMS", ["episodes"]),
+        ),
+        ("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)), ("NOT_FOUND", "NOT_FOUND", [])),
+        (
+            "GetEpisode",
+            pb.GetEpisodeRequest(user_id="ann", episode_id="x"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["episode_id"]),
+        ),
+        (
+            "BatchGetEpisodes",
+            pb.BatchGetEpisodesRequest(user_id="ann"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["episode_ids"]),
+        ),
+        (
+            "ListEpisodes",
+            pb.ListEpisodesRequest(user_id="ann", status="EPISODE_STATUS_UNSPECIFIED"),
+            ("INVALID_ARGUMENT", "UNKNOWN_ENUM_VALUE", ["status"]),
+        ),
+        (
+            "ListEpisodes",
+            pb.ListEpisodesRequest(user_id="ann", page_size=-1),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["page_size"]),
+        ),
+        (
+            "SearchEpisodes",
+            pb.SearchEpisodesRequest(user_id="ann"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["query"]),
+        ),
+        (
+            "RecordFeedback",
+            pb.RecordFeedbackRequest(user_id="ann", request_id="r", episode_ids=[uid(1)], feedback=2),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["feedback"]),
+        ),
+        (
+            "RecordFeedback",
+            pb.RecordFeedbackRequest(user_id="ann", episode_ids=[uid(1)]),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["request_id"]),
+        ),
+        (
+            "RecordAccess",
+            pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1)] * 201),
+            ("INVALID_ARGUMENT", "TOO_MANY_ITEMS", ["episode_ids"]),
+        ),
+    ],
+)
+async def test_a_wrong_request_names_its_fault(
+    client: Client, method: str, request_message: Any, expected: tuple[str, str, list[str]]
+) -> None:
+    assert await refused(client, method, request_message) == expected

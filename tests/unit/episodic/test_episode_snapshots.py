@@ -1,0 +1,137 @@
+"""Snapshots stay true however their updates overlap."""
+
+import asyncio
+
+from services.episodic.config import SnapshotSettings
+from services.episodic.model import Owner, TenantId, UserId
+from services.episodic.snapshots import Snapshot, SnapshotCache
+from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
+from tests.contract.episode_samples import GLOBAL, OWNER, new_episode
+
+
+def changes(number: int, *positions: int, gone: tuple[int, ...] = (), begins_anew: bool = False) -> ColumnChanges:
+    numbers = [*positions, *gone]
+    episodes = [new_episode(position) for position in numbers]
+    rows = [(e.key, e.episode_id.bytes, "s1", e.position, "", 0.0, 1, 0, 0, float(number)) for e in episodes]
+    return ColumnChanges(
+        number=number,
+        begins_anew=begins_anew,
+        columns=EpisodeColumns.of_rows(rows),
+        scope_keys=["1"] * len(numbers),
+        searchable=[position not in gone for position in numbers],
+        is_complete=True,
+    )
+
+
+def known(snapshot: Snapshot) -> list[int]:
+    keys = snapshot.visible([new_episode(n).key for n in range(20)], GLOBAL)
+    return snapshot.columns(keys).positions
+
+
+def test_changes_add_replace_and_remove() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(changes(1, 1, 2), since=0)
+    snapshot.apply(changes(2, 3, gone=(1,)), since=1)
+
+    assert known(snapshot) == [2, 3]
+    assert snapshot.keys_of([new_episode(1).episode_id, new_episode(3).episode_id]) == [new_episode(3).key]
+
+
+def test_an_answer_that_was_overtaken_is_ignored() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(changes(5, 1, 2, gone=(3,)), since=0)
+    snapshot.apply(changes(3, 1, 3), since=0)
+    assert known(snapshot) == [1, 2]
+
+    snapshot.apply(changes(9, 4, begins_anew=True), since=5)
+    snapshot.apply(changes(8, 1, 2, begins_anew=True), since=5)
+    assert known(snapshot) == [4]
+
+
+def test_a_database_that_went_back_is_believed() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(changes(5, 1, 2), since=0)
+    snapshot.apply(changes(2, 7, begins_anew=True), since=5)
+
+    assert known(snapshot) == [7]
+    assert snapshot.number == 2
+
+
+def test_other_scopes_are_not_visible() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(changes(1, 1), since=0)
+    assert snapshot.visible([new_episode(1).key], ("2\x1fp",)) == []
+
+
+class ScriptedStore:
+    """Answers `changes` when told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Owner, int]] = []
+        self.answers: list[asyncio.Future[ColumnChanges]] = []
+        self.was_asked = asyncio.Event()
+
+    async def changes(self, owner: Owner, *, since: int, limit: int) -> ColumnChanges:
+        assert limit > 0
+        self.asked.append((owner, since))
+        answer: asyncio.Future[ColumnChanges] = asyncio.get_running_loop().create_future()
+        self.answers.append(answer)
+        self.was_asked.set()
+        return await answer
+
+
+def cache(store: ScriptedStore, **settings: int) -> SnapshotCache:
+    typed: EpisodeStore = store  # type: ignore[assignment]  # only `changes` is used
+    return SnapshotCache(typed, SnapshotSettings(**settings))
+
+
+async def ask(snapshots: SnapshotCache, store: ScriptedStore, owner: Owner = OWNER) -> asyncio.Task[Snapshot | None]:
+    store.was_asked.clear()
+    task = asyncio.create_task(snapshots.current(owner))
+    await store.was_asked.wait()
+    return task
+
+
+async def test_only_changes_are_asked_for() -> None:
+    store = ScriptedStore()
+    snapshots = cache(store)
+    first = await ask(snapshots, store)
+    store.answers[0].set_result(changes(4, 1))
+    await first
+    second = await ask(snapshots, store)
+    store.answers[1].set_result(changes(4))
+    snapshot = await second
+
+    assert store.asked == [(OWNER, 0), (OWNER, 4)]
+    assert snapshot is not None
+    assert known(snapshot) == [1]
+
+
+async def test_searches_that_overlap_an_eviction_see_everything() -> None:
+    store = ScriptedStore()
+    snapshots = cache(store, episodes_max=1)
+    first = await ask(snapshots, store)
+    store.answers[0].set_result(changes(1, 1))
+    await first
+    waiting = await ask(snapshots, store)  # knows change 1
+    other = await ask(snapshots, store, Owner(TenantId("other"), UserId("bob")))
+    store.answers[2].set_result(changes(1, 5))
+    await other  # evicts the first owner
+    store.answers[1].set_result(changes(2, 2))
+    snapshot = await waiting
+
+    assert snapshot is not None
+    assert known(snapshot) == [1, 2]
+
+
+async def test_an_owner_with_too_many_episodes_is_not_kept() -> None:
+    store = ScriptedStore()
+    snapshots = cache(store, owner_episodes_max=2)
+    task = await ask(snapshots, store)
+    store.answers[0].set_result(changes(3, 1, 2, 3))
+
+    assert await task is None
+    await_next = await ask(snapshots, store)
+    assert store.asked[-1] == (OWNER, 0)
+    store.answers[1].set_result(changes(3, 1))
+    assert await await_next is not None
