@@ -48,6 +48,8 @@ class AgenticTier:
     """Its use cases."""
     binding: ServiceBinding
     """What a `GrpcServer` serves."""
+    recorder: AccessRecorder
+    """Access statistics that wait to be written."""
 
 
 async def migrate_agentic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
@@ -99,4 +101,5 @@ async def open_agentic_on(
         yield AgenticTier(
             notes,
             ServiceBinding(SERVICE_NAME, notes_pb2_grpc.add_NoteServiceServicer_to_server, servicer, ROLES),
+            recorder,
         )

@@ -55,9 +55,7 @@ class GenerationBatch:
         return [item for item in self.items if isinstance(item, NoteSource)]
 
 
-def generation_batch(
-    request: pb.GenerateNotesRequest, *, now: datetime, limits: NoteLimits
-) -> GenerationBatch:
+def generation_batch(request: pb.GenerateNotesRequest, *, now: datetime, limits: NoteLimits) -> GenerationBatch:
     """The interactions to take.
 
     Raises:
@@ -72,15 +70,11 @@ def generation_batch(
         try:
             items.append(_note_source(message, f"interactions[{i}]", now=now, limits=limits))
         except InvalidArgument as error:
-            items.append(
-                pb.GenerateNotesResult(interaction_id=message.interaction_id, error=_item_error(error))
-            )
+            items.append(pb.GenerateNotesResult(interaction_id=message.interaction_id, error=_item_error(error)))
     return GenerationBatch(tuple(items))
 
 
-def create_note_command(
-    request: pb.CreateNoteRequest, caller: Principal, *, limits: NoteLimits
-) -> CreateNote:
+def create_note_command(request: pb.CreateNoteRequest, caller: Principal, *, limits: NoteLimits) -> CreateNote:
     """The note to write.
 
     Raises:
@@ -148,9 +142,7 @@ def list_notes_command(
     violations.text("user_id", request.user_id, chars_max=limits.id_chars_max)
     if request.HasField("kind"):
         violations.enum("kind", request.kind, NoteKind)
-    page_size = violations.page_size(
-        request.page_size, default=limits.page_size_default, maximum=limits.page_size_max
-    )
+    page_size = violations.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
     violations.raise_if_any()
     cursor = tokens.decode(request.page_token, tenant_id=caller.tenant_id, query=list_query(request))
     return ListNotes(
@@ -202,9 +194,7 @@ def search_notes_command(
     )
 
 
-def create_link_command(
-    request: pb.CreateLinkRequest, caller: Principal, *, limits: NoteLimits
-) -> ChangeLink:
+def create_link_command(request: pb.CreateLinkRequest, caller: Principal, *, limits: NoteLimits) -> ChangeLink:
     """The link to make.
 
     Raises:
@@ -217,9 +207,7 @@ def create_link_command(
     return _change_link(request, caller, violations, limits=limits, strength=strength)
 
 
-def delete_link_command(
-    request: pb.DeleteLinkRequest, caller: Principal, *, limits: NoteLimits
-) -> ChangeLink:
+def delete_link_command(request: pb.DeleteLinkRequest, caller: Principal, *, limits: NoteLimits) -> ChangeLink:
     """The link to remove.
 
     Raises:
@@ -238,9 +226,7 @@ def _note_source(message: pb.NoteSource, path: str, *, now: datetime, limits: No
     scope = GLOBAL_SCOPE
     turn = None
     try:
-        scope = common.scope_from_proto(
-            message.scope, present=message.HasField("scope"), field_path=f"{path}.scope"
-        )
+        scope = common.scope_from_proto(message.scope, present=message.HasField("scope"), field_path=f"{path}.scope")
         turn = common.turn_from_proto(message.turn, now=now, field_path=f"{path}.turn", limits=limits.turn)
     except InvalidArgument as error:
         v.include(error)
@@ -304,12 +290,8 @@ def _check_attachments(
     for i, attachment in enumerate(attachments[: turn.attachments_max]):
         path = f"attachments[{i}]"
         violations.text(f"{path}.uri", attachment.uri, chars_max=turn.uri_chars_max)
-        violations.text(
-            f"{path}.mime_type", attachment.mime_type, chars_max=turn.uri_chars_max, required=False
-        )
-        violations.text(
-            f"{path}.caption", attachment.caption, chars_max=turn.caption_chars_max, required=False
-        )
+        violations.text(f"{path}.mime_type", attachment.mime_type, chars_max=turn.uri_chars_max, required=False)
+        violations.text(f"{path}.caption", attachment.caption, chars_max=turn.caption_chars_max, required=False)
 
 
 def _check_metadata(violations: Violations, metadata: Mapping[str, str], limits: NoteLimits) -> None:

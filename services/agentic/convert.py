@@ -21,16 +21,11 @@ from services.common.auth import Principal
 from services.common.paging import PageTokens
 
 
-def generation_response(
-    batch: GenerationBatch, results: Iterable[GenerationResult]
-) -> pb.GenerateNotesResponse:
+def generation_response(batch: GenerationBatch, results: Iterable[GenerationResult]) -> pb.GenerateNotesResponse:
     """One result for each interaction of the batch, in order."""
     remaining = iter(results)
     return pb.GenerateNotesResponse(
-        results=[
-            _generation_result(next(remaining)) if isinstance(item, NoteSource) else item
-            for item in batch.items
-        ]
+        results=[_generation_result(next(remaining)) if isinstance(item, NoteSource) else item for item in batch.items]
     )
 
 
@@ -88,9 +83,7 @@ def create_note_response(written: WrittenNote) -> pb.CreateNoteResponse:
 
 def get_note_response(written: WrittenNote) -> pb.GetNoteResponse:
     """The note and its links."""
-    return pb.GetNoteResponse(
-        note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links]
-    )
+    return pb.GetNoteResponse(note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links])
 
 
 def search_notes_response(hits: Sequence[ScoredNote]) -> pb.SearchNotesResponse:

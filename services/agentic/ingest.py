@@ -123,13 +123,9 @@ class NoteIngest:
         chosen = [p for p, kept in zip(prepared, fresh, strict=True) if kept]
         notes = [note for p in chosen for note in p.notes]
         if notes:
-            await add_linked_notes(
-                writer, notes, vectors[keep], model=self._embedder.model_id, settings=self._settings
-            )
+            await add_linked_notes(writer, notes, vectors[keep], model=self._embedder.model_id, settings=self._settings)
         results = {
-            p.source.interaction_id: GenerationResult(
-                p.source.interaction_id, tuple(n.note_id for n in p.notes)
-            )
+            p.source.interaction_id: GenerationResult(p.source.interaction_id, tuple(n.note_id for n in p.notes))
             for p in chosen
         }
         await writer.add_taken(
@@ -200,6 +196,4 @@ async def add_linked_notes(
     links += linking.sequence_links(notes, predecessors, rules, now)
     await writer.add_notes(notes, vectors, model=model)
     made = await writer.put_links(linking.strongest(links))
-    return sorted(
-        made, key=lambda link: (-link.strength, link.key.from_note_id, link.key.to_note_id, link.key.type)
-    )
+    return sorted(made, key=lambda link: (-link.strength, link.key.from_note_id, link.key.to_note_id, link.key.type))

@@ -59,9 +59,7 @@ def with_batch_neighbours(
     return merged
 
 
-def similarity_links(
-    note: Note, near: Sequence[Neighbour], settings: LinkingSettings, now: datetime
-) -> list[Link]:
+def similarity_links(note: Note, near: Sequence[Neighbour], settings: LinkingSettings, now: datetime) -> list[Link]:
     """One link to each neighbour. Its strength is the cosine similarity, cut to [0, 1]."""
     return [
         Link(

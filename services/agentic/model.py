@@ -75,9 +75,7 @@ class Note:
     speaker: str = ""  # whose statement it is, where known; preferences are compared by it
     conversation_id: str = ""  # where it was said; empty for notes that a caller wrote
     position: int = 0  # place in the conversation
-    spoken: str = (
-        ""  # the content in the speaker's own words, without names put in; empty: the content itself
-    )
+    spoken: str = ""  # the content in the speaker's own words, without names put in; empty: the content itself
 
     @property
     def embedded_text(self) -> str:

@@ -148,9 +148,7 @@ class NoteService:
             importance=command.importance,
             time=command.time or now,
             create_time=now,
-            keywords=keywords(
-                split_sentences(command.content), count_max=self._settings.generation.keywords_max
-            ),
+            keywords=keywords(split_sentences(command.content), count_max=self._settings.generation.keywords_max),
             tags=command.tags,
             attachments=command.attachments,
             metadata=command.metadata,

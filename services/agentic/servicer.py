@@ -52,9 +52,7 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         self._vector_form = vector_form
         self._clock = clock
 
-    async def GenerateNotes(
-        self, request: pb.GenerateNotesRequest, _context: Context
-    ) -> pb.GenerateNotesResponse:
+    async def GenerateNotes(self, request: pb.GenerateNotesRequest, _context: Context) -> pb.GenerateNotesResponse:
         """See notes.proto."""
         batch = commands.generation_batch(request, now=self._clock.now(), limits=self._limits)
         results = await self._notes.generate(TenantId(current_principal().tenant_id), batch.sources)

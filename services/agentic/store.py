@@ -125,9 +125,7 @@ class NoteWriter(Protocol):
         """Keep an answer; answers of this tenant older than `forget_before` may go."""
         ...
 
-    async def taken(
-        self, interaction_ids: Sequence[InteractionId]
-    ) -> Mapping[InteractionId, GenerationResult]:
+    async def taken(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
         """Results of those of the interactions that were taken before."""
         ...
 
@@ -144,9 +142,7 @@ class NoteWriter(Protocol):
         """
         ...
 
-    async def preceding_notes(
-        self, places: Sequence[TurnKey]
-    ) -> Mapping[TurnKey, tuple[NoteId, TurnKey, Scope]]:
+    async def preceding_notes(self, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[NoteId, TurnKey, Scope]]:
         """For each place the nearest earlier note of its conversation, where there is one."""
         ...
 

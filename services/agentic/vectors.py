@@ -22,8 +22,8 @@ class NoteEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name and fingerprint of the model: stored with each vector, and required of one in a request."""
-        return f"{self._embedder.model_name}@{self._embedder.fingerprint}"
+        """Identity of the vector space: stored with each vector, and required of one in a request."""
+        return self._embedder.fingerprint
 
     @property
     def dimension(self) -> int:

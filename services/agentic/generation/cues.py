@@ -70,7 +70,7 @@ LIKE: Final = _pattern(
 )
 DISLIKE: Final = _pattern(
     rf"\bi {_ADVERB}(?:hate|dislike|detest|loathe|despise|avoid)\b",
-    rf"\bi (?:don{_QUOTE}t|do not|didn{_QUOTE}t|never) (?:really |much |particularly "
+    rf"\bi {_ADVERB}(?:don{_QUOTE}t|do not|didn{_QUOTE}t|never) (?:really |much |particularly "
     rf"|even )?(?:like|enjoy|eat|drink|love|care for)\b",
     rf"\bi(?:{_QUOTE}m| am) not (?:a |much of a |really a )?(?:big )?(?:\w+ )?(?:fan"
     rf"|lover|person|keen|into)\b",

@@ -87,9 +87,7 @@ class RuleNoteGenerator:
         return NoteDraft(
             content=content,
             spoken=spoken,
-            kind=kind_of(
-                told, role=turn.role, is_document=len(turn.content) >= self._settings.document_chars_min
-            ),
+            kind=kind_of(told, role=turn.role, is_document=len(turn.content) >= self._settings.document_chars_min),
             importance=self.importance(told, [word for sentence in stated for word in sentence.words]),
             keywords=keywords(
                 [*([asked.text] if asked else []), *(s.text for s in stated), *captions],
@@ -117,18 +115,14 @@ class RuleNoteGenerator:
                 total += weight
         return max(0.0, min(1.0, total))
 
-    def _wording(
-        self, source: NoteSource, stated: Sequence[_Sentence], asked: AskedQuestion | None
-    ) -> tuple[str, str]:
+    def _wording(self, source: NoteSource, stated: Sequence[_Sentence], asked: AskedQuestion | None) -> tuple[str, str]:
         """The note with names put in, and what was spoken."""
         speaker = speaker_name(source)
         chars_max = self._settings.content_chars_max
         if not stated:
             # A photo with no words to it, or with a question.
             captions = "; ".join(a.caption for a in source.turn.attachments if a.caption)
-            return _clip(f"{speaker} showed a photo: {captions}", chars_max), _clip(
-                source.turn.content, chars_max
-            )
+            return _clip(f"{speaker} showed a photo: {captions}", chars_max), _clip(source.turn.content, chars_max)
         question, lead = "", f"{speaker}: "
         if asked is not None:
             question = _clip(asked.text, self._settings.question_chars_max) + " "

@@ -82,9 +82,7 @@ def telling_words(sentence: str) -> list[Word]:
         opens = i == 0 or sentence[: match.start()].rstrip()[-1:] in {":", '"', "“"}
         capital = token[0].isupper() and not (shouted and token.isupper())
         # "Great North Run": a capital before another one belongs to a name, also at the beginning.
-        leads_name = (
-            capital and i + 1 < len(matches) and _continues_name(sentence, match.end(), matches[i + 1])
-        )
+        leads_name = capital and i + 1 < len(matches) and _continues_name(sentence, match.end(), matches[i + 1])
         common = folded in _COMMON or _CONTRACTION.sub("", folded) in _COMMON
         if (common and (opens or not leads_name)) or (len(token) < 2 and not token.isdigit()):
             continue

@@ -53,9 +53,7 @@ def link_from_row(row: asyncpg.Record) -> Link:
 
 def neighbour_from_row(row: asyncpg.Record, similarity: float) -> Neighbour:
     """A neighbour from the columns that linking looks at."""
-    return Neighbour(
-        NoteId(str(row["note_id"])), NoteKind(row["kind"]), row["content"], row["speaker"], similarity
-    )
+    return Neighbour(NoteId(str(row["note_id"])), NoteKind(row["kind"]), row["content"], row["speaker"], similarity)
 
 
 def scored_from_row(row: asyncpg.Record) -> ScoredNote:

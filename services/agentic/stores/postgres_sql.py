@@ -11,13 +11,9 @@ NOTE_COLUMNS: Final = (
     "n.conversation_id, n.position, n.spoken"
 )
 
-LOCK_USER: Final = (
-    "SELECT pg_advisory_xact_lock(hashtextextended('mneme.agentic.' || $1 || chr(31) || $2, 0))"
-)
+LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mneme.agentic.' || $1 || chr(31) || $2, 0))"
 
-GET_NOTE: Final = (
-    f"SELECT {NOTE_COLUMNS} FROM agentic.notes n WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3"  # noqa: S608 - no input in it
-)
+GET_NOTE: Final = f"SELECT {NOTE_COLUMNS} FROM agentic.notes n WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3"  # noqa: S608 - no input in it
 
 _LINK_COLUMNS: Final = (
     "CASE WHEN is_first THEN note_id ELSE other_note_id END AS from_note_id, "

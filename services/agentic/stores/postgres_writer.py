@@ -49,17 +49,13 @@ class PostgresNoteWriter:
             receipt.create_time,
         )
 
-    async def taken(
-        self, interaction_ids: Sequence[InteractionId]
-    ) -> Mapping[InteractionId, GenerationResult]:
+    async def taken(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
         """Results of those of the interactions that were taken before."""
         rows = await self._connection.fetch(
             sql.TAKEN, self._tenant_id, self._user_id, [uuid.UUID(i) for i in interaction_ids]
         )
         results = (
-            GenerationResult(
-                InteractionId(str(row["interaction_id"])), tuple(NoteId(str(i)) for i in row["note_ids"])
-            )
+            GenerationResult(InteractionId(str(row["interaction_id"])), tuple(NoteId(str(i)) for i in row["note_ids"]))
             for row in rows
         )
         return {result.interaction_id: result for result in results}
@@ -89,17 +85,14 @@ class PostgresNoteWriter:
         """For each vector its nearest stored notes."""
         if len(vectors) <= _VECTORS_ONE_BY_ONE_MAX:
             chosen = [
-                await self._nearest_to_one(vector, scope, query)
-                for vector, scope in zip(vectors, scopes, strict=True)
+                await self._nearest_to_one(vector, scope, query) for vector, scope in zip(vectors, scopes, strict=True)
             ]
         else:
             chosen = await self._nearest_to_many(vectors, scopes, query)
         wanted = {note_id for near in chosen for note_id, _ in near}
         if not wanted:
             return [[] for _ in chosen]
-        details = await self._connection.fetch(
-            sql.NOTES_FOR_LINKING, self._tenant_id, self._user_id, list(wanted)
-        )
+        details = await self._connection.fetch(sql.NOTES_FOR_LINKING, self._tenant_id, self._user_id, list(wanted))
         by_id = {detail["note_id"]: detail for detail in details}
         return [[neighbour_from_row(by_id[i], similarity) for i, similarity in near] for near in chosen]
 
@@ -117,9 +110,7 @@ class PostgresNoteWriter:
         )
         return [(row["note_id"], row["similarity"]) for row in rows]
 
-    async def _nearest_to_many(
-        self, vectors: Matrix, scopes: Sequence[Scope], query: NeighbourQuery
-    ) -> list[Nearest]:
+    async def _nearest_to_many(self, vectors: Matrix, scopes: Sequence[Scope], query: NeighbourQuery) -> list[Nearest]:
         """Fetch the user's vectors once and compare them here: one pass over them for the whole batch."""
         row = await self._connection.fetchrow(
             sql.ALL_VECTORS, self._tenant_id, self._user_id, query.model, query.candidates_max
@@ -129,9 +120,7 @@ class PostgresNoteWriter:
         stored = decode_vectors(row["vectors"], count=len(row["note_ids"]), dimension=vectors.shape[1])
         return nearest(vectors @ stored.T, row["note_ids"], row["scope_keys"], scopes, query)
 
-    async def preceding_notes(
-        self, places: Sequence[TurnKey]
-    ) -> Mapping[TurnKey, tuple[NoteId, TurnKey, Scope]]:
+    async def preceding_notes(self, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[NoteId, TurnKey, Scope]]:
         """For each place the nearest earlier note of its conversation."""
         rows = await self._connection.fetch(
             sql.PRECEDING_NOTES,

@@ -1,0 +1,61 @@
+"""Notes, vectors and links for tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from services.agentic.model import (
+    InteractionId,
+    Link,
+    LinkKey,
+    LinkType,
+    Note,
+    NoteId,
+    NoteKind,
+    Owner,
+    TenantId,
+    UserId,
+)
+from services.common.embedding.vectors import Vector
+from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+
+NOW = datetime(2026, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
+MODEL = "test@1"
+ANN = Owner(TenantId("acme"), UserId("ann"))
+BOB = Owner(TenantId("acme"), UserId("bob"))
+OTHER_TENANTS_ANN = Owner(TenantId("globex"), UserId("ann"))
+PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
+
+
+def note_id(number: int) -> NoteId:
+    return NoteId(f"00000000-0000-7000-8000-{number:012d}")
+
+
+def interaction_id(number: int) -> InteractionId:
+    return InteractionId(f"11111111-0000-7000-8000-{number:012d}")
+
+
+def make_note(number: int, owner: Owner = ANN, *, scope: Scope = GLOBAL_SCOPE, minutes: int = 0) -> Note:
+    return Note(
+        note_id=note_id(number),
+        user_id=owner.user_id,
+        content=f"Ann: note {number}",
+        kind=NoteKind.FACT,
+        importance=0.5,
+        time=NOW - timedelta(days=1),
+        create_time=NOW + timedelta(minutes=minutes),
+        scope=scope,
+        speaker="Ann",
+    )
+
+
+def angle(degrees: float) -> Vector:
+    """A direction in the plane: the cosine of two is that of the angle between them."""
+    radians = np.deg2rad(degrees)
+    return np.array([np.cos(radians), np.sin(radians), 0.0], dtype=np.float32)
+
+
+def make_link(one: int, two: int, strength: float, link_type: LinkType = LinkType.RELATED_TO) -> Link:
+    return Link(LinkKey(note_id(one), note_id(two), link_type).canonical, strength, NOW)

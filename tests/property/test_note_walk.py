@@ -1,0 +1,115 @@
+"""The walk of a search against an enumeration of all ways."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.agentic.model import LinkType, NoteId, Owner, TenantId, UserId
+from services.agentic.store import NoteSearch, NoteStore, WalkSettings
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+from tests.contract.note_drivers import postgres_note_store
+from tests.contract.note_samples import MODEL, angle, make_link, make_note, note_id
+
+PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
+WALK = WalkSettings(damping=0.75, seeds_max=1_000, fanout_max=1_000, frontier_max=1_000)
+_examples = itertools.count()
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Notes by number: their angles, which are hidden, and links (one, two, strength, type)."""
+
+    angles: list[int]
+    hidden: list[bool]
+    links: list[tuple[int, int, float, LinkType]]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    count = draw(st.integers(1, 7))
+    link = st.tuples(
+        st.integers(0, count - 1),
+        st.integers(0, count - 1),
+        st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
+        st.sampled_from(list(LinkType)),
+    ).filter(lambda parts: parts[0] != parts[1])
+    links = draw(st.lists(link, max_size=14 if count > 1 else 0)) if count > 1 else []
+    unique = {make_link(one, two, 0.0, kind).key: (one, two, strength, kind) for one, two, strength, kind in links}
+    return Graph(
+        angles=draw(st.lists(st.integers(-180, 180), min_size=count, max_size=count)),
+        hidden=draw(st.lists(st.booleans(), min_size=count, max_size=count)),
+        links=list(unique.values()),
+    )
+
+
+def best_scores(graph: Graph, *, hops: int, sees_hidden: bool) -> dict[int, float]:
+    """The score of each visible note: the best of all ways of at most `hops` links, tried one by one."""
+    visible = [i for i, hidden in enumerate(graph.hidden) if sees_hidden or not hidden]
+    similarity = {i: float(angle(graph.angles[i]) @ angle(0)) for i in visible}
+    steps: dict[tuple[int, int], float] = {}
+    for one, two, strength, _ in graph.links:
+        for ends in ((one, two), (two, one)):
+            steps[ends] = max(strength, steps.get(ends, 0.0))
+    scores = dict(similarity)
+    for length in range(1, hops + 1):
+        for way in itertools.permutations(visible, length + 1):
+            pairs = list(itertools.pairwise(way))
+            if similarity[way[0]] > 0.0 and all(pair in steps for pair in pairs):
+                reached = similarity[way[0]]
+                for pair in pairs:
+                    reached *= steps[pair] * WALK.damping
+                scores[way[-1]] = max(scores[way[-1]], reached)
+    return scores
+
+
+@pytest.fixture
+async def store(postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
+    async with postgres_note_store(postgres_server) as opened:
+        yield opened
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(), hops=st.integers(0, 2), top_k=st.integers(1, 8), sees_hidden=st.booleans())
+async def test_spec_4_10_scores_are_those_of_the_best_ways(
+    store: NoteStore, graph: Graph, hops: int, top_k: int, sees_hidden: bool
+) -> None:
+    owner = Owner(TenantId("acme"), UserId(f"user-{next(_examples)}"))
+    await _fill(store, owner, graph)
+    reader = PROJECT if sees_hidden else GLOBAL_SCOPE
+    hits = await store.search(owner, NoteSearch(angle(0), MODEL, reader, top_k, hops, WALK))
+    expected = best_scores(graph, hops=hops, sees_hidden=sees_hidden)
+    assert [h.score for h in hits] == pytest.approx(sorted(expected.values(), reverse=True)[:top_k], abs=1e-6)
+    assert [(-h.score, h.note.note_id) for h in hits] == sorted((-h.score, h.note.note_id) for h in hits)
+    for hit in hits:
+        assert hit.score == pytest.approx(expected[_number(hit.note.note_id)], abs=1e-6)
+        assert hit.hops <= hops
+        assert _score_of_way(graph, [*map(_number, hit.path), _number(hit.note.note_id)]) == pytest.approx(
+            hit.score, abs=1e-6
+        )
+
+
+def _score_of_way(graph: Graph, way: list[int]) -> float:
+    score = float(angle(graph.angles[way[0]]) @ angle(0))
+    for one, two in itertools.pairwise(way):
+        score *= WALK.damping * max(s for a, b, s, _ in graph.links if {a, b} == {one, two})
+    return score
+
+
+async def _fill(store: NoteStore, owner: Owner, graph: Graph) -> None:
+    notes = [make_note(i, owner, scope=PROJECT if hidden else GLOBAL_SCOPE) for i, hidden in enumerate(graph.hidden)]
+    async with store.writing(owner) as writer:
+        await writer.add_notes(notes, np.stack([angle(degrees) for degrees in graph.angles]), model=MODEL)
+        await writer.put_links([make_link(one, two, strength, kind) for one, two, strength, kind in graph.links])
+
+
+def _number(identifier: NoteId) -> int:
+    assert identifier == note_id(int(identifier[-12:]))
+    return int(identifier[-12:])

@@ -1,0 +1,75 @@
+"""The agentic tier on a real gRPC server, on embedded PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import grpc
+import pytest
+
+from mneme.agentic.v1 import notes_pb2_grpc
+from services.agentic.app import AgenticResources, AgenticTier, open_agentic_on
+from services.agentic.stores.postgres import PostgresNoteStore
+from services.common.auth import (
+    IDENTITY_METADATA_KEY,
+    Authenticator,
+    IdentitySigner,
+    IdentityVerifier,
+    Principal,
+    Role,
+)
+from services.common.ids import Uuid7Ids
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
+from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
+from tests.contract.note_drivers import postgres_note_store
+from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
+
+SECRET = b"s" * 32
+
+
+def caller(tenant_id: str, principal_id: str, role: Role) -> tuple[tuple[str, str], ...]:
+    """Metadata of a call by this principal, as the gateway signs it."""
+    token = IdentitySigner(SECRET, clock=FakeClock()).sign(Principal(tenant_id, principal_id, role))
+    return ((IDENTITY_METADATA_KEY, token),)
+
+
+ANN = caller("acme", "ann-key", Role.WRITER)
+READER = caller("acme", "reader-key", Role.READER)
+OTHER_TENANT = caller("globex", "ann-key", Role.WRITER)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A tier being served."""
+
+    stub: notes_pb2_grpc.NoteServiceStub
+    tier: AgenticTier
+    store: PostgresNoteStore
+    clock: FakeClock
+    embedder: HashingEmbedder
+
+    @property
+    def model(self) -> str:
+        return self.embedder.fingerprint
+
+
+@pytest.fixture
+async def running(postgres_server: EmbeddedPostgres) -> AsyncIterator[Running]:
+    clock, embedder = FakeClock(), HashingEmbedder()
+    ids = Uuid7Ids(clock)
+    resources = AgenticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET)
+    async with (
+        postgres_note_store(postgres_server) as store,
+        open_agentic_on(store, resources) as tier,
+    ):
+        authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
+        chain = interceptors(InterceptorSettings(), authenticator, method_roles([tier.binding]), ids)
+        server = GrpcServer(ServerSettings(grace_seconds=0.1), [tier.binding], chain)
+        address = await server.start()
+        async with grpc.aio.insecure_channel(address) as channel:
+            stub = notes_pb2_grpc.NoteServiceStub(channel)
+            yield Running(stub, tier, store, clock, embedder)
+        await server.stop()
