@@ -28,6 +28,7 @@ class SessionLimits:
     append_turns_max: int = 256  # turns in one AppendTurns
     page_size_default: int = 50
     page_size_max: int = 200
+    answer_bytes_max: int = 3_500_000  # of a window in an answer; gRPC clients take 4 MiB unless told otherwise
     count_inline_chars_max: int = 20_000  # more characters are tokenized in a thread, beside the loop
 
 
@@ -53,7 +54,6 @@ class EmbeddedSettings:
 class RedisSettings:
     """How Redis is reached and used."""
 
-    url: str = "redis://127.0.0.1:6379/0"  # redis, rediss, unix; redis+cluster, rediss+cluster: a Cluster
     key_prefix: str = "mneme:session:"  # of every key; holds no braces, they are the mark of Cluster slots
     connections_max: int = 32  # of this process; calls beyond wait for one until their deadline
     call_timeout_seconds: float = 0.2  # with connecting; less than callers wait, so that memory can answer
@@ -79,5 +79,5 @@ class SessionSettings:
     limits: SessionLimits = field(default_factory=SessionLimits)
     store: StoreSettings = field(default_factory=StoreSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
-    redis: RedisSettings | None = None  # None: sessions live in this process
+    redis: RedisSettings = field(default_factory=RedisSettings)
     fallback: FallbackSettings = field(default_factory=FallbackSettings)

@@ -113,11 +113,11 @@ class SessionCursor:
 
 
 def turn_size_bytes(turn: Turn) -> int:
-    """About how much memory a turn takes: what the bounds on memory count."""
+    """About how many bytes a turn takes, in memory or in a message: its texts in UTF-8 and something more."""
     texts = [turn.content, turn.speaker, *turn.sources]
     texts += [text for a in turn.attachments for text in (a.uri, a.mime_type, a.caption)]
     texts += [text for entry in turn.metadata.items() for text in entry]
-    return _TURN_OVERHEAD_BYTES + sum(map(len, texts))
+    return _TURN_OVERHEAD_BYTES + sum(len(text.encode()) for text in texts)
 
 
 def microseconds(moment: datetime) -> int:
@@ -128,3 +128,67 @@ def microseconds(moment: datetime) -> int:
 def moment_of(microseconds: int) -> datetime:
     """The inverse of `microseconds`, in UTC."""
     return _EPOCH + timedelta(microseconds=microseconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateCommand:
+    """A checked CreateSession."""
+
+    owner: Owner
+    session_id: SessionId | None  # None: made by the service
+    window_turns: int | None  # None: the default
+    ttl: timedelta | None  # None: the default
+    mark: RequestMark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidTurn:
+    """A turn as a caller sends it, checked."""
+
+    turn_id: TurnId | None  # None: made by the service
+    position: int | None  # None: after the last one
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendCommand:
+    """A checked AppendTurns."""
+
+    key: SessionKey
+    turns: tuple[SaidTurn, ...]
+    create_if_missing: bool
+    mark: RequestMark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtendCommand:
+    """A checked ExtendSession."""
+
+    key: SessionKey
+    ttl: timedelta | None  # None: as it is
+    mark: RequestMark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteCommand:
+    """A checked DeleteSession."""
+
+    key: SessionKey
+    mark: RequestMark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListCommand:
+    """A checked ListSessions."""
+
+    owner: Owner
+    page_size: int
+    after: SessionCursor | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """One page of a listing."""
+
+    sessions: tuple[Session, ...]
+    next_cursor: SessionCursor | None  # None on the last page

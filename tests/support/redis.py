@@ -1,7 +1,7 @@
 """A Redis server of the test session, and a client of it for one test.
 
-The server is started from the `redis-server` on the path; `MNEME_TEST_REDIS_URL` names one that runs already (and may
-be a Cluster). Without either, tests that need it are skipped, or fail under `--require=redis`.
+The server is started from the `redis-server` on the path; `MNEME_TEST_REDIS_URL` names one that runs already
+(and may be a Cluster). Without either, tests that need it are skipped, or fail under `--require=redis`.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _prefixes = itertools.count(1)
 
 
 class RedisServer:
-    """A redis-server process on a free port of this machine, without persistence. It can be stopped and started."""
+    """A redis-server process on a free port, without persistence. It can be stopped and started."""
 
     def __init__(self, folder: Path, *, is_cluster: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -93,10 +93,8 @@ def redis_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture(scope="session")
-def redis_cluster_url(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """URL of a Cluster of one node, which refuses calls whose keys are in several slots as any Cluster does."""
+def redis_cluster_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a Cluster of one node, which refuses keys in several slots as any Cluster does."""
     require_redis_server(request)
     with running_redis(tmp_path_factory.mktemp("redis-cluster"), is_cluster=True) as server:
         yield server.url
@@ -130,8 +128,8 @@ async def redis_store(
     prefix = f"test:{os.getpid()}:{next(_prefixes)}:"
     # A busy machine must not look like a lost Redis.
     base = settings or RedisSettings(call_timeout_seconds=10.0)
-    settings = replace(base, url=url, key_prefix=prefix)
-    client = create_redis_client(settings)
+    settings = replace(base, key_prefix=prefix)
+    client = create_redis_client(url, settings)
     try:
         yield RedisSessionStore(client, settings, store_settings or StoreSettings())
     finally:

@@ -72,7 +72,7 @@ class SwitchableStore:
         return await self._pass(lambda: self._store.delete(key, now=now, mark=mark))
 
     async def check(self) -> None:
-        await self._pass(lambda: self._store.check())
+        await self._pass(self._store.check)
 
     async def _pass(self, call: Callable[[], Awaitable[T]]) -> T:
         self.calls += 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Final, TypeAlias
-from urllib.parse import urlsplit
 
 from redis import exceptions as redis_errors
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
@@ -20,6 +19,7 @@ STORE_NAME: Final = "redis"
 RedisClient: TypeAlias = "Redis | RedisCluster"
 
 _CLUSTER_SUFFIX: Final = "+cluster"
+_SCHEMES: Final = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
 _RETRY_AFTER_SECONDS: Final = 1.0
 
 #: Answers of a server that is there but cannot take the call now, by their first word.
@@ -40,16 +40,22 @@ _TRANSIENT_CLASSES: Final = (
 )
 
 
-def create_redis_client(settings: RedisSettings) -> RedisClient:
+def create_redis_client(url: str, settings: RedisSettings) -> RedisClient:
     """A client that gives up at once and connects on its first call; its owner closes it with `aclose`.
 
     It does not retry: the store behind it falls back on memory, and repeats when Redis is back.
 
+    Args:
+        url: redis, rediss or unix; redis+cluster or rediss+cluster for any node of a Cluster.
+        settings: Its bounds.
+
     Raises:
-        ValueError: The URL's scheme is not known.
+        ValueError: The URL's scheme is none of these.
     """
+    scheme, _, rest = url.partition(":")
+    if scheme not in _SCHEMES:
+        raise ValueError(f"the session store's URL must have one of the schemes {', '.join(_SCHEMES)}")
     timeout_seconds = settings.call_timeout_seconds
-    scheme, rest = settings.url.split(":", 1)
     if scheme.endswith(_CLUSTER_SUFFIX):
         return RedisCluster.from_url(
             f"{scheme.removesuffix(_CLUSTER_SUFFIX)}:{rest}",
@@ -59,7 +65,7 @@ def create_redis_client(settings: RedisSettings) -> RedisClient:
             retry=Retry(NoBackoff(), 1),  # one, to follow a slot that moved
         )
     pool = BlockingConnectionPool.from_url(
-        settings.url,
+        url,
         max_connections=settings.connections_max,
         timeout=None,  # the store lets no more calls in than there are connections
         socket_timeout=timeout_seconds,
@@ -67,11 +73,6 @@ def create_redis_client(settings: RedisSettings) -> RedisClient:
         retry=Retry(NoBackoff(), 0),
     )
     return Redis.from_pool(pool)
-
-
-def is_redis_url(url: str) -> bool:
-    """Whether a URL names a Redis that this driver can reach."""
-    return urlsplit(url).scheme.removesuffix(_CLUSTER_SUFFIX) in {"redis", "rediss", "unix"}
 
 
 @contextlib.contextmanager

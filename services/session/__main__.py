@@ -1,0 +1,28 @@
+"""The session tier as a process of its own: `python -m services.session`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+from services.common.main import Assembly, run_service
+from services.common.rpc.server import ServiceBinding
+from services.session.app import SessionResources, open_session
+from services.session.tokenizer import load_tokenizer
+
+
+@contextlib.asynccontextmanager
+async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
+    settings = assembly.settings
+    resources = SessionResources(
+        tokens=load_tokenizer(settings.embedding_model_dir),
+        clock=assembly.clock,
+        ids=assembly.ids,
+        secret=assembly.secret,
+    )
+    async with open_session(resources, store_url=settings.session_store_url) as tier:
+        yield [tier.binding]
+
+
+if __name__ == "__main__":
+    run_service("session", "127.0.0.1:7701", _open)

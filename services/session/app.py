@@ -1,0 +1,95 @@
+"""Composition root of the session tier."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from mneme.session.v1 import session_pb2_grpc
+from services.common.clock import Clock
+from services.common.ids import IdSource
+from services.common.paging import PageTokens
+from services.common.rpc.server import ServiceBinding
+from services.session.config import RedisSettings, SessionSettings
+from services.session.service import SessionService, TokenCounter
+from services.session.servicer import ROLES, SERVICE_NAME, SessionServicer
+from services.session.store import SessionStore
+from services.session.stores.embedded import EmbeddedSessionStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionResources:
+    """What the tier uses and others own."""
+
+    tokens: TokenCounter
+    """Measures turns; an embedder is one."""
+    clock: Clock
+    """The time."""
+    ids: IdSource
+    """Ids of sessions and turns that come without."""
+    secret: bytes
+    """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+
+
+@dataclass(frozen=True)
+class SessionTier:
+    """The tier, ready to be served."""
+
+    sessions: SessionService
+    """Its use cases."""
+    binding: ServiceBinding
+    """What a `GrpcServer` serves."""
+
+
+@contextlib.asynccontextmanager
+async def open_session(
+    resources: SessionResources, settings: SessionSettings | None = None, *, store_url: str = ""
+) -> AsyncIterator[SessionTier]:
+    """The tier in this process's memory, or on Redis with this memory to fall back on.
+
+    Redis need not be there yet: until it is, answers are degraded.
+
+    Args:
+        resources: What others own.
+        settings: Defaults where None.
+        store_url: redis, rediss, unix, redis+cluster or rediss+cluster. Empty: memory alone.
+
+    Raises:
+        ValueError: The URL is of another scheme.
+    """
+    chosen = settings or SessionSettings()
+    async with contextlib.AsyncExitStack() as stack:
+        store: SessionStore = EmbeddedSessionStore(chosen.embedded, chosen.store)
+        if store_url:
+            store = await stack.enter_async_context(_redis_with_fallback(store_url, chosen))
+        yield open_session_on(store, resources, chosen)
+
+
+def open_session_on(
+    store: SessionStore, resources: SessionResources, settings: SessionSettings | None = None
+) -> SessionTier:
+    """The tier on any store."""
+    chosen = settings or SessionSettings()
+    sessions = SessionService(store, resources.tokens, clock=resources.clock, ids=resources.ids, settings=chosen)
+    servicer = SessionServicer(sessions, chosen.limits, PageTokens(resources.secret), resources.clock)
+    return SessionTier(
+        sessions,
+        ServiceBinding(SERVICE_NAME, session_pb2_grpc.add_SessionServiceServicer_to_server, servicer, ROLES),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _redis_with_fallback(url: str, settings: SessionSettings) -> AsyncIterator[SessionStore]:
+    # Imported here: without Redis its driver need not be installed.
+    from services.session.stores.fallback import FallbackSessionStore
+    from services.session.stores.redis import RedisSessionStore
+    from services.session.stores.redis_client import create_redis_client
+
+    redis: RedisSettings = settings.redis
+    async with contextlib.AsyncExitStack() as stack:
+        client = create_redis_client(url, redis)
+        stack.push_async_callback(client.aclose)
+        primary = RedisSessionStore(client, redis, settings.store)
+        memory = EmbeddedSessionStore(settings.embedded, settings.store)
+        yield await stack.enter_async_context(FallbackSessionStore(primary, memory, settings.fallback))

@@ -1,0 +1,199 @@
+"""From the messages of mneme.session.v1 to checked commands. Pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from google.protobuf.duration_pb2 import Duration
+
+from mneme.session.v1 import session_pb2 as pb
+from services.common.auth import Principal
+from services.common.convert import turn_from_proto
+from services.common.errors import InvalidArgument
+from services.common.paging import Cursor, PageTokens
+from services.common.validation import Violations
+from services.session.config import SessionLimits
+from services.session.model import (
+    POSITION_MAX,
+    AppendCommand,
+    CreateCommand,
+    DeleteCommand,
+    ExtendCommand,
+    ListCommand,
+    Owner,
+    RequestMark,
+    SaidTurn,
+    SessionCursor,
+    SessionId,
+    SessionKey,
+    TenantId,
+    TurnId,
+    UserId,
+    moment_of,
+)
+
+_WriteRequest: TypeAlias = (
+    pb.CreateSessionRequest | pb.AppendTurnsRequest | pb.ExtendSessionRequest | pb.DeleteSessionRequest
+)
+_KeyedRequest: TypeAlias = (
+    pb.GetSessionRequest | pb.AppendTurnsRequest | pb.ExtendSessionRequest | pb.DeleteSessionRequest
+)
+
+
+def create_command(request: pb.CreateSessionRequest, principal: Principal, *, limits: SessionLimits) -> CreateCommand:
+    """Checks a CreateSession.
+
+    Raises:
+        InvalidArgument: Names every wrong field.
+    """
+    violations = Violations()
+    mark = _mark(request, principal, limits, violations)
+    owner = _owner(request.user_id, principal, limits, violations)
+    violations.text("session_id", request.session_id, chars_max=limits.id_chars_max, required=False)
+    window_turns = request.window_turns if request.HasField("window_turns") else None
+    if window_turns is not None:
+        violations.number("window_turns", window_turns, low=1, high=limits.window_turns_max)
+    ttl = _ttl(request.ttl, limits, violations) if request.HasField("ttl") else None
+    violations.raise_if_any()
+    return CreateCommand(
+        owner=owner,
+        session_id=SessionId(request.session_id) if request.session_id else None,
+        window_turns=window_turns,
+        ttl=ttl,
+        mark=mark,
+    )
+
+
+def session_key(request: pb.GetSessionRequest, principal: Principal, *, limits: SessionLimits) -> SessionKey:
+    """Checks a GetSession.
+
+    Raises:
+        InvalidArgument: Names every wrong field.
+    """
+    violations = Violations()
+    key = _key(request, principal, limits, violations)
+    violations.raise_if_any()
+    return key
+
+
+def append_command(
+    request: pb.AppendTurnsRequest, principal: Principal, *, now: datetime, limits: SessionLimits
+) -> AppendCommand:
+    """Checks an AppendTurns; turns without a time were said `now`.
+
+    Raises:
+        InvalidArgument: Names every wrong field.
+    """
+    violations = Violations()
+    mark = _mark(request, principal, limits, violations)
+    key = _key(request, principal, limits, violations)
+    turns: Sequence[SaidTurn] = ()
+    if violations.count("turns", len(request.turns), count_min=1, count_max=limits.append_turns_max):
+        turns = _said_turns(request.turns, now, limits, violations)
+    violations.raise_if_any()
+    return AppendCommand(key=key, turns=tuple(turns), create_if_missing=request.create_if_missing, mark=mark)
+
+
+def extend_command(request: pb.ExtendSessionRequest, principal: Principal, *, limits: SessionLimits) -> ExtendCommand:
+    """Checks an ExtendSession.
+
+    Raises:
+        InvalidArgument: Names every wrong field.
+    """
+    violations = Violations()
+    mark = _mark(request, principal, limits, violations)
+    key = _key(request, principal, limits, violations)
+    ttl = _ttl(request.ttl, limits, violations) if request.HasField("ttl") else None
+    violations.raise_if_any()
+    return ExtendCommand(key=key, ttl=ttl, mark=mark)
+
+
+def delete_command(request: pb.DeleteSessionRequest, principal: Principal, *, limits: SessionLimits) -> DeleteCommand:
+    """Checks a DeleteSession.
+
+    Raises:
+        InvalidArgument: Names every wrong field.
+    """
+    violations = Violations()
+    mark = _mark(request, principal, limits, violations)
+    key = _key(request, principal, limits, violations)
+    violations.raise_if_any()
+    return DeleteCommand(key=key, mark=mark)
+
+
+def list_command(
+    request: pb.ListSessionsRequest, principal: Principal, *, limits: SessionLimits, tokens: PageTokens
+) -> ListCommand:
+    """Checks a ListSessions.
+
+    Raises:
+        InvalidArgument: Names every wrong field; the page token, when it was issued for another query.
+    """
+    violations = Violations()
+    owner = _owner(request.user_id, principal, limits, violations)
+    page_size = violations.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
+    violations.raise_if_any()
+    cursor = tokens.decode(request.page_token, tenant_id=principal.tenant_id, query=list_identity(request.user_id))
+    after = None
+    if cursor is not None:
+        last_active, session_id = cursor
+        after = SessionCursor(moment_of(int(last_active)), SessionId(str(session_id)))
+    return ListCommand(owner=owner, page_size=page_size, after=after)
+
+
+def list_identity(user_id: str) -> Cursor:
+    """What must be the same for the next page."""
+    return ("ListSessions", user_id)
+
+
+def _said_turns(
+    messages: Sequence[pb.SessionTurn], now: datetime, limits: SessionLimits, violations: Violations
+) -> list[SaidTurn]:
+    turns: list[SaidTurn] = []
+    for i, message in enumerate(messages):
+        path = f"turns[{i}]"
+        violations.text(f"{path}.turn_id", message.turn_id, chars_max=limits.id_chars_max, required=False)
+        position = message.position if message.HasField("position") else None
+        if position is not None:
+            violations.number(f"{path}.position", position, low=0, high=POSITION_MAX)
+        try:
+            turn = turn_from_proto(message.turn, now=now, field_path=f"{path}.turn", limits=limits.turn)
+        except InvalidArgument as error:
+            violations.include(error)
+            continue
+        turns.append(SaidTurn(turn_id=TurnId(message.turn_id) or None, position=position, turn=turn))
+    return turns
+
+
+def _owner(user_id: str, principal: Principal, limits: SessionLimits, violations: Violations) -> Owner:
+    violations.text("user_id", user_id, chars_max=limits.id_chars_max)
+    return Owner(TenantId(principal.tenant_id), UserId(user_id))
+
+
+def _key(request: _KeyedRequest, principal: Principal, limits: SessionLimits, violations: Violations) -> SessionKey:
+    owner = _owner(request.user_id, principal, limits, violations)
+    violations.text("session_id", request.session_id, chars_max=limits.id_chars_max)
+    return SessionKey(owner, SessionId(request.session_id))
+
+
+def _mark(
+    request: _WriteRequest, principal: Principal, limits: SessionLimits, violations: Violations
+) -> RequestMark | None:
+    violations.text("request_id", request.request_id, chars_max=limits.id_chars_max, required=False)
+    if not request.request_id:
+        return None
+    # Of the message as it was sent: what the service fills in, such as times and ids, differs in a repeat.
+    digest = hashlib.sha256(request.DESCRIPTOR.full_name.encode("ascii"))
+    digest.update(request.SerializeToString(deterministic=True))
+    return RequestMark(principal.principal_id, request.request_id, digest.hexdigest()[:32])
+
+
+def _ttl(message: Duration, limits: SessionLimits, violations: Violations) -> timedelta | None:
+    seconds = message.seconds + message.nanos / 1e9
+    low, high = limits.ttl_min.total_seconds(), limits.ttl_max.total_seconds()
+    if not violations.number("ttl", seconds, low=low, high=high):
+        return None
+    return timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)

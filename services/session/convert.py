@@ -1,0 +1,64 @@
+"""From the models to the messages of mneme.session.v1. Pure functions."""
+
+from __future__ import annotations
+
+from google.protobuf.duration_pb2 import Duration
+
+from mneme.session.v1 import session_pb2 as pb
+from services.common.convert import timestamp, turn_to_proto
+from services.common.paging import PageTokens
+from services.session.commands import list_identity
+from services.session.model import Appended, Owner, Session, SessionPage, SessionTurn, microseconds
+from services.session.store import Answer
+
+
+def session_to_proto(session: Session) -> pb.Session:
+    """A session with the turns that it has."""
+    ttl = Duration()
+    ttl.FromTimedelta(session.spec.ttl)
+    return pb.Session(
+        session_id=session.key.session_id,
+        user_id=session.key.owner.user_id,
+        turns=[session_turn_to_proto(turn) for turn in session.turns],
+        window_turns=session.spec.window_turns,
+        ttl=ttl,
+        create_time=timestamp(session.create_time),
+        last_active_time=timestamp(session.last_active_time),
+        expire_time=timestamp(session.expire_time),
+        turn_count=session.turn_count,
+    )
+
+
+def session_turn_to_proto(turn: SessionTurn) -> pb.SessionTurn:
+    """A turn of a window."""
+    return pb.SessionTurn(
+        turn_id=turn.turn_id,
+        position=turn.position,
+        turn=turn_to_proto(turn.turn),
+        token_count=turn.token_count,
+    )
+
+
+def append_response(answer: Answer[Appended]) -> pb.AppendTurnsResponse:
+    """What an append did."""
+    appended = answer.value
+    return pb.AppendTurnsResponse(
+        session=session_to_proto(appended.session),
+        appended_count=appended.appended_count,
+        created=appended.is_created,
+        degraded=answer.is_degraded,
+    )
+
+
+def list_response(answer: Answer[SessionPage], owner: Owner, tokens: PageTokens) -> pb.ListSessionsResponse:
+    """A page with the token of the next one."""
+    page = answer.value
+    token = ""
+    if page.next_cursor is not None:
+        cursor = (microseconds(page.next_cursor.last_active_time), page.next_cursor.session_id)
+        token = tokens.encode(cursor, tenant_id=owner.tenant_id, query=list_identity(owner.user_id))
+    return pb.ListSessionsResponse(
+        sessions=[session_to_proto(session) for session in page.sessions],
+        next_page_token=token,
+        degraded=answer.is_degraded,
+    )
