@@ -23,7 +23,7 @@ import structlog
 
 from services.common.clock import Clock
 from services.common.errors import Conflict, LimitExceeded, MnemeError, StoreUnavailable
-from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOutcome, Tier
+from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOutcome, Interaction, Tier
 from services.gateway.journal.store import DeliveryQueue
 
 _log = structlog.get_logger(__name__)
@@ -49,6 +49,7 @@ class DispatcherSettings:
     """How eagerly deliveries are handed on."""
 
     batch_max: int = 128  # deliveries in one call of a tier; at most 256, the tiers' own limit
+    batch_chars_max: int = 40_000  # characters in one call, some seconds of embedding; one longer turn goes alone
     linger: timedelta = timedelta(milliseconds=5)  # wait after a wake-up, so that a batch can fill
     poll_interval: timedelta = timedelta(seconds=1)  # for what no wake-up tells: delays that ended, other writers
     delivery_timeout: timedelta = timedelta(seconds=30)  # for one call of a tier
@@ -124,7 +125,7 @@ class TierWorker:
             outage: StoreUnavailable | None = None
             done: list[Delivery] = []
             failed: list[DeliveryFailure] = []
-            for tenant_id, group in _by_tenant(batch.deliveries):
+            for tenant_id, group in _calls(batch.deliveries, chars_max=self._settings.batch_chars_max):
                 try:
                     outcome = await self._deliver_group(tenant_id, group)
                 except StoreUnavailable as error:
@@ -272,8 +273,17 @@ async def _keep_running(loop: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(_RESTART_DELAY_SECONDS)
 
 
-def _by_tenant(deliveries: Sequence[Delivery]) -> list[tuple[str, list[Delivery]]]:
-    groups: dict[str, list[Delivery]] = {}
+def _calls(deliveries: Sequence[Delivery], *, chars_max: int) -> list[tuple[str, list[Delivery]]]:
+    """Deliveries in groups of one tenant and a bounded length, in their order within a tenant."""
+    calls: list[tuple[str, list[Delivery]]] = []
+    open_calls: dict[str, tuple[list[Delivery], int]] = {}
     for delivery in deliveries:
-        groups.setdefault(delivery.tenant_id, []).append(delivery)
-    return list(groups.items())
+        subject = delivery.subject
+        chars = len(subject.turn.content) if isinstance(subject, Interaction) else 0
+        group, total = open_calls.get(delivery.tenant_id, ([], 0))
+        if not group or total + chars > chars_max:
+            group, total = [], 0
+            calls.append((delivery.tenant_id, group))
+        group.append(delivery)
+        open_calls[delivery.tenant_id] = (group, total + chars)
+    return calls
