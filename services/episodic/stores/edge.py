@@ -86,6 +86,7 @@ class EdgeEpisodeIndex:
         self._last_search_seconds = -math.inf
         self._is_dirty = False
         self._left_unindexed = 0
+        self._is_closed = False
         self._upkeep: asyncio.Task[None] | None = None
 
     @classmethod
@@ -206,7 +207,10 @@ class EdgeEpisodeIndex:
         return self.unindexed_points - self._left_unindexed >= self._settings.optimize_after_points
 
     async def aclose(self) -> None:
-        """Write what is buffered and close the engine."""
+        """Write what is buffered and close the engine. Closing twice is allowed."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         if self._upkeep is not None:
             self._upkeep.cancel()
             with contextlib.suppress(asyncio.CancelledError):
