@@ -1,0 +1,156 @@
+"""Facts, the statements behind them, and how their state follows from the statements. Pure data and functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import NewType
+
+from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.turns import Turn
+
+TenantId = NewType("TenantId", str)
+UserId = NewType("UserId", str)
+FactId = NewType("FactId", str)
+InteractionId = NewType("InteractionId", str)
+StatementId = NewType("StatementId", str)
+
+
+class FactCategory(IntEnum):
+    """What a fact is about; the numbers are those of the wire format."""
+
+    PREFERENCE = 1
+    COMMITMENT = 2
+    RELATIONSHIP = 3
+    CONSTRAINT = 4
+    INSTRUCTION = 5
+    CONTEXT = 6
+    PERSONAL_INFO = 7
+
+
+class FactStatus(IntEnum):
+    """How settled a fact is; the numbers are those of the wire format."""
+
+    TENTATIVE = 1
+    STABLE = 2
+    DEPRECATED = 3
+    MERGED_INTO = 4
+
+
+class FactUse(IntEnum):
+    """What facts are wanted for; the numbers are those of the wire format."""
+
+    EXPLICIT_SEARCH = 1
+    PASSIVE_CONTEXT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose memory: every read and write names it, and sees nothing of any other."""
+
+    tenant_id: TenantId
+    user_id: UserId
+
+
+@dataclass(frozen=True, slots=True)
+class FactDraft:
+    """What somebody claims: found in an interaction or stated by a caller."""
+
+    text: str  # the statement in plain words, in the third person
+    category: FactCategory
+    confidence: float  # in [0, 1]
+    importance: float  # in [0, 1]
+    subject: str = ""  # empty where not known, as the next two
+    predicate: str = ""  # a word of the vocabulary, such as "lives_in"
+    object: str = ""
+    valid_from: datetime | None = None  # aware, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class FactSource:
+    """An interaction to derive facts from."""
+
+    interaction_id: InteractionId
+    user_id: UserId
+    conversation_id: str
+    position: int  # place in the conversation, from 0
+    turn: Turn
+    scope: Scope = GLOBAL_SCOPE
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One utterance of a fact: its evidence. A fact's state is a function of its statements and its rivals'."""
+
+    statement_id: StatementId  # of an extracted one the interaction's id
+    time: datetime  # when it was said; aware, UTC
+    draft: FactDraft
+    interaction_ids: tuple[InteractionId, ...]
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Place among statements: by when they were said, never by when they arrived; ties by id."""
+        return (self.time, self.statement_id)
+
+    @property
+    def effective_time(self) -> datetime:
+        """Since when it is true as far as known: what it says itself, else when it was said."""
+        return self.draft.valid_from or self.time
+
+
+@dataclass(frozen=True, slots=True)
+class FactVersion:
+    """An earlier state of a fact."""
+
+    text: str
+    confidence: float  # in [0, 1]
+    replaced_time: datetime  # when what replaced it was said
+    reason: str  # "confirmed" or "superseded"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One statement with its evidence."""
+
+    fact_id: FactId
+    user_id: UserId
+    text: str
+    subject: str
+    predicate: str
+    object: str
+    category: FactCategory
+    confidence: float  # in [0, 1]
+    importance: float  # in [0, 1]
+    first_observed_time: datetime  # aware, UTC
+    last_confirmed_time: datetime  # aware, UTC
+    valid_from_time: datetime | None = None
+    valid_to_time: datetime | None = None
+    derived_from: tuple[InteractionId, ...] = ()  # oldest first
+    contradictions: tuple[FactId, ...] = ()  # ascending
+    status: FactStatus = FactStatus.TENTATIVE
+    merged_into_fact_id: FactId | None = None
+    versions: tuple[FactVersion, ...] = ()  # oldest first
+    scope: Scope = GLOBAL_SCOPE
+    revision: int = 1  # counts writes that changed it
+
+    @property
+    def evidence_count(self) -> int:
+        """How many interactions support it."""
+        return len(self.derived_from)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFact:
+    """A hit of a search."""
+
+    fact: Fact  # without versions
+    similarity: float  # cosine to the query, in [-1, 1]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """The facts that one interaction gave rise to or confirmed; the same for a repeat."""
+
+    interaction_id: InteractionId
+    fact_ids: tuple[FactId, ...]
