@@ -50,7 +50,12 @@ def nearest(
             visible[scope.key] = np.isin(keys, scope.visible_keys())
     chosen: list[Nearest] = []
     for row, scope in zip(similarities, scopes, strict=True):
-        near = np.flatnonzero((row >= query.similarity_min) & visible[scope.key]).tolist()
-        ranked = sorted(((note_ids[i], float(row[i])) for i in near), key=lambda item: (-item[1], item[0]))
+        near = np.flatnonzero((row >= query.similarity_min) & visible[scope.key])
+        if len(near) > query.count_max:
+            # All that are as good as the last that counts, so that ties are decided by id.
+            last = np.partition(row[near], -query.count_max)[-query.count_max]
+            near = near[row[near] >= last]
+        found = [(note_ids[i], float(row[i])) for i in near.tolist()]
+        ranked = sorted(found, key=lambda item: (-item[1], item[0]))
         chosen.append(ranked[: query.count_max])
     return chosen
