@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -11,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import grpc
 import typer
+from opentelemetry.trace import Tracer
 from rich.console import Console
 
 from mneme_client import Client, MnemeClientError, Tls
@@ -38,24 +41,27 @@ class CliState:
     out: Console = field(default_factory=Console)
     err: Console = field(default_factory=lambda: Console(stderr=True))
 
-    def client(self) -> Client:
+    def client(self, tracer: Tracer | None = None) -> Client:
         """A client of the service at the target."""
         return Client(
             self.target,
             self.api_key,
             tls=self.tls or False,
             default_timeout_seconds=self.timeout_seconds,
+            tracer=tracer,
         )
 
-    def local_client(self, target: str) -> Client:
+    def local_client(self, target: str, tracer: Tracer | None = None) -> Client:
         """A client of a service in this process. It takes keys only where it was given a key file."""
         api_key = self.api_key if self.serves_with_keys else None
-        return Client(target, api_key, default_timeout_seconds=self.timeout_seconds)
+        return Client(target, api_key, default_timeout_seconds=self.timeout_seconds, tracer=tracer)
 
     def run(self, main: Coroutine[Any, Any, Result]) -> Result:
         """Runs a command's work. Failures of the service become a message and exit code 1."""
         try:
-            return asyncio.run(main)
+            return asyncio.run(_until_terminated(main))
+        except asyncio.CancelledError:
+            raise typer.Exit(128 + signal.SIGTERM) from None
         except MnemeClientError as error:
             self.fail(f"{error}", _HINTS.get(error.code, ""))
         except (StackStartError, TimeoutError) as error:
@@ -77,17 +83,25 @@ class CliState:
             trace: Print the spans of the calls as a tree at the end. Those of the services are among them
                 only when they run in this process.
         """
-        with trace_calls(self.out, enabled=trace):
+        with trace_calls(self.out, enabled=trace) as tracer:
             if not embedded:
-                async with self.client() as client:
+                async with self.client(tracer) as client:
                     yield client
                 return
             # Port 0: a free one, nobody else needs to find it.
             async with (
                 open_stack(StackOptions(data_dir=self.data_dir, host="127.0.0.1", port=0)) as address,
-                self.local_client(address) as client,
+                self.local_client(address, tracer) as client,
             ):
                 yield client
+
+
+async def _until_terminated(main: Coroutine[Any, Any, Result]) -> Result:
+    """Makes SIGTERM cancel a command, as Ctrl-C does already, so that services it started are stopped in order."""
+    task = asyncio.ensure_future(main)
+    if threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
 
 
 def state_of(context: typer.Context, *, data_dir: Path | None = None) -> CliState:

@@ -8,11 +8,14 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self, TypeVar
 
+from opentelemetry.trace import Tracer, get_tracer
+
 from mneme_client import calls, from_wire, results
 from mneme_client.calls import PAGE_SIZE_MAX, Call, Page
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.errors import MnemeClientError
 from mneme_client.retry import RetryPolicy
+from mneme_client.tracing import TRACER_NAME
 from mneme_client.transport import Transport
 from mneme_client.types import RememberItem, Scope, Tier, TurnInput
 from mneme_client.waiting import VISIBILITY_QUERY, VisibilityWait
@@ -35,6 +38,7 @@ class Client:
         tls: Encrypt: True trusts the system's certificate authorities, `Tls` says more.
         default_timeout_seconds: Deadline of a call, repeats included, where it has none of its own.
         retry: When and how often a failed call is repeated.
+        tracer: Makes the spans of calls; OpenTelemetry's global provider is asked for one if not given.
     """
 
     def __init__(
@@ -45,9 +49,12 @@ class Client:
         tls: Tls | bool = False,
         default_timeout_seconds: float = 10.0,
         retry: RetryPolicy | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         self._retry = retry or RetryPolicy()
-        self._transport = Transport(make_connection(target, api_key, tls=tls), self._retry)
+        self._transport = Transport(
+            make_connection(target, api_key, tls=tls), self._retry, tracer or get_tracer(TRACER_NAME)
+        )
         self._timeout_seconds = default_timeout_seconds
 
     async def __aenter__(self) -> Self:

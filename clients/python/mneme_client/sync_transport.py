@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import grpc
+from opentelemetry.trace import Tracer
 
 from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme_client import to_wire
@@ -27,10 +28,11 @@ Metadata = tuple[tuple[str, str], ...]
 class SyncTransport:
     """A blocking channel. Thread-safe."""
 
-    def __init__(self, connection: Connection, retry: RetryPolicy) -> None:
+    def __init__(self, connection: Connection, retry: RetryPolicy, tracer: Tracer) -> None:
         """Opens the channel; it connects with the first call."""
         self._connection = connection
         self._retry = retry
+        self._tracer = tracer
         credentials, options = connection.credentials(), connection.options()
         self._channel: grpc.Channel = (
             grpc.insecure_channel(connection.target, options=options)
@@ -95,7 +97,7 @@ class SyncTransport:
         retry: RetryPolicy,
     ) -> Any:
         deadline = time.monotonic() + timeout_seconds
-        with call_span(method) as trace_metadata:
+        with call_span(self._tracer, method) as trace_metadata:
             metadata = (*self._connection.metadata(), *trace_metadata)
             count = 0
             while True:

@@ -12,20 +12,21 @@ from opentelemetry import propagate, trace
 
 from mneme_client.errors import MnemeClientError
 
-_tracer = trace.get_tracer("mneme_client")
+TRACER_NAME = "mneme_client"
 
 
 @contextmanager
-def call_span(method: str) -> Iterator[list[tuple[str, str]]]:
+def call_span(tracer: trace.Tracer, method: str) -> Iterator[list[tuple[str, str]]]:
     """Opens a span around a call and yields the metadata that carries it on.
 
     Args:
+        tracer: Makes the span.
         method: The full method, such as "/mneme.gateway.v1.MemoryService/Recall".
     """
     name = method.lstrip("/")
     service, _, operation = name.partition("/")
     attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": operation}
-    with _tracer.start_as_current_span(name, kind=trace.SpanKind.CLIENT, attributes=attributes) as span:
+    with tracer.start_as_current_span(name, kind=trace.SpanKind.CLIENT, attributes=attributes) as span:
         carrier: dict[str, str] = {}
         propagate.inject(carrier)
         try:

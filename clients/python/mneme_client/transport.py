@@ -8,6 +8,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from typing import Any, TypeVar
 
 import grpc
+from opentelemetry.trace import Tracer
 
 from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme_client import to_wire
@@ -25,10 +26,11 @@ Metadata = tuple[tuple[str, str], ...]
 class Transport:
     """An asyncio channel. It is opened by the first call, because it belongs to the loop that makes it."""
 
-    def __init__(self, connection: Connection, retry: RetryPolicy) -> None:
+    def __init__(self, connection: Connection, retry: RetryPolicy, tracer: Tracer) -> None:
         """Opens nothing yet."""
         self._connection = connection
         self._retry = retry
+        self._tracer = tracer
         self._channel: grpc.aio.Channel | None = None
 
     async def close(self) -> None:
@@ -101,7 +103,7 @@ class Transport:
         retry: RetryPolicy,
     ) -> Any:
         deadline = time.monotonic() + timeout_seconds
-        with call_span(method) as trace_metadata:
+        with call_span(self._tracer, method) as trace_metadata:
             metadata = (*self._connection.metadata(), *trace_metadata)
             count = 0
             while True:

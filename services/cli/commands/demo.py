@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Annotated
 
 import typer
+from opentelemetry.trace import Tracer
 from rich.text import Text
 
 from mneme_client import Client, RecallResult
@@ -47,8 +48,8 @@ def demo(
 
 async def _demo(state: CliState, *, host: str, port: int, serve: bool, trace: bool) -> None:
     begun = time.monotonic()
-    with trace_calls(state.out, enabled=trace):
-        async with _service(state, host=host, port=port) as (target, client, is_ours):
+    with trace_calls(state.out, enabled=trace) as tracer:
+        async with _service(state, tracer, host=host, port=port) as (target, client, is_ours):
             asked_at = await _ensure_imported(state, client)
             for number, question in enumerate(demo_questions(), start=1):
                 if question.shown:
@@ -63,17 +64,19 @@ async def _demo(state: CliState, *, host: str, port: int, serve: bool, trace: bo
 
 
 @asynccontextmanager
-async def _service(state: CliState, *, host: str, port: int) -> AsyncIterator[tuple[str, Client, bool]]:
+async def _service(
+    state: CliState, tracer: Tracer | None, *, host: str, port: int
+) -> AsyncIterator[tuple[str, Client, bool]]:
     """The address of a service, a client of it, and whether it runs in this process."""
     if await ask(state.target, tls=state.tls) is Answer.SERVING:
         state.out.print(f"Using the service at {state.target}.", markup=False, highlight=False)
-        async with state.client() as client:
+        async with state.client(tracer) as client:
             yield state.target, client, False
         return
     state.out.print(f"Starting all services on embedded engines, data in {state.data_dir}", soft_wrap=True)
     started = time.monotonic()
     stack = open_stack(StackOptions(data_dir=state.data_dir, host=host, port=port))
-    async with stack as target, state.local_client(target) as client:
+    async with stack as target, state.local_client(target, tracer) as client:
         elapsed = time.monotonic() - started
         state.out.print(f"Serving at {target} after {elapsed:.1f} s.", markup=False, highlight=False)
         yield target, client, True

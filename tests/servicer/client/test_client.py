@@ -8,6 +8,9 @@ from datetime import UTC, datetime, timedelta
 import grpc
 import pytest
 from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
 from mneme.gateway.v1 import gateway_pb2 as pb
@@ -258,3 +261,20 @@ async def test_a_naive_time_is_refused_before_it_is_sent(client: Client, gateway
     with pytest.raises(ValueError, match="no time zone"):
         await client.recall("u", "q", as_of_time=datetime(2026, 1, 1))  # noqa: DTZ001 - the point of it
     assert gateway.requests == []
+
+
+async def test_a_call_is_one_span_with_its_status(running: Running) -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    running.gateway.failures = [unavailable(), invalid()]
+    async with Client(running.target, retry=QUICK, tracer=provider.get_tracer("test")) as client:
+        with pytest.raises(MnemeClientError):
+            await client.get_backlog()
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "mneme.gateway.v1.DeliveryService/GetBacklog"
+    assert span.attributes is not None
+    assert span.attributes["rpc.grpc.status_code"] == grpc.StatusCode.INVALID_ARGUMENT.value[0]
+    assert not span.status.is_ok
+    assert span.context is not None
+    assert running.gateway.metadata[0]["traceparent"].split("-")[1] == f"{span.context.trace_id:032x}"
