@@ -69,12 +69,13 @@ async def open_target(target: str | None, *, data_dir: Path | None = None) -> As
     with contextlib.ExitStack() as stack:
         folder = data_dir or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
         started = time.perf_counter()
-        async with run_stack(StackSettings(data_dir=folder)) as running:
+        async with run_stack(StackSettings(data_dir=folder, port=0)) as running:
             yield Target(
                 gateway=running.gateway_target,
                 driver="embedded",
                 data_dir=folder,
-                start_seconds=time.perf_counter() - started,
+                start_seconds=round(time.perf_counter() - started, 3),
+                tiers=asdict(running.tier_targets),
             )
 
 

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 import grpc
 
 from bench.common import BenchError, Channel
+from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme.gateway.v1 import gateway_pb2_grpc as pb_grpc
 
@@ -126,3 +127,9 @@ async def retried(call: Callable[[], Awaitable[T]]) -> T:
                 raise
         await asyncio.sleep(min(0.05 * 2**attempt, 5.0))
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def one_turn(request_id: str, user_id: str, conversation_id: str, text: str) -> pb.RememberRequest:
+    """A Remember of one turn of a person."""
+    turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text)
+    return pb.RememberRequest(request_id=request_id, user_id=user_id, conversation_id=conversation_id, turns=[turn])

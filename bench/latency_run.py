@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from bench.common import BenchError, Target, open_channel, open_target, ratio, times_of
+from bench.common import Target, open_channel, open_target, ratio, times_of
 from bench.floor import BareIndex, RecallFloor, RememberFloor, empty_hops, similar_vectors
-from bench.gateway import Gateway, retried
+from bench.gateway import Gateway, one_turn, retried
 from bench.load_store import (
     MAIN_USER,
     LoadTimes,
@@ -26,9 +26,10 @@ from bench.load_store import (
 )
 from bench.resources import Footprint, footprint
 from bench.texts import TextSource
-from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import gateway_pb2 as pb
+from services.cli.stack import StackSettings
 from services.common.embedding.embedder import OnnxEmbedder
+from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 
 WARM_UPS: Final = 30
@@ -88,7 +89,14 @@ async def measure_size(options: RunOptions) -> dict[str, Any]:
 @asynccontextmanager
 async def _own_embedder(data_dir: Path) -> AsyncIterator[OnnxEmbedder]:
     """The model that the stack built, with the stack's settings, in an instance of its own."""
-    embedder = create_embedder(EmbeddingSettings(data_dir=data_dir))
+    host = StackSettings(data_dir=data_dir).host_settings
+    embedder = create_embedder(
+        EmbeddingSettings(
+            data_dir=data_dir,
+            model_dir=host.embedding_model_dir,
+            encoder=EncoderSettings(intra_op_threads=host.embedding_threads),
+        )
+    )
     try:
         yield embedder
     finally:
@@ -109,8 +117,6 @@ async def _load(
 ) -> LoadTimes:
     if not options.direct:
         return await load_through_gateway(gateway, options.size, seed=options.seed)
-    if "episodic" not in target.tiers:
-        raise BenchError("this stack does not serve the episodic tier on an address of its own")
     async with open_channel(target.tiers["episodic"]) as channel:
         return await load_episodes_directly(channel, options.size, seed=options.seed, vectors=vectors, model=model)
 
@@ -189,7 +195,7 @@ async def _measure_remember(gateway: Gateway, floor: RememberFloor, options: Run
     seconds: list[float] = []
 
     async def remember(number: int, text: str) -> None:
-        request = remember_request(f"single/{number}", "user-single", "conversation", text)
+        request = one_turn(f"single/{number}", "user-single", "conversation", text)
         started = time.perf_counter()
         await gateway.remember(request)
         seconds.append(time.perf_counter() - started)
@@ -223,7 +229,7 @@ async def _measure_burst(gateway: Gateway, options: RunOptions) -> dict[str, flo
     async def client(name: int) -> None:
         for number in numbers:
             text = texts.turn().text
-            request = remember_request(f"burst/{number}", f"user-burst-{name}", "conversation", text)
+            request = one_turn(f"burst/{number}", f"user-burst-{name}", "conversation", text)
             await retried(lambda request=request: gateway.remember(request))  # type: ignore[misc]
 
     started = time.perf_counter()
@@ -249,9 +255,3 @@ async def _in_turns(number: int, first: Callable[[], Awaitable[None]], second: C
     for work in (first, second) if number % 2 else (second, first):
         await asyncio.sleep(_PAUSE_SECONDS)
         await work()
-
-
-def remember_request(request_id: str, user_id: str, conversation_id: str, text: str) -> pb.RememberRequest:
-    """A Remember of one turn of a person."""
-    turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text)
-    return pb.RememberRequest(request_id=request_id, user_id=user_id, conversation_id=conversation_id, turns=[turn])

@@ -82,9 +82,7 @@ async def load_through_gateway(gateway: Gateway, size: int, *, seed: int) -> Loa
             for item, response in zip(batch, await gateway.remember_batch(batch), strict=True):
                 last[item.user_id] = response.consistency_token
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(_BATCHES_AT_ONCE):
-            group.create_task(write())
+    await asyncio.gather(*[write() for _ in range(_BATCHES_AT_ONCE)])
     acknowledged = time.perf_counter()
     backlog = await gateway.wait_delivered()
     if backlog.dead:

@@ -1,0 +1,236 @@
+"""Writers, kills, restarts, and the verdict on what is there afterwards.
+
+Of the callers, half go on repeating a call with its request id until it is acknowledged, as the client library
+does, and half give up when a kill takes their answer away. So both sides are seen: what was acknowledged must be
+there once, and what was not must be there entirely or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import grpc
+
+from bench.common import BenchError, open_channel
+from bench.durability_child import Child, Kill
+from bench.durability_model import MARKER_KEY, Call, DurabilityReport, Verdict
+from bench.durability_verify import Stores, verify
+from bench.gateway import Gateway
+from bench.texts import TextSource
+from mneme.common.v1 import common_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+
+_USERS: Final = 8
+_CONVERSATIONS: Final = 3
+_TURNS_MAX: Final = 3
+_KILL_AFTER_SECONDS: Final = (0.3, 2.0)
+_DATABASE_GAP_SECONDS: Final = (0.0, 0.5)
+_CALL_SECONDS: Final = 10.0
+_READY_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.05
+_REPEATING_CALLERS: Final = 32
+
+
+async def run_rounds(
+    *,
+    rounds: int,
+    in_flight: int,
+    seed: int,
+    data_dir: Path,
+    calls_per_round: int = 2_000,
+) -> DurabilityReport:
+    """Write, kill and restart for some rounds, let the store come to rest, and verify it.
+
+    Args:
+        rounds: Kills; what is killed takes turns through `Kill`.
+        in_flight: Callers that write at the same time.
+        seed: Of texts, choices and the moments of the kills.
+        data_dir: Folder of the store; need not exist. Its neighbour with the suffix `.log` takes the output.
+        calls_per_round: Most new calls between two kills.
+
+    Returns:
+        The verdict; nothing is raised for violations.
+
+    Raises:
+        BenchError: The services did not come up, or the backlog does not empty.
+    """
+    run = _Run(random.Random(seed), TextSource(seed), Child(data_dir), in_flight)
+    try:
+        await run.start()
+        for number in range(rounds):
+            variant = list(Kill)[number % len(Kill)]
+            await run.write_and_kill(variant, calls_max=calls_per_round)
+            await run.start()
+        return await run.settle_and_verify()
+    finally:
+        await run.stop()
+
+
+class _Run:
+    """State of one run."""
+
+    def __init__(self, choice: random.Random, texts: TextSource, child: Child, in_flight: int) -> None:
+        self._choice = choice
+        self._texts = texts
+        self._child = child
+        self._in_flight = in_flight
+        self._calls: list[Call] = []
+        self._kills: Counter[str] = Counter()
+        self._start_seconds: list[float] = []
+        self._started = 0.0
+
+    async def start(self) -> None:
+        """Start the child and wait until its gateway answers."""
+        self._started = time.perf_counter()
+        self._child.start()
+        async with open_channel(self._child.addresses.gateway) as channel:
+            gateway = Gateway(channel)
+            while True:
+                self._child.check_alive()
+                try:
+                    await gateway.backlog()
+                    break
+                except grpc.aio.AioRpcError as error:
+                    if time.perf_counter() - self._started > _READY_SECONDS:
+                        raise BenchError(f"the services do not answer: {error.details()}") from error
+                await asyncio.sleep(_POLL_SECONDS)
+        self._start_seconds.append(round(time.perf_counter() - self._started, 3))
+
+    async def stop(self) -> None:
+        """End the child."""
+        await self._child.stop()
+
+    async def write_and_kill(self, variant: Kill, *, calls_max: int) -> None:
+        """Let all callers write, and kill at a random moment."""
+        unanswered = [call for call in self._calls if call.repeats and not call.is_acknowledged]
+        work = iter([*unanswered, *self._new_calls(calls_max)])
+        async with open_channel(self._child.addresses.gateway) as channel:
+            gateway = Gateway(channel)
+            callers = [asyncio.create_task(self._write(gateway, work)) for _ in range(self._in_flight)]
+            try:
+                await asyncio.sleep(self._choice.uniform(*_KILL_AFTER_SECONDS))
+                gap = self._choice.uniform(*_DATABASE_GAP_SECONDS)
+                await self._child.kill(variant, gap_seconds=gap)
+                self._kills[variant] += 1
+            finally:
+                # What was answered before the kill is still to be read from the connection.
+                _, late = await asyncio.wait(callers, timeout=_CALL_SECONDS)
+                for caller in late:
+                    caller.cancel()
+                await asyncio.gather(*callers, return_exceptions=True)
+        _raise_failure(callers)
+
+    async def settle_and_verify(self) -> DurabilityReport:
+        """Repeat what its callers still want, wait until nothing waits, and check every store."""
+        restarted = self._started
+        addresses = self._child.addresses
+        async with contextlib.AsyncExitStack() as stack:
+            gateway = Gateway(await stack.enter_async_context(open_channel(addresses.gateway)))
+            await self._answer_all(gateway)
+            backlog = await gateway.wait_delivered()
+            converge_seconds = time.perf_counter() - restarted
+            verdict = Verdict()
+            if backlog.dead:
+                verdict.add("half", f"{backlog.dead} deliveries were given up")
+            stores = Stores(
+                gateway,
+                episodic=await stack.enter_async_context(open_channel(addresses.episodic)),
+                semantic=await stack.enter_async_context(open_channel(addresses.semantic)),
+                agentic=await stack.enter_async_context(open_channel(addresses.agentic)),
+            )
+            users = sorted({call.user_id for call in self._calls})
+            stored = await verify(stores, users, self._calls, verdict)
+        return self._report(verdict, stored=stored, converge_seconds=converge_seconds)
+
+    def _report(self, verdict: Verdict, *, stored: int, converge_seconds: float) -> DurabilityReport:
+        turns = Counter[bool]()
+        for call in self._calls:
+            turns[call.is_acknowledged] += len(call.texts)
+        return DurabilityReport(
+            kills=self._kills.total(),
+            kills_by_variant=dict(self._kills),
+            calls=len(self._calls),
+            acknowledged=turns[True],
+            unacknowledged=turns[False],
+            stored=stored,
+            lost=verdict.counts["lost"],
+            duplicated=verdict.counts["duplicated"],
+            half=verdict.counts["half"],
+            converge_seconds=round(converge_seconds, 3),
+            restart_seconds=self._start_seconds[1:],
+            problems=tuple(verdict.problems),
+        )
+
+    def _new_calls(self, count: int) -> Iterator[Call]:
+        for _ in range(count):
+            number = len(self._calls)
+            call = Call(
+                request_id=f"call-{number:06}",
+                user_id=f"user-{self._choice.randrange(_USERS)}",
+                conversation_id=f"conversation-{self._choice.randrange(_CONVERSATIONS)}",
+                texts=tuple(self._text(number) for _ in range(self._choice.randint(1, _TURNS_MAX))),
+                repeats=self._choice.random() < 0.5,
+            )
+            self._calls.append(call)
+            yield call
+
+    def _text(self, number: int) -> str:
+        return f"{self._texts.turn().text} That was entry {number}-{self._choice.randrange(1_000_000)}."
+
+    async def _write(self, gateway: Gateway, work: Iterator[Call]) -> None:
+        """One caller: takes the next call until the service is gone."""
+        for call in work:
+            try:
+                await _send(gateway, call)
+            except grpc.aio.AioRpcError:
+                return
+
+    async def _answer_all(self, gateway: Gateway) -> None:
+        """Bring every call to its end whose caller does not give up; also one in ten that was answered already."""
+        work = iter(
+            [
+                call
+                for call in self._calls
+                if (call.repeats and call.attempts and not call.is_acknowledged)
+                or (call.is_acknowledged and self._choice.random() < 0.1)
+            ]
+        )
+        deadline = time.monotonic() + _READY_SECONDS
+
+        async def answer() -> None:
+            for call in work:
+                while True:
+                    try:
+                        await _send(gateway, call)
+                        break
+                    except grpc.aio.AioRpcError as error:
+                        if time.monotonic() > deadline:
+                            raise BenchError(f"a repeat was not answered: {error.details()}") from error
+                    await asyncio.sleep(_POLL_SECONDS)
+
+        await asyncio.gather(*[answer() for _ in range(_REPEATING_CALLERS)])
+
+
+async def _send(gateway: Gateway, call: Call) -> None:
+    request = pb.RememberRequest(request_id=call.request_id, user_id=call.user_id, conversation_id=call.conversation_id)
+    for text, marker in zip(call.texts, call.markers, strict=True):
+        request.turns.add(role=common_pb2.MESSAGE_ROLE_USER, content=text, metadata={MARKER_KEY: marker})
+    call.attempts += 1
+    response = await gateway.memory.Remember(request, timeout=_CALL_SECONDS, metadata=gateway.metadata)
+    interaction_ids = tuple(reference.interaction_id for reference in response.interactions)
+    if call.is_acknowledged and call.interaction_ids != interaction_ids:
+        call.conflicting_answers += 1
+    call.interaction_ids = call.interaction_ids or interaction_ids
+
+
+def _raise_failure(callers: list[asyncio.Task[None]]) -> None:
+    for caller in callers:
+        if not caller.cancelled() and (error := caller.exception()) is not None:
+            raise error

@@ -1,0 +1,190 @@
+"""What the durability run knows and reports: calls that were made, and the verdict on the stores."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+PROBLEMS_SHOWN: Final = 20
+MARKER_KEY: Final = "bench-marker"
+"""Metadata key of the marker that tells turns apart, whatever ids the service gives them."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One Remember with its request id, and what is known of its fate."""
+
+    request_id: str
+    user_id: str
+    conversation_id: str
+    texts: tuple[str, ...]
+    """Content of each turn."""
+    repeats: bool
+    """Whether its caller goes on repeating it until it is acknowledged, kills or not."""
+    attempts: int = 0
+    interaction_ids: tuple[str, ...] = ()
+    """As acknowledged; empty as long as it is not."""
+    conflicting_answers: int = 0
+    """Acknowledgements of a repeat that named other interactions."""
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """True once an answer came."""
+        return bool(self.interaction_ids)
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """The marker of each turn."""
+        return tuple(f"{self.request_id}#{number}" for number in range(len(self.texts)))
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTurn:
+    """A turn as the conversation log has it."""
+
+    interaction_id: str
+    user_id: str
+    conversation_id: str
+    position: int
+    marker: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A fact or note: what it says and where it comes from."""
+
+    kind: str
+    identifier: str
+    user_id: str
+    text: str
+    derived_from: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Violations, by kind of damage."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """`lost`, `duplicated`, `half`."""
+    problems: list[str] = field(default_factory=list)
+    """The first of them in words."""
+
+    def add(self, damage: str, problem: str) -> None:
+        """Note one violation."""
+        self.counts[damage] += 1
+        if len(self.problems) < PROBLEMS_SHOWN:
+            self.problems.append(f"{damage}: {problem}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DurabilityReport:
+    """The outcome of a durability run."""
+
+    kills: int
+    """How often something was killed."""
+    kills_by_variant: Mapping[str, int]
+    """The same by what was killed."""
+    calls: int
+    """Remember calls made, repeats not counted."""
+    acknowledged: int
+    """Turns of calls that were acknowledged."""
+    unacknowledged: int
+    """Turns of calls whose caller never got an answer; they may be in the log or not."""
+    stored: int
+    """Turns in the conversation log at the end."""
+    lost: int
+    """Acknowledged turns that are missing from the log or from a tier that was to have them."""
+    duplicated: int
+    """Turns, episodes, facts or notes that are there more than once."""
+    half: int
+    """Things without their source, calls stored in part, windows that differ from the log, dead letters."""
+    converge_seconds: float
+    """From the last restart until nothing waits."""
+    restart_seconds: Sequence[float]
+    """Each start after a kill until the gateway answers."""
+    problems: Sequence[str]
+    """The first violations in words."""
+
+    @property
+    def is_clean(self) -> bool:
+        """True when nothing was lost, duplicated or left half."""
+        return not (self.lost or self.duplicated or self.half)
+
+
+def check_log(calls: Iterable[Call], log: Sequence[LoggedTurn], verdict: Verdict) -> None:
+    """The conversation log against the calls: acknowledged means there once, unacknowledged all or nothing."""
+    by_marker: defaultdict[str, list[LoggedTurn]] = defaultdict(list)
+    for turn in log:
+        by_marker[turn.marker].append(turn)
+    for marker, turns in by_marker.items():
+        if len(turns) > 1:
+            verdict.add("duplicated", f"turn {marker} is {len(turns)} times in the log")
+    for call in calls:
+        present = [by_marker.pop(marker, []) for marker in call.markers]
+        if call.conflicting_answers:
+            verdict.add("duplicated", f"repeats of {call.request_id} were told other interaction ids")
+        if call.is_acknowledged:
+            for marker, wanted, turns in zip(call.markers, call.interaction_ids, present, strict=True):
+                if wanted not in {turn.interaction_id for turn in turns}:
+                    verdict.add("lost", f"acknowledged turn {marker} is not in the log as {wanted}")
+        elif any(present) and not all(present):
+            verdict.add("half", f"call {call.request_id} is in the log in part")
+    for marker in by_marker:
+        verdict.add("half", f"the log holds turn {marker}, which nobody wrote")
+    _check_positions(log, verdict)
+
+
+def check_episodes(log: Sequence[LoggedTurn], episode_ids: Sequence[str], verdict: Verdict) -> None:
+    """Episodes against the log: exactly one for each interaction, none besides."""
+    counts = Counter(episode_ids)
+    known = {turn.interaction_id for turn in log}
+    for interaction_id in known - counts.keys():
+        verdict.add("lost", f"interaction {interaction_id} has no active episode")
+    for episode_id, count in counts.items():
+        if count > 1:
+            verdict.add("duplicated", f"episode {episode_id} is listed {count} times")
+        if episode_id not in known:
+            verdict.add("half", f"episode {episode_id} has no interaction in the log")
+
+
+def check_derived(log: Sequence[LoggedTurn], derived: Sequence[Derived], verdict: Verdict) -> None:
+    """Facts and notes against the log: each source exists and counts once, and nothing is derived twice."""
+    known = {turn.interaction_id for turn in log}
+    seen: Counter[tuple[str, str, str, tuple[str, ...]]] = Counter()
+    for item in derived:
+        if len(set(item.derived_from)) != len(item.derived_from):
+            verdict.add("duplicated", f"{item.kind} {item.identifier} names a source twice")
+        for source in set(item.derived_from) - known:
+            verdict.add("half", f"{item.kind} {item.identifier} comes from {source}, which is not in the log")
+        seen[item.kind, item.user_id, item.text, tuple(sorted(item.derived_from))] += 1
+    for (kind, _, text, _), count in seen.items():
+        if count > 1:
+            verdict.add("duplicated", f"{kind} {text!r} was derived {count} times from the same source")
+
+
+def check_window(log: Sequence[LoggedTurn], window: Sequence[str], *, size: int, verdict: Verdict) -> None:
+    """A session's window against its conversation: the last turns, in order, each once.
+
+    Args:
+        log: The turns of one conversation.
+        window: Turn ids of the window.
+        size: How many turns the window keeps.
+        verdict: Where violations go.
+    """
+    expected = [turn.interaction_id for turn in sorted(log, key=lambda turn: turn.position)][-size:]
+    if list(window) != expected:
+        name = f"{log[0].user_id}/{log[0].conversation_id}"
+        damage = "duplicated" if len(set(window)) != len(window) else "half"
+        verdict.add(damage, f"the window of {name} is not the end of its log")
+
+
+def _check_positions(log: Sequence[LoggedTurn], verdict: Verdict) -> None:
+    positions: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for turn in log:
+        positions[turn.user_id, turn.conversation_id].append(turn.position)
+    for (user_id, conversation_id), found in positions.items():
+        if sorted(found) != list(range(len(found))):
+            verdict.add("half", f"positions of {user_id}/{conversation_id} have gaps or repeats")
