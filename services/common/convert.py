@@ -16,13 +16,14 @@ from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel, check_scope
 from services.common.turns import Attachment, MessageRole, Turn, TurnLimits
 
 _DEFAULT_TURN_LIMITS = TurnLimits()
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def timestamp(moment: datetime) -> Timestamp:
     """An aware datetime as a Timestamp, to the microsecond."""
-    message = Timestamp()
-    message.FromDatetime(moment)
-    return message
+    # By arithmetic: FromDatetime takes five times as long, and an answer holds hundreds.
+    since = moment - _EPOCH
+    return Timestamp(seconds=since.days * 86_400 + since.seconds, nanos=since.microseconds * 1_000)
 
 
 def moment(message: Timestamp, *, field_path: str) -> datetime:

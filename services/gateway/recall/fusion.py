@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -69,7 +70,8 @@ class Fusion:
         scores, parts = score_evidence(_with_named_speakers(columns, names), question, self._evidence)
         scores = scores + facts.part + notes.part
         parts = {**parts, facts.name: facts.part, notes.name: notes.part}
-        best = sorted(range(len(columns)), key=lambda i: (-scores[i], columns.ids[i]))[:limit]
+        values = scores.tolist()
+        best = heapq.nsmallest(limit, range(len(columns)), key=lambda i: (-values[i], columns.ids[i]))
         return [
             RankedEpisode(
                 episode_id=episode_id_text(columns.ids[index]),

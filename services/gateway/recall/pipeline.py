@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mneme.episodic.v1 import episodic_pb2
 from services.common.auth import Principal
 from services.common.convert import vector_to_proto
 from services.common.embedding.embedder import Embedder
@@ -145,16 +144,24 @@ class RecallPipeline:
                 else r
                 for r in coarse.reports
             )
-        return tuple(_memory(candidate, episode, coarse) for candidate, episode in found), coarse.reports
+        facts = _by_source((hit.fact.fact_id, hit.fact.derived_from) for hit in coarse.facts)
+        notes = _by_source((hit.note.note_id, hit.note.derived_from) for hit in coarse.notes)
+        memories = tuple(
+            RecalledMemory(
+                candidate, episode, facts.get(candidate.episode_id, ()), notes.get(candidate.episode_id, ())
+            )
+            for candidate, episode in found
+        )
+        return memories, coarse.reports
 
 
-def _memory(candidate: RankedEpisode, episode: episodic_pb2.Episode, coarse: CoarseResult) -> RecalledMemory:
-    return RecalledMemory(
-        ranked=candidate,
-        episode=episode,
-        fact_ids=tuple(h.fact.fact_id for h in coarse.facts if candidate.episode_id in h.fact.derived_from),
-        note_ids=tuple(h.note.note_id for h in coarse.notes if candidate.episode_id in h.note.derived_from),
-    )
+def _by_source(derived: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
+    """Ids of derived memories by the episode that they come from."""
+    found: dict[str, tuple[str, ...]] = {}
+    for identifier, sources in derived:
+        for source in sources:
+            found[source] = (*found.get(source, ()), identifier)
+    return found
 
 
 def _reading(question: QuestionEvidence, names: Sequence[str]) -> Reading:

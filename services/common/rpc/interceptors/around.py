@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from contextlib import AbstractAsyncContextManager, aclosing
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import grpc
 
@@ -20,6 +20,7 @@ else:
     Context = grpc.aio.ServicerContext
     Handler = grpc.RpcMethodHandler
 
+Serve: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 OPEN_PREFIXES: Final = ("/grpc.health.", "/grpc.reflection.")
 """Methods that everybody may call without a credential and without a trace."""
@@ -75,39 +76,48 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
     def _wrap(self, inner: Any, method: str) -> Handler:
         serialisation = (inner.request_deserializer, inner.response_serializer)
         if inner.response_streaming:
-            if inner.request_streaming:
-                serve = self._streaming(inner.stream_stream, method)
-                return grpc.stream_stream_rpc_method_handler(serve, *serialisation)
-            return grpc.unary_stream_rpc_method_handler(self._streaming(inner.unary_stream, method), *serialisation)
+            call = inner.stream_stream if inner.request_streaming else inner.unary_stream
+            make: Any = (
+                grpc.stream_stream_rpc_method_handler
+                if inner.request_streaming
+                else grpc.unary_stream_rpc_method_handler
+            )
+            return cast("Handler", make(self._nested(_writing(call), method), *serialisation))
         if inner.request_streaming:
-            return grpc.stream_unary_rpc_method_handler(self._unary(inner.stream_unary, method), *serialisation)
-        return grpc.unary_unary_rpc_method_handler(self._unary(inner.unary_unary, method), *serialisation)
+            return grpc.stream_unary_rpc_method_handler(self._nested(inner.stream_unary, method), *serialisation)
+        return grpc.unary_unary_rpc_method_handler(self._nested(inner.unary_unary, method), *serialisation)
 
-    def _unary(self, call: Any, method: str) -> Any:
-        async def serve(request: Any, context: Context) -> Any:
-            async with AsyncExitStack() as blocks:
-                for interceptor in self.interceptors:
-                    await blocks.enter_async_context(interceptor.around(context, method))
-                return await call(request, context)
+    def _nested(self, call: Serve, method: str) -> Serve:
+        for interceptor in reversed(self.interceptors):
+            call = _inside(interceptor, call, method)
+        return call
 
-        return serve
 
-    def _streaming(self, call: Any, method: str) -> Any:
-        async def serve(request: Any, context: Context) -> None:
-            # A coroutine that writes, not a generator: gRPC drops a generator where it stands when the caller goes
-            # away, and its blocks would end some time later in another task. Here cancellation runs through them.
-            async with AsyncExitStack() as blocks:
-                for interceptor in self.interceptors:
-                    await blocks.enter_async_context(interceptor.around(context, method))
-                responses = call(request, context)
-                if not hasattr(responses, "__aiter__"):
-                    await responses  # a handler of the older style writes to the context itself
-                    return
-                async with aclosing(responses):
-                    async for response in responses:
-                        await context.write(response)
+def _inside(interceptor: AroundInterceptor, call: Serve, method: str) -> Serve:
+    async def serve(request: Any, context: Context) -> Any:
+        async with interceptor.around(context, method):
+            return await call(request, context)
 
-        return serve
+    return serve
+
+
+def _writing(call: Any) -> Serve:
+    """A streaming handler as a coroutine that writes.
+
+    gRPC drops a generator where it stands when the caller goes away; its blocks would end some time later in another
+    task. Through a coroutine cancellation passes at once, and the generator is closed with it.
+    """
+
+    async def serve(request: Any, context: Context) -> None:
+        responses = call(request, context)
+        if not hasattr(responses, "__aiter__"):
+            await responses  # a handler of the older style writes to the context itself
+            return
+        async with aclosing(responses):
+            async for response in responses:
+                await context.write(response)
+
+    return serve
 
 
 def metadata_value(context: Context, key: str) -> str:
@@ -130,7 +140,7 @@ def code_name(context: Context, error: BaseException | None = None) -> str:
     if number == 0 and isinstance(error, asyncio.CancelledError):
         # Cancelled from outside: by its caller, by its caller's deadline, or because the server stops.
         remaining: float | None = context.time_remaining()
-        return "DEADLINE_EXCEEDED" if remaining is not None and remaining <= 0 else "CANCELLED"
+        return "DEADLINE_EXCEEDED" if remaining is not None and remaining <= 0.01 else "CANCELLED"
     if number == 0 and error is not None:
         return "UNKNOWN"
     return _CODE_NAMES.get(number, "UNKNOWN")

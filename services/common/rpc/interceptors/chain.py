@@ -15,6 +15,7 @@ from services.common.rpc.interceptors.log import LogInterceptor
 from services.common.rpc.interceptors.metrics import MetricsInterceptor
 from services.common.rpc.interceptors.request_id import RequestIdInterceptor
 from services.common.rpc.interceptors.trace import TraceInterceptor
+from services.common.telemetry import state
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,13 @@ def interceptors(
 ) -> list[AroundInterceptor]:
     """The interceptors, outermost first.
 
-    Errors are turned into statuses inside of what records statuses, and outside of what raises them.
+    Errors are turned into statuses inside of what records statuses, and outside of what raises them. Telemetry takes
+    part only if it is on by now.
     """
+    telemetry: list[AroundInterceptor] = [TraceInterceptor(), MetricsInterceptor()] if state.is_on() else []
     return [
         RequestIdInterceptor(ids),
-        TraceInterceptor(),
-        MetricsInterceptor(),
+        *telemetry,
         LogInterceptor(),
         ErrorInterceptor(),
         DeadlineInterceptor(

@@ -30,9 +30,15 @@ class DeadlineInterceptor(AroundInterceptor):
         """See `AroundInterceptor`."""
         remaining: float | None = context.time_remaining()  # None without a deadline, whatever its stub says
         default = self._method_seconds.get(method, self._default_seconds)
-        seconds = min(default if remaining is None else remaining, max(self._max_seconds, default))
-        if seconds <= 0:
-            raise DeadlineExceeded("the call's time ran out")
+        longest = max(self._max_seconds, default)
+        if remaining is not None and remaining <= longest:
+            if remaining <= 0:
+                raise DeadlineExceeded("the call's time ran out")
+            # gRPC itself cancels the call at its deadline; a timer of our own would only cost time.
+            set_deadline(remaining)
+            yield
+            return
+        seconds = default if remaining is None else longest
         set_deadline(seconds)  # the call has a context of its own, which ends with it
         async with asyncio.timeout(seconds):
             yield

@@ -12,14 +12,16 @@ import structlog
 from services.common.auth import current_principal_or_none
 from services.common.rpc.interceptors.around import AroundInterceptor, Context, code_name
 
-_log = structlog.get_logger("mneme.rpc")
-
 #: Codes that are the caller's business and no sign of trouble here.
 _QUIET: Final = frozenset({"OK", "NOT_FOUND", "ALREADY_EXISTS", "CANCELLED"})
 
 
 class LogInterceptor(AroundInterceptor):
     """Logs at debug level what went well and at warning level what did not."""
+
+    def __init__(self) -> None:
+        """Takes the logger as it is configured now: binding it for each call would cost more than all else here."""
+        self._log = structlog.get_logger("mneme.rpc").bind()
 
     @asynccontextmanager
     async def around(self, context: Context, method: str) -> AsyncIterator[None]:
@@ -33,7 +35,7 @@ class LogInterceptor(AroundInterceptor):
             raise
         finally:
             code = code_name(context, error)
-            write = _log.debug if code in _QUIET else _log.warning
+            write = self._log.debug if code in _QUIET else self._log.warning
             principal = current_principal_or_none()
             write(
                 "call",

@@ -22,9 +22,6 @@ class MetricsInterceptor(AroundInterceptor):
     @asynccontextmanager
     async def around(self, context: Context, method: str) -> AsyncIterator[None]:
         """See `AroundInterceptor`."""
-        if not state.is_on():
-            yield
-            return
         started = time.perf_counter()
         error: BaseException | None = None
         try:

@@ -14,7 +14,7 @@ from services.common.telemetry import state
 
 
 class TraceInterceptor(AroundInterceptor):
-    """One server span for each call, by OpenTelemetry's conventions for RPC; nothing while telemetry is off.
+    """One server span for each call, by OpenTelemetry's conventions for RPC.
 
     The instrumentation package for gRPC is not used: it records aborted calls as exceptions, and its spans of streams
     end in another task than they began in.
@@ -23,9 +23,6 @@ class TraceInterceptor(AroundInterceptor):
     @asynccontextmanager
     async def around(self, context: Context, method: str) -> AsyncIterator[None]:
         """See `AroundInterceptor`."""
-        if not state.is_on():
-            yield
-            return
         carrier = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
         service, _, name = method.removeprefix("/").partition("/")
         with state.tracer("mneme.rpc").start_as_current_span(
