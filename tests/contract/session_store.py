@@ -76,9 +76,7 @@ class SessionStoreContract:
 
     # Absence and creation
 
-    async def test_spec_1_1_an_absent_session_is_not_found(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_1_an_absent_session_is_not_found(self, store: SessionStore, clock: FakeClock) -> None:
         now = clock.now()
         for attempt in (
             store.get(key(), now=now),
@@ -91,9 +89,7 @@ class SessionStoreContract:
             assert caught.value.metadata == {"resource": "session", "id": "s1"}
         assert (await store.list_sessions(ADA, limit=5, after=None, now=now)).value == []
 
-    async def test_spec_1_1_a_new_session_is_empty_and_found(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_1_a_new_session_is_empty_and_found(self, store: SessionStore, clock: FakeClock) -> None:
         spec = SessionSpec(window_turns=3, ttl=timedelta(seconds=90))
         created = (await store.create(key(), spec, now=clock.now())).value
         assert created == Session(
@@ -112,9 +108,7 @@ class SessionStoreContract:
             await store.create(key(), SPEC, now=clock.now())
         assert ids((await store.get(key(), now=clock.now())).value) == ["a"]
 
-    async def test_spec_1_1_a_turn_comes_back_as_it_was_said(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_1_a_turn_comes_back_as_it_was_said(self, store: SessionStore, clock: FakeClock) -> None:
         said = Turn(
             role=MessageRole.ASSISTANT,
             content='Here it is: „Ünïcode" \u2028 {"a": 1} ✓',
@@ -148,9 +142,7 @@ class SessionStoreContract:
         assert found.last_active_time == clock.now()
         assert found.expire_time == clock.now() + timedelta(seconds=3600)
 
-    async def test_spec_1_2_a_session_ends_at_its_expire_time(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_2_a_session_ends_at_its_expire_time(self, store: SessionStore, clock: FakeClock) -> None:
         session = (await self.append(store, clock, [turn("a")])).session
         listed = await store.list_sessions(
             ADA, limit=5, after=None, now=session.expire_time - timedelta(microseconds=1)
@@ -176,9 +168,7 @@ class SessionStoreContract:
         with pytest.raises(NotFound):
             await store.get(key(), now=clock.advance(seconds=1))
 
-    async def test_spec_1_2_extending_sets_another_time_to_live(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_2_extending_sets_another_time_to_live(self, store: SessionStore, clock: FakeClock) -> None:
         await self.append(store, clock, [turn("a")])
         extended = (await store.extend(key(), ttl=timedelta(days=2), now=clock.advance(seconds=9))).value
         assert (extended.spec.ttl, extended.turns) == (timedelta(days=2), ())
@@ -189,9 +179,7 @@ class SessionStoreContract:
         with pytest.raises(NotFound):
             await store.get(key(), now=shortened.expire_time)
 
-    async def test_a_late_clock_does_not_move_activity_back(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_a_late_clock_does_not_move_activity_back(self, store: SessionStore, clock: FakeClock) -> None:
         late = clock.now()
         await self.append(store, clock, [turn("a")])
         clock.advance(seconds=30)
@@ -201,9 +189,7 @@ class SessionStoreContract:
 
     # Windows
 
-    async def test_spec_1_3_the_window_keeps_the_last_turns(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_3_the_window_keeps_the_last_turns(self, store: SessionStore, clock: FakeClock) -> None:
         for number in range(12):
             await self.append(store, clock, [turn(f"t{number}")])
         appended = await self.append(store, clock, [turn("t12")])
@@ -211,9 +197,7 @@ class SessionStoreContract:
         assert [t.position for t in appended.session.turns] == list(range(3, 13))
         assert appended.session.turn_count == 13
 
-    async def test_spec_1_3_each_session_has_its_own_window(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_3_each_session_has_its_own_window(self, store: SessionStore, clock: FakeClock) -> None:
         spec = SessionSpec(window_turns=2, ttl=SPEC.ttl)
         appended = await self.append(store, clock, [turn("a"), turn("b"), turn("c")], create=spec)
         assert ids(appended.session) == ["b", "c"]
@@ -263,9 +247,7 @@ class SessionStoreContract:
         assert (ids(again.session), again.appended_count) == (["a", "b", "c"], 1)
         assert again.session.turn_count == 3
 
-    async def test_spec_1_4_turns_are_remembered_beyond_the_window(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_4_turns_are_remembered_beyond_the_window(self, store: SessionStore, clock: FakeClock) -> None:
         for number in range(30):
             await self.append(store, clock, [turn(f"t{number}")])
         again = await self.append(store, clock, [turn("t0"), turn("t29")])
@@ -274,9 +256,7 @@ class SessionStoreContract:
         forgotten = await self.append(store, clock, [turn("t0")])
         assert forgotten.appended_count == 1
 
-    async def test_the_window_is_remembered_however_old_its_turns(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_the_window_is_remembered_however_old_its_turns(self, store: SessionStore, clock: FakeClock) -> None:
         await self.append(store, clock, [turn("old", 1_000)])
         for number in range(40):
             await self.append(store, clock, [turn(f"t{number}", number)])
@@ -324,9 +304,7 @@ class SessionStoreContract:
         assert again == first
         assert (await store.get(key(), now=clock.now())).value.spec.ttl == timedelta(seconds=90)
 
-    async def test_a_repeated_deletion_returns_what_was_deleted(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_a_repeated_deletion_returns_what_was_deleted(self, store: SessionStore, clock: FakeClock) -> None:
         held = (await self.append(store, clock, [turn("a"), turn("b")])).session
         first = (await store.delete(key(), now=clock.now(), mark=mark("r1"))).value
         await self.append(store, clock, [turn("new life")])
@@ -334,9 +312,7 @@ class SessionStoreContract:
         assert first == again == held
         assert ids((await store.get(key(), now=clock.now())).value) == ["new life"]
 
-    async def test_another_request_under_a_used_id_is_refused(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_another_request_under_a_used_id_is_refused(self, store: SessionStore, clock: FakeClock) -> None:
         await self.append(store, clock, [turn("a")], request=mark("r1", "first"))
         other = mark("r1", "second")
         for attempt in (
@@ -350,9 +326,7 @@ class SessionStoreContract:
             assert caught.value.reason is Reason.REQUEST_ID_REUSED
         assert ids((await store.get(key(), now=clock.now())).value) == ["a"]
 
-    async def test_request_ids_of_principals_and_users_are_apart(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_request_ids_of_principals_and_users_are_apart(self, store: SessionStore, clock: FakeClock) -> None:
         await self.append(store, clock, [turn("a")], request=mark("r1"))
         await self.append(store, clock, [turn("b")], request=mark("r1", "other", principal="worker"))
         bob = key(owner=Owner(TenantId("acme"), UserId("bob")))
@@ -376,9 +350,7 @@ class SessionStoreContract:
 
     # Deletion
 
-    async def test_spec_1_5_deleting_returns_what_the_session_held(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_5_deleting_returns_what_the_session_held(self, store: SessionStore, clock: FakeClock) -> None:
         held = (await self.append(store, clock, [turn("a"), turn("b")])).session
         assert (await store.delete(key(), now=clock.advance(seconds=5))).value == held
         with pytest.raises(NotFound):
@@ -420,9 +392,7 @@ class SessionStoreContract:
         assert len(seen) == len(set(seen))
         assert {f"s{number}" for number in range(7)} <= set(seen)
 
-    async def test_a_long_list_passes_over_what_has_expired(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_a_long_list_passes_over_what_has_expired(self, store: SessionStore, clock: FakeClock) -> None:
         short = SessionSpec(window_turns=1, ttl=timedelta(seconds=10))
         await store.create(key("old"), SPEC, now=clock.now())
         for number in range(300):
@@ -464,16 +434,13 @@ class SessionStoreContract:
 
     # Concurrency
 
-    async def test_spec_1_4_two_writers_at_once_lose_no_turn(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_spec_1_4_two_writers_at_once_lose_no_turn(self, store: SessionStore, clock: FakeClock) -> None:
         spec = SessionSpec(window_turns=1_000, ttl=SPEC.ttl)
         await store.create(key(), spec, now=clock.now())
 
         async def write(name: str) -> int:
             counts = [
-                (await self.append(store, clock, [turn(f"{name}{number}")])).appended_count
-                for number in range(200)
+                (await self.append(store, clock, [turn(f"{name}{number}")])).appended_count for number in range(200)
             ]
             return sum(counts)
 
@@ -495,9 +462,7 @@ class SessionStoreContract:
         assert {(r.appended_count, r.is_created) for r in results} == {(1, True)}
         assert (await store.get(key(), now=clock.now())).value.turn_count == 1
 
-    async def test_a_cancelled_call_leaves_the_store_usable(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
+    async def test_a_cancelled_call_leaves_the_store_usable(self, store: SessionStore, clock: FakeClock) -> None:
         await self.append(store, clock, [turn("a")])
         tasks = [asyncio.create_task(self.append(store, clock, [turn(f"c{n}")])) for n in range(20)]
         await asyncio.sleep(0)  # lets them start

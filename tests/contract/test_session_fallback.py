@@ -19,9 +19,7 @@ class TestFallbackSessionStore(SessionStoreContract):
     @pytest.fixture
     async def store(self) -> AsyncIterator[FallbackSessionStore]:
         primary = SwitchableStore(embedded())
-        async with FallbackSessionStore(
-            primary, embedded(), FallbackSettings(), sleep=ManualSleep()
-        ) as store:
+        async with FallbackSessionStore(primary, embedded(), FallbackSettings(), sleep=ManualSleep()) as store:
             yield store
             assert not store.is_degraded
 
@@ -31,7 +29,5 @@ class TestFallbackSessionStoreWithoutItsPrimary(SessionStoreContract):
     async def store(self) -> AsyncIterator[FallbackSessionStore]:
         primary = SwitchableStore(embedded())
         primary.line = Line.CUT
-        async with FallbackSessionStore(
-            primary, embedded(), FallbackSettings(), sleep=ManualSleep()
-        ) as store:
+        async with FallbackSessionStore(primary, embedded(), FallbackSettings(), sleep=ManualSleep()) as store:
             yield store

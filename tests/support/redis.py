@@ -8,6 +8,7 @@ import contextlib
 import itertools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
@@ -72,6 +73,15 @@ class RedisServer:
             self._process.kill()
             self._process.communicate()
             self._process = None
+
+    def pause(self) -> None:
+        """Holds the process: connections stay open and nothing answers."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def command(self, *words: str) -> bytes:
         """Runs one command over a connection of its own and returns the raw answer."""

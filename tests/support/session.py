@@ -38,6 +38,11 @@ class SwitchableStore:
         self._store = store
         self.line = Line.UP
         self.calls = 0  # attempts, those over a cut line included
+        self._awaited: dict[int, asyncio.Event] = {}
+
+    async def more_calls(self, count: int) -> None:
+        """Waits until so many more calls have begun."""
+        await self._awaited.setdefault(self.calls + count, asyncio.Event()).wait()
 
     async def create(
         self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
@@ -76,6 +81,8 @@ class SwitchableStore:
 
     async def _pass(self, call: Callable[[], Awaitable[T]]) -> T:
         self.calls += 1
+        if self.calls in self._awaited:
+            self._awaited.pop(self.calls).set()
         await asyncio.sleep(0)  # as a call over a network, it lets others run
         if self.line is Line.CUT:
             raise StoreUnavailable("switchable")

@@ -59,7 +59,8 @@ local function live()
   local packed = redis.call('HGET', KEYS[4], session_id)
   local head = packed and parse(packed)
   if head and head.active + head.ttl > now and is_whole(head) then return head end
-  drop()
+  -- Only where there is something: Redis stops refusing for want of memory after a script's first write.
+  if packed or redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) > 0 then drop() end
   return nil
 end
 

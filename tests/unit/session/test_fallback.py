@@ -217,10 +217,8 @@ async def test_an_outage_in_the_middle_of_a_replay_loses_and_doubles_nothing(wor
     for line in (Line.CUT_ON_THE_WAY_BACK, Line.CUT):
         pause = await world.sleep.next_pause()
         world.line.line = Line.UP
-        enough = world.line.calls + 3
         pause.end()
-        while world.line.calls < enough:
-            await asyncio.sleep(0)
+        await world.line.more_calls(3)
         world.line.line = line
         await world.say(f"during {line.name}")
     await world.repair()
