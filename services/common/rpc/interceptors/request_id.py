@@ -25,7 +25,7 @@ def current_request_id() -> str:
 
 
 class RequestIdInterceptor(AroundInterceptor):
-    """Takes the caller's id if it is printable and short, else makes one; returns it in the trailing metadata."""
+    """Takes the caller's id if it is printable and short, else makes one, which the trailing metadata tells."""
 
     def __init__(self, ids: IdSource) -> None:
         """Makes ids by `ids`."""
@@ -34,9 +34,10 @@ class RequestIdInterceptor(AroundInterceptor):
     @asynccontextmanager
     async def around(self, context: Context, method: str) -> AsyncIterator[None]:  # noqa: ARG002
         """See `AroundInterceptor`."""
-        given = metadata_value(context, METADATA_KEY)
-        request_id = given if _ACCEPTED.fullmatch(given) else self._ids.new_id()
+        request_id = metadata_value(context, METADATA_KEY)
+        if not _ACCEPTED.fullmatch(request_id):
+            request_id = self._ids.new_id()
+            context.set_trailing_metadata(((METADATA_KEY, request_id),))
         _current.set(request_id)  # the call has a context of its own, which ends with it
-        context.set_trailing_metadata(((METADATA_KEY, request_id),))
         bind_contextvars(request_id=request_id)
         yield
