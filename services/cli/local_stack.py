@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+
+
+class LogLevel(StrEnum):
+    """From which level on log lines are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +26,7 @@ class StackOptions:
     host: str
     port: int  # of the gateway; 0 takes a free one
     processes: bool = False  # one process for each service instead of one for all
+    log_level: LogLevel = LogLevel.ERROR  # low, since a command has answers of its own to show
 
 
 class StackStartError(Exception):
@@ -34,8 +45,10 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
     from services.common.datadir import DataDirError
     from services.common.embedding.errors import ModelUnavailableError
     from services.common.hosting import InsecureListenError
+    from services.common.logging import configure_logging
     from services.common.postgres.failure import EmbeddedPostgresError
 
+    configure_logging(level=options.log_level)
     settings = StackSettings(
         data_dir=options.data_dir, host=options.host, port=options.port, processes=options.processes
     )

@@ -39,6 +39,7 @@ _PARTS = {
     "notes": "notes",
 }
 _PARTS_SHOWN = 4
+_LINES_SHOWN = 5  # of facts and of notes; `--json` has all
 
 
 def plain(text: str) -> Text:
@@ -174,6 +175,6 @@ def _print_list(console: Console, title: str, lines: list[Text]) -> None:
         return
     console.print()
     console.print(title, style="bold")
-    for line in lines:
+    for line in lines[:_LINES_SHOWN]:
         row: RenderableType = Text("- ").append_text(line)
         console.print(row)

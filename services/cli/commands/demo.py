@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 from opentelemetry.trace import Tracer
+from rich.table import Table
 from rich.text import Text
 
 from mneme_client import Client, RecallResult
@@ -142,11 +143,12 @@ async def _ask(
 
 def _print_memories(state: CliState, found: RecallResult) -> None:
     for rank, memory in enumerate(found.memories[:_MEMORIES_SHOWN], start=1):
-        head = Text.assemble((f"   {rank}  ", "dim"), (when(memory.turn.time), "cyan"), "  ")
-        head.append_text(Text.assemble((who(memory.turn).plain, "green"), ": ")).append_text(turn_text(memory.turn))
-        state.out.print(head)
-        reasons = f"      {lanes_in_words(memory.explanation)}; {memory.score:.2f} = "
-        state.out.print(Text(reasons + parts_in_words(memory.explanation), style="yellow"))
+        said = Text.assemble((when(memory.turn.time), "cyan"), "  ", (who(memory.turn).plain, "green"), ": ")
+        reasons = f"{lanes_in_words(memory.explanation)}; {memory.score:.2f} = {parts_in_words(memory.explanation)}"
+        table = Table.grid(padding=(0, 2))
+        table.add_row(f"   {rank}", said.append_text(turn_text(memory.turn)))
+        table.add_row("", Text(reasons, style="yellow"))
+        state.out.print(table)
 
 
 def _print_next_steps(state: CliState, target: str, *, is_serving: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from services.cli import options
-from services.cli.local_stack import StackOptions, open_stack
+from services.cli.local_stack import LogLevel, StackOptions, open_stack
 from services.cli.state import CliState, state_of
 
 
@@ -22,10 +22,13 @@ def up(
     processes: Annotated[
         bool, typer.Option("--processes", help="One process for each service instead of one for all.")
     ] = False,
+    log_level: Annotated[
+        LogLevel, typer.Option(envvar="MNEME_LOG_LEVEL", help="Log lines to stderr from this level on.")
+    ] = LogLevel.INFO,
 ) -> None:
     """Start all five services on embedded engines, and serve until SIGTERM or Ctrl-C."""
     state = state_of(context, data_dir=data_dir)
-    stack = StackOptions(data_dir=state.data_dir, host=host, port=port, processes=processes)
+    stack = StackOptions(data_dir=state.data_dir, host=host, port=port, processes=processes, log_level=log_level)
     state.run(_serve(state, stack))
 
 
