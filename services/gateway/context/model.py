@@ -119,16 +119,20 @@ def build_sections(
     Returns:
         The sections in the order of the text, together never over the budget.
     """
-    budgets = {kind: int(token_budget * share) for kind, share in settings.shares.items()}
+    shares = {kind: int(token_budget * share) for kind, share in settings.shares.items()}
+    budgets = dict(shares)
     filled = {
-        kind: _fill(kind, candidates.get(kind, ()), budgets[kind], count_tokens, settings) for kind in budgets
+        kind: _fill(kind, candidates.get(kind, ()), count_tokens, settings, budget=share, share=share)
+        for kind, share in shares.items()
     }
     spare = token_budget - sum(f.token_count for f in filled.values())
     for kind in settings.heirs:
         if filled[kind].is_complete:
             continue
         budgets[kind] = filled[kind].token_count + spare
-        filled[kind] = _fill(kind, candidates.get(kind, ()), budgets[kind], count_tokens, settings)
+        filled[kind] = _fill(
+            kind, candidates.get(kind, ()), count_tokens, settings, budget=budgets[kind], share=shares[kind]
+        )
         spare = budgets[kind] - filled[kind].token_count
     return tuple(
         Section(kind, heading, filled[kind].items, filled[kind].token_count, budgets[kind])
@@ -140,12 +144,15 @@ def build_sections(
 def _fill(
     kind: SectionKind,
     candidates: Sequence[Candidate],
-    budget: int,
     count_tokens: TokenCount,
     settings: ContextSettings,
+    *,
+    budget: int,
+    share: int,
 ) -> _Filled:
     heading_tokens = count_tokens(settings.headings[kind])
-    item_max = int(budget * settings.item_share_max)
+    # What another section did not leave over must not shorten lines that fit into the section's own share.
+    item_max = int(max(budget, share) * settings.item_share_max)
     newest_first = kind is SectionKind.RECENT_TURNS
     ordered = list(reversed(candidates)) if newest_first else list(candidates)
     items: list[Item] = []
@@ -171,9 +178,10 @@ def fit_line(candidate: Candidate, tokens_max: int, count_tokens: TokenCount) ->
     Returns:
         The line, its tokens, and whether it is whole; an empty line where not even one sentence fits.
     """
+    if tokens_max <= 0:
+        return "", 0, False
     line = candidate.prefix + candidate.body
-    # A token is at least one character: no need to count what fits by its length alone.
-    tokens = count_tokens(line) if tokens_max > 0 else 1
+    tokens = count_tokens(line)
     if tokens <= tokens_max:
         return line, tokens, True
     kept = candidate.prefix
