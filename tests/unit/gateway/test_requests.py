@@ -1,0 +1,301 @@
+"""Reading of requests: every limit, with the path of each wrong field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from mneme.common.v1 import common_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from services.common.errors import InvalidArgument, Reason
+from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+from services.gateway.journal.model import RememberCommand, SequenceSpan, Tier
+from services.gateway.recall.model import RECALL_TIERS
+from services.gateway.requests import RequestLimits, RequestReader
+from services.gateway.tokens import ConsistencyTokens
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+TOKENS = ConsistencyTokens(b"s" * 32)
+READER = RequestReader(RequestLimits(), TOKENS)
+ID = "0190a000-0000-7000-8000-000000000001"
+USER = common_pb2.MESSAGE_ROLE_USER
+
+
+def turn(content: str = "hello", **fields: Any) -> common_pb2.Turn:
+    return common_pb2.Turn(**{"role": USER, "content": content, **fields})
+
+
+def item(**fields: Any) -> pb.RememberRequest:
+    return pb.RememberRequest(**{"user_id": "ada", "conversation_id": "c1", "turns": [turn()], **fields})
+
+
+def question(**fields: Any) -> pb.RecallRequest:
+    return pb.RecallRequest(**{"user_id": "ada", "query": "what?", **fields})
+
+
+def wrong(read: Callable[[], object]) -> tuple[Reason, list[str]]:
+    with pytest.raises(InvalidArgument) as caught:
+        read()
+    return caught.value.reason, [violation.field_path for violation in caught.value.violations]
+
+
+def test_an_item_becomes_a_command() -> None:
+    scope = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p1")
+    command = READER.remember(item(turns=[turn("a"), turn("b")], scope=scope, request_id="r1"), now=NOW)
+    assert [(t.content, t.time) for t in command.turns] == [("a", NOW), ("b", NOW)]
+    assert command.scope == Scope(ScopeLevel.PROJECT, "p1")
+    assert (command.user_id, command.conversation_id, command.request_id) == ("ada", "c1", "r1")
+
+
+def test_an_item_without_a_scope_is_global() -> None:
+    assert READER.remember(item(), now=NOW).scope == GLOBAL_SCOPE
+
+
+REMEMBER_FAULTS = {
+    "no user": (item(user_id=""), Reason.INVALID_FIELD, ["user_id"]),
+    "blank user": (item(user_id="  "), Reason.INVALID_FIELD, ["user_id"]),
+    "no conversation": (item(conversation_id=""), Reason.INVALID_FIELD, ["conversation_id"]),
+    "long user": (item(user_id="u" * 129), Reason.TEXT_TOO_LONG, ["user_id"]),
+    "long conversation": (item(conversation_id="c" * 129), Reason.TEXT_TOO_LONG, ["conversation_id"]),
+    "long request id": (item(request_id="r" * 129), Reason.TEXT_TOO_LONG, ["request_id"]),
+    "NUL in an id": (item(user_id="a\x00b"), Reason.INVALID_FIELD, ["user_id"]),
+    "no turns": (item(turns=[]), Reason.INVALID_FIELD, ["turns"]),
+    "too many turns": (item(turns=[turn()] * 257), Reason.TOO_MANY_ITEMS, ["turns"]),
+    "no role": (item(turns=[turn(role=0)]), Reason.UNKNOWN_ENUM_VALUE, ["turns[0].role"]),
+    "unknown role": (item(turns=[turn(), turn(role=99)]), Reason.UNKNOWN_ENUM_VALUE, ["turns[1].role"]),
+    "no content": (item(turns=[turn(" ")]), Reason.INVALID_FIELD, ["turns[0].content"]),
+    "long content": (item(turns=[turn("x" * 32_769)]), Reason.TEXT_TOO_LONG, ["turns[0].content"]),
+    "NUL in the content": (item(turns=[turn("a\x00")]), Reason.INVALID_FIELD, ["turns[0].content"]),
+    "long speaker": (item(turns=[turn(speaker="s" * 129)]), Reason.TEXT_TOO_LONG, ["turns[0].speaker"]),
+    "confidence above 1": (item(turns=[turn(confidence=1.5)]), Reason.INVALID_FIELD, ["turns[0].confidence"]),
+    "confidence not a number": (
+        item(turns=[turn(confidence=float("nan"))]),
+        Reason.INVALID_FIELD,
+        ["turns[0].confidence"],
+    ),
+    "too many attachments": (
+        item(turns=[turn(attachments=[common_pb2.Attachment(uri="u")] * 17)]),
+        Reason.TOO_MANY_ITEMS,
+        ["turns[0].attachments"],
+    ),
+    "long caption": (
+        item(turns=[turn(attachments=[common_pb2.Attachment(caption="c" * 4_001)])]),
+        Reason.TEXT_TOO_LONG,
+        ["turns[0].attachments[0].caption"],
+    ),
+    "too many sources": (item(turns=[turn(sources=["s"] * 65)]), Reason.TOO_MANY_ITEMS, ["turns[0].sources"]),
+    "long metadata": (
+        item(turns=[turn(metadata={"k": "v" * 1_025})]),
+        Reason.TEXT_TOO_LONG,
+        ["turns[0].metadata[k]"],
+    ),
+    "impossible time": (
+        item(turns=[turn(time=Timestamp(seconds=-(10**14)))]),
+        Reason.INVALID_FIELD,
+        ["turns[0].time"],
+    ),
+    "no scope level": (item(scope=common_pb2.Scope()), Reason.UNKNOWN_ENUM_VALUE, ["scope.level"]),
+    "unknown scope level": (item(scope=common_pb2.Scope(level=9)), Reason.UNKNOWN_ENUM_VALUE, ["scope.level"]),
+    "project without its id": (
+        item(scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT)),
+        Reason.INVALID_FIELD,
+        ["scope.project_id"],
+    ),
+    "id below the level": (
+        item(scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_GLOBAL, task_id="t")),
+        Reason.INVALID_FIELD,
+        ["scope.task_id"],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", REMEMBER_FAULTS)
+def test_spec_7_2_a_faulty_item_is_refused_by_the_path_of_its_field(fault: str) -> None:
+    request, reason, paths = REMEMBER_FAULTS[fault]
+    assert wrong(lambda: READER.remember(request, now=NOW)) == (reason, paths)
+
+
+def test_all_faults_of_an_item_are_named_at_once() -> None:
+    request = item(user_id="", turns=[turn(), turn("x" * 32_769), turn(role=0)], scope=common_pb2.Scope())
+    reason, paths = wrong(lambda: READER.remember(request, now=NOW, path="items[4]."))
+    assert reason is Reason.INVALID_FIELD
+    assert paths == [
+        "items[4].user_id",
+        "items[4].turns[1].content",
+        "items[4].turns[2].role",
+        "items[4].scope.level",
+    ]
+
+
+def test_a_full_item_is_taken() -> None:
+    request = item(user_id="u" * 128, turns=[turn("x" * 32_768)] * 256)
+    assert len(READER.remember(request, now=NOW).turns) == 256
+
+
+def test_spec_6_1_items_of_a_batch_are_judged_one_by_one() -> None:
+    batch = pb.RememberBatchRequest(items=[item(), item(user_id=""), item(conversation_id="c2")])
+    first, second, third = READER.remember_batch(batch, now=NOW)
+    assert isinstance(first, RememberCommand)
+    assert isinstance(second, InvalidArgument)
+    assert [v.field_path for v in second.violations] == ["items[1].user_id"]
+    assert isinstance(third, RememberCommand)
+    assert third.conversation_id == "c2"
+
+
+BATCH_FAULTS = {
+    "empty": (pb.RememberBatchRequest(), Reason.INVALID_FIELD, ["items"]),
+    "too many items": (pb.RememberBatchRequest(items=[item()] * 101), Reason.TOO_MANY_ITEMS, ["items"]),
+    "too many turns": (
+        pb.RememberBatchRequest(items=[item(turns=[turn()] * 101)] * 10),
+        Reason.TOO_MANY_ITEMS,
+        ["items[].turns"],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BATCH_FAULTS)
+def test_spec_7_2_a_batch_beyond_its_limits_is_refused_as_a_whole(fault: str) -> None:
+    request, reason, paths = BATCH_FAULTS[fault]
+    assert wrong(lambda: READER.remember_batch(request, now=NOW)) == (reason, paths)
+
+
+def test_a_question_has_defaults() -> None:
+    query = READER.recall(question(), "acme", now=NOW)
+    assert (query.limit, query.as_of, query.scope, query.tiers) == (10, NOW, GLOBAL_SCOPE, RECALL_TIERS)
+    assert query.written is None
+
+
+def test_a_question_says_what_it_wants() -> None:
+    token = TOKENS.encode("acme", SequenceSpan(3, 4))
+    as_of = Timestamp(seconds=1_700_000_000)
+    request = question(
+        limit=200, conversation_id="c1", consistency_token=token, as_of_time=as_of, tiers=[pb.TIER_SEMANTIC]
+    )
+    query = READER.recall(request, "acme", now=NOW)
+    assert (query.limit, query.conversation_id, query.tiers) == (200, "c1", (Tier.SEMANTIC,))
+    assert query.written == SequenceSpan(3, 4)
+    assert query.as_of.timestamp() == 1_700_000_000
+
+
+RECALL_FAULTS = {
+    "no user": (question(user_id=""), Reason.INVALID_FIELD, ["user_id"]),
+    "no query": (question(query="\n"), Reason.INVALID_FIELD, ["query"]),
+    "long query": (question(query="q" * 8_193), Reason.TEXT_TOO_LONG, ["query"]),
+    "NUL in the query": (question(query="a\x00"), Reason.INVALID_FIELD, ["query"]),
+    "long conversation": (question(conversation_id="c" * 129), Reason.TEXT_TOO_LONG, ["conversation_id"]),
+    "negative limit": (question(limit=-1), Reason.INVALID_FIELD, ["limit"]),
+    "limit too large": (question(limit=201), Reason.INVALID_FIELD, ["limit"]),
+    "unspecified tier": (question(tiers=[0]), Reason.UNKNOWN_ENUM_VALUE, ["tiers[0]"]),
+    "unknown tier": (question(tiers=[2, 42]), Reason.UNKNOWN_ENUM_VALUE, ["tiers[1]"]),
+    "tier that cannot be asked": (question(tiers=[pb.TIER_PROFILE]), Reason.INVALID_FIELD, ["tiers[0]"]),
+    "scope without its id": (
+        question(scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK)),
+        Reason.INVALID_FIELD,
+        ["scope.task_id"],
+    ),
+    "impossible time": (question(as_of_time=Timestamp(nanos=-1)), Reason.INVALID_FIELD, ["as_of_time"]),
+    "token of another tenant": (
+        question(consistency_token=TOKENS.encode("globex", SequenceSpan(1, 1))),
+        Reason.INVALID_CONSISTENCY_TOKEN,
+        ["consistency_token"],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", RECALL_FAULTS)
+def test_spec_7_2_a_faulty_question_is_refused_by_the_path_of_its_field(fault: str) -> None:
+    request, reason, paths = RECALL_FAULTS[fault]
+    assert wrong(lambda: READER.recall(request, "acme", now=NOW)) == (reason, paths)
+
+
+def context_request(**fields: Any) -> pb.BuildContextRequest:
+    return pb.BuildContextRequest(**{"user_id": "ada", "query": "what?", **fields})
+
+
+@pytest.mark.parametrize(("asked", "budget", "limit"), [(0, 2_000, 166), (64, 64, 20), (100_000, 100_000, 200)])
+def test_a_context_recalls_as_much_as_its_budget_can_hold(asked: int, budget: int, limit: int) -> None:
+    query, tokens = READER.build_context(context_request(token_budget=asked), "acme", now=NOW)
+    assert (tokens, query.limit) == (budget, limit)
+
+
+def test_a_context_hands_its_fields_to_the_recall() -> None:
+    request = context_request(
+        conversation_id="c1",
+        scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_SESSION, session_id="s"),
+        consistency_token=TOKENS.encode("acme", SequenceSpan(8, 9)),
+        as_of_time=Timestamp(seconds=1_700_000_000),
+    )
+    query, _ = READER.build_context(request, "acme", now=NOW)
+    assert query.conversation_id == "c1"
+    assert query.scope == Scope(ScopeLevel.SESSION, session_id="s")
+    assert query.written == SequenceSpan(8, 9)
+    assert query.as_of.timestamp() == 1_700_000_000
+
+
+@pytest.mark.parametrize("budget", [-5, 1, 63, 100_001])
+def test_spec_7_2_a_context_outside_of_its_budgets_is_refused(budget: int) -> None:
+    request = context_request(token_budget=budget)
+    assert wrong(lambda: READER.build_context(request, "acme", now=NOW)) == (Reason.INVALID_FIELD, ["token_budget"])
+
+
+def test_all_faults_of_a_context_are_named_at_once() -> None:
+    request = context_request(token_budget=1, user_id="")
+    _, paths = wrong(lambda: READER.build_context(request, "acme", now=NOW))
+    assert paths == ["token_budget", "user_id"]
+
+
+def judgement(**fields: Any) -> pb.FeedbackRequest:
+    return pb.FeedbackRequest(
+        **{"request_id": "r", "user_id": "ada", "memory_ids": [ID], "feedback": 1, **fields}
+    )
+
+
+@pytest.mark.parametrize("value", [-1, 0, 1])
+def test_a_judgement_is_read(value: int) -> None:
+    command = READER.feedback(judgement(feedback=value))
+    assert (command.value, command.memory_ids) == (value, (ID,))
+
+
+FEEDBACK_FAULTS = {
+    "no request id": (judgement(request_id=""), Reason.INVALID_FIELD, ["request_id"]),
+    "no user": (judgement(user_id=""), Reason.INVALID_FIELD, ["user_id"]),
+    "no memories": (judgement(memory_ids=[]), Reason.INVALID_FIELD, ["memory_ids"]),
+    "too many memories": (judgement(memory_ids=[ID] * 201), Reason.TOO_MANY_ITEMS, ["memory_ids"]),
+    "not an id": (judgement(memory_ids=[ID, "x"]), Reason.INVALID_FIELD, ["memory_ids[1]"]),
+    "beyond good": (judgement(feedback=2), Reason.INVALID_FIELD, ["feedback"]),
+}
+
+
+@pytest.mark.parametrize("fault", FEEDBACK_FAULTS)
+def test_a_faulty_judgement_is_refused_by_the_path_of_its_field(fault: str) -> None:
+    request, reason, paths = FEEDBACK_FAULTS[fault]
+    assert wrong(lambda: READER.feedback(request)) == (reason, paths)
+
+
+def test_ids_of_other_requests_are_checked() -> None:
+    assert wrong(lambda: READER.user(""))[1] == ["user_id"]
+    assert wrong(lambda: READER.user("ada", conversation_id=""))[1] == ["conversation_id"]
+    assert wrong(lambda: READER.user("ada", conversation_id="c", request_id=""))[1] == ["request_id"]
+
+
+def test_page_sizes() -> None:
+    assert [READER.page_size(size) for size in (0, 7, 200, 1_000)] == [50, 7, 200, 200]
+    assert wrong(lambda: READER.page_size(-1)) == (Reason.INVALID_FIELD, ["page_size"])
+
+
+def test_the_tier_of_a_listing() -> None:
+    assert READER.tier_filter(None) is None
+    assert READER.tier_filter(pb.TIER_PROFILE) is Tier.PROFILE
+    assert wrong(lambda: READER.tier_filter(0)) == (Reason.UNKNOWN_ENUM_VALUE, ["tier"])
+
+
+def test_dead_letters_to_retry() -> None:
+    assert READER.retry_ids(pb.RetryDeadLettersRequest(request_id="r", delivery_ids=[3, 4])) == [3, 4]
+    none = pb.RetryDeadLettersRequest(request_id="r")
+    assert wrong(lambda: READER.retry_ids(none)) == (Reason.INVALID_FIELD, ["delivery_ids"])
+    many = pb.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1_001))
+    assert wrong(lambda: READER.retry_ids(many)) == (Reason.TOO_MANY_ITEMS, ["delivery_ids"])
