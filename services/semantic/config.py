@@ -31,6 +31,8 @@ class EvidenceSettings:
 
     confirmation_rate: float = 0.05
     """Each confirmation adds rate x (1 - confidence)."""
+    superseding_confidence_min: float = 0.5
+    """Least confidence of a statement that ends the validity of an earlier one."""
     versions_max: int = 100
     """Newest earlier states kept with a fact; its evidence is kept in full."""
 

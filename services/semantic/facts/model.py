@@ -1,4 +1,4 @@
-"""Facts, the statements behind them, and how their state follows from the statements. Pure data and functions."""
+"""Facts and the statements behind them. Pure data."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from enum import IntEnum
 from typing import NewType
 
 from services.common.scope import GLOBAL_SCOPE, Scope
-from services.common.turns import Turn
+from services.semantic.model import InteractionId, UserId
 
-TenantId = NewType("TenantId", str)
-UserId = NewType("UserId", str)
 FactId = NewType("FactId", str)
-InteractionId = NewType("InteractionId", str)
 StatementId = NewType("StatementId", str)
 
 
@@ -46,14 +43,6 @@ class FactUse(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose memory: every read and write names it, and sees nothing of any other."""
-
-    tenant_id: TenantId
-    user_id: UserId
-
-
-@dataclass(frozen=True, slots=True)
 class FactDraft:
     """What somebody claims: found in an interaction or stated by a caller."""
 
@@ -65,18 +54,6 @@ class FactDraft:
     predicate: str = ""  # a word of the vocabulary, such as "lives_in"
     object: str = ""
     valid_from: datetime | None = None  # aware, UTC
-
-
-@dataclass(frozen=True, slots=True)
-class FactSource:
-    """An interaction to derive facts from."""
-
-    interaction_id: InteractionId
-    user_id: UserId
-    conversation_id: str
-    position: int  # place in the conversation, from 0
-    turn: Turn
-    scope: Scope = GLOBAL_SCOPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +131,16 @@ class ExtractionResult:
 
     interaction_id: InteractionId
     fact_ids: tuple[FactId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactRecord:
+    """A fact with all it follows from, as it is stored."""
+
+    fact_id: FactId
+    identity: bytes  # equal for statements of the same thing; see `identity.py`
+    text_identity: bytes  # of its present text
+    topic: bytes | None  # equal for facts that may exclude each other
+    statements: tuple[Statement, ...]
+    scope: Scope
+    fact: Fact | None = None  # its stored state; None before the first

@@ -13,18 +13,106 @@ from typing import Final
 from services.common.text import split_sentences
 from services.semantic.facts.extraction.person import expand_contractions, straight_quotes
 
-RELATIVES: Final = (
-    "mother mum mom mama father dad papa parents sister brother sibling wife husband spouse partner fiancé fiancée "
-    "fiance fiancee girlfriend boyfriend son daughter child kid baby niece nephew aunt uncle cousin grandmother grandma granny gran "
-    "grandfather grandad granddad grandpa grandson granddaughter stepmother stepfather stepson stepdaughter "
-    "stepsister stepbrother mother-in-law father-in-law sister-in-law brother-in-law godmother godfather "
-    "friend flatmate roommate housemate neighbour neighbor boss manager colleague coworker co-worker teacher coach mentor "
-    "therapist doctor dentist landlord landlady ex ex-wife ex-husband"
-).split()
-PETS: Final = (
-    "dog cat puppy kitten hamster rabbit bunny parrot budgie horse pony tortoise turtle goldfish snake lizard gecko "
-    "ferret chicken goat guinea-pig"
-).split()
+RELATIVES: Final = [
+    "mother",
+    "mum",
+    "mom",
+    "mama",
+    "father",
+    "dad",
+    "papa",
+    "parents",
+    "sister",
+    "brother",
+    "sibling",
+    "wife",
+    "husband",
+    "spouse",
+    "partner",
+    "fiancé",
+    "fiancée",
+    "fiance",
+    "fiancee",
+    "girlfriend",
+    "boyfriend",
+    "son",
+    "daughter",
+    "child",
+    "kid",
+    "baby",
+    "niece",
+    "nephew",
+    "aunt",
+    "uncle",
+    "cousin",
+    "grandmother",
+    "grandma",
+    "granny",
+    "gran",
+    "grandfather",
+    "grandad",
+    "granddad",
+    "grandpa",
+    "grandson",
+    "granddaughter",
+    "stepmother",
+    "stepfather",
+    "stepson",
+    "stepdaughter",
+    "stepsister",
+    "stepbrother",
+    "mother-in-law",
+    "father-in-law",
+    "sister-in-law",
+    "brother-in-law",
+    "godmother",
+    "godfather",
+    "friend",
+    "flatmate",
+    "roommate",
+    "housemate",
+    "neighbour",
+    "neighbor",
+    "boss",
+    "manager",
+    "colleague",
+    "coworker",
+    "co-worker",
+    "teacher",
+    "coach",
+    "mentor",
+    "therapist",
+    "doctor",
+    "dentist",
+    "landlord",
+    "landlady",
+    "ex",
+    "ex-wife",
+    "ex-husband",
+]
+PETS: Final = [
+    "dog",
+    "cat",
+    "puppy",
+    "kitten",
+    "hamster",
+    "rabbit",
+    "bunny",
+    "parrot",
+    "budgie",
+    "horse",
+    "pony",
+    "tortoise",
+    "turtle",
+    "goldfish",
+    "snake",
+    "lizard",
+    "gecko",
+    "ferret",
+    "chicken",
+    "goat",
+    "guinea-pig",
+]
 
 _RELATION_MODIFIER: Final = (
     r"(?:(?:best|old|older|younger|little|big|elder|eldest|youngest|oldest|twin|half|baby|late|close|good|"
@@ -90,7 +178,9 @@ _BARE_NAME: Final = re.compile(
 )
 _BARE_I: Final = re.compile(r"\bi\b")
 _LEAD_INS_MAX: Final = 4
-_UNSURE: Final = re.compile(r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|supposedly|i suppose|(?-i:may))\b", re.IGNORECASE)
+_UNSURE: Final = re.compile(
+    r"\b(?:maybe|perhaps|probably|possibly|might|not sure|i guess|supposedly|i suppose|(?-i:may))\b", re.IGNORECASE
+)
 _LEADING_TIME: Final = re.compile(
     r"^(?P<time>(?:(?:the day before )?yesterday|today|tonight|tomorrow|last (?:night|week|weekend|month|year|\w+day|summer|winter|spring|"
     r"autumn|fall)|next (?:week|weekend|month|year|\w+day|summer|winter|spring|autumn|fall|january|february|march|april|may|june|july|"
@@ -99,9 +189,7 @@ _LEADING_TIME: Final = re.compile(
     r",?\s+(?=(?:I|we|my|our)\b)",
     re.IGNORECASE,
 )
-_RELATION: Final = (
-    rf"(?P<modifier>{_RELATION_MODIFIER})(?P<relation>children|wives|(?:{'|'.join(sorted((*RELATIVES, *PETS), key=len, reverse=True))})(?P<several>s)?)"
-)
+_RELATION: Final = rf"(?P<modifier>{_RELATION_MODIFIER})(?P<relation>children|wives|(?:{'|'.join(sorted((*RELATIVES, *PETS), key=len, reverse=True))})(?P<several>s)?)"
 _NAME: Final = r"[A-Z][\w-]*\w(?: (?!(?:I|And|But|The|Is|Has|Was)\b)[A-Z][\w-]+)?"
 _SUBJECT: Final = re.compile(
     rf"(?P<speaker>(?:I|we)\b)(?P<short>'(?:m|ve|ll|d|re))?\s*"
@@ -110,7 +198,10 @@ _SUBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 _SHORT_FORMS: Final = {"'m": "am ", "'ve": "have ", "'ll": "will ", "'re": "are ", "'d": "would "}
-_PERFECT_AHEAD: Final = re.compile(r"(?:just |already |finally |only |never |recently )?(?:\w{3,}ed|been|got|had|gone|bought|sold|left|quit|met|won|made|taken|given|found|lost|come|become|begun|moved)\b", re.IGNORECASE)
+_PERFECT_AHEAD: Final = re.compile(
+    r"(?:just |already |finally |only |never |recently )?(?:\w{3,}ed|been|got|had|gone|bought|sold|left|quit|met|won|made|taken|given|found|lost|come|become|begun|moved)\b",
+    re.IGNORECASE,
+)
 _FILLER: Final = re.compile(
     r"^(?P<kept>(?:(?:am|is|are|was|were|have|has|will|do|does|would)\s+(?:not\s+)?)?)"
     r"(?P<filler>(?:(?:actually|really|just|also|still|currently|now|even|finally|already|recently|absolutely|totally|"
@@ -121,13 +212,109 @@ _FILLER: Final = re.compile(
 )
 _CLAUSE_CHARS_MAX: Final = 320
 _NO_NAMES: Final = frozenset(
-    """
-    I It This That There The A An He She They We You What When Where Why How Who Which If And But So Or Not No Yes My
-    Our Your His Her Their Its Here Everyone Everybody Someone Somebody Nobody Nothing Something Everything One Two
-    Some Any All Each Every Both Most Many Much Another Other Such Same Just Only Also Even Still Then Now Today Tomorrow
-    Yesterday Tonight Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
-    July August September October November December God Life Work Time People Man Woman Mum Mom Dad Mother Father
-    """.split()
+    [
+        "I",
+        "It",
+        "This",
+        "That",
+        "There",
+        "The",
+        "A",
+        "An",
+        "He",
+        "She",
+        "They",
+        "We",
+        "You",
+        "What",
+        "When",
+        "Where",
+        "Why",
+        "How",
+        "Who",
+        "Which",
+        "If",
+        "And",
+        "But",
+        "So",
+        "Or",
+        "Not",
+        "No",
+        "Yes",
+        "My",
+        "Our",
+        "Your",
+        "His",
+        "Her",
+        "Their",
+        "Its",
+        "Here",
+        "Everyone",
+        "Everybody",
+        "Someone",
+        "Somebody",
+        "Nobody",
+        "Nothing",
+        "Something",
+        "Everything",
+        "One",
+        "Two",
+        "Some",
+        "Any",
+        "All",
+        "Each",
+        "Every",
+        "Both",
+        "Most",
+        "Many",
+        "Much",
+        "Another",
+        "Other",
+        "Such",
+        "Same",
+        "Just",
+        "Only",
+        "Also",
+        "Even",
+        "Still",
+        "Then",
+        "Now",
+        "Today",
+        "Tomorrow",
+        "Yesterday",
+        "Tonight",
+        "Monday",
+        "Tuesday",
+        "Wednesday",
+        "Thursday",
+        "Friday",
+        "Saturday",
+        "Sunday",
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+        "God",
+        "Life",
+        "Work",
+        "Time",
+        "People",
+        "Man",
+        "Woman",
+        "Mum",
+        "Mom",
+        "Dad",
+        "Mother",
+        "Father",
+    ]
 )
 
 

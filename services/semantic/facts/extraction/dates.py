@@ -10,9 +10,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH_NAMES: Final = (
-    "january february march april may june july august september october november december".split()
-)
+_MONTH_NAMES: Final = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTHS: Final = {
     **{name: i for i, name in enumerate(_MONTH_NAMES, 1)},
     **{name[:3]: i for i, name in enumerate(_MONTH_NAMES, 1) if name != "may"},
@@ -22,7 +33,7 @@ _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 1
 _NUMBERS: Final = {
     word: i
     for i, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve".split(), 1
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 1
     )
 } | {"a": 1, "an": 1, "a couple of": 2, "a few": 3, "a fortnight": 2}
 
@@ -75,9 +86,7 @@ def find_date(text: str, said: datetime, *, past: bool) -> ResolvedDate | None:
         if found is not None:
             start, iso = found
             explicit = "year" in match.re.groupindex and bool(match["year"]) and len(iso) == 10
-            best = ResolvedDate(
-                start, iso, match.start(), match.end(), is_explicit=explicit, is_future=start >= today
-            )
+            best = ResolvedDate(start, iso, match.start(), match.end(), is_explicit=explicit, is_future=start >= today)
     return best
 
 
@@ -151,7 +160,7 @@ def _nearest(index: int, now: int, period: int, *, past: bool, which: str) -> in
 
 
 def _ordinal(match: _Match, today: datetime, past: bool) -> tuple[datetime, str] | None:
-    """"On the 5th": of this month, or the nearest one in the right direction."""
+    """ "On the 5th": of this month, or the nearest one in the right direction."""
     day = int(match["day"])
     for step in range(3):
         index = today.year * 12 + today.month - 1 + (-step if past else step)
@@ -165,7 +174,7 @@ def _ordinal(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]
 
 
 def _weekday(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]:
-    """"Next Friday" is the Friday of next week, "Friday" the coming one, "last Friday" the one before today."""
+    """ "Next Friday" is the Friday of next week, "Friday" the coming one, "last Friday" the one before today."""
     which = (match["which"] or "").lower()
     target = _WEEKDAYS.index(match["weekday"].lower())
     if which == "next":
@@ -241,10 +250,15 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
     ),
     (_compiled(rf"\b(?:(?:in|by|since|from|until)\s+)?{_MONTH},?\s+(?:of\s+)?{_YEAR}\b"), _month),
     (
-        _compiled(rf"\b(?:on|by|to|from|until)\s+(?:(?:{'|'.join(_WEEKDAYS)}),?\s+)?the\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)\b"),
+        _compiled(
+            rf"\b(?:on|by|to|from|until)\s+(?:(?:{'|'.join(_WEEKDAYS)}),?\s+)?the\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)\b"
+        ),
         _ordinal,
     ),
-    (_compiled(rf"\b(?:in|by|since|from|until|during|early|late|mid)\s+(?P<which>(?:next|last)\s+)?{_MONTH}\b"), _month),
+    (
+        _compiled(rf"\b(?:in|by|since|from|until|during|early|late|mid)\s+(?P<which>(?:next|last)\s+)?{_MONTH}\b"),
+        _month,
+    ),
     (_compiled(rf"\b(?P<which>next|last|this)\s+{_MONTH}\b"), _month),
     (
         _compiled(
@@ -269,7 +283,10 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
         ),
         _near_day,
     ),
-    (_compiled(r"\b(?:(?:by|since|until|from)\s+)?(?P<which>last|this|next)\s+(?P<unit>weekend|week|month|year)\b"), _near_period),
+    (
+        _compiled(r"\b(?:(?:by|since|until|from)\s+)?(?P<which>last|this|next)\s+(?P<unit>weekend|week|month|year)\b"),
+        _near_period,
+    ),
     (
         _compiled(
             rf"\b(?:on|by|since|until|from)\s+(?:(?P<which>this\s+coming|coming|next|last|this)\s+)?{_WEEKDAY}\b(?!s)"

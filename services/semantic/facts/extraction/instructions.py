@@ -27,9 +27,14 @@ _NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _STANDING: Final = (
-    re.compile(rf"^(?:please |from now on,? (?:please )?)(?P<text>(?:always|never) {_SPEAKING}\b.{{3,240}})$", re.IGNORECASE),
+    re.compile(
+        rf"^(?:please |from now on,? (?:please )?)(?P<text>(?:always|never) {_SPEAKING}\b.{{3,240}})$", re.IGNORECASE
+    ),
     re.compile(rf"^(?P<text>(?:always|never) {_PLAINLY_SPEAKING}\b.{{3,240}})$", re.IGNORECASE),
-    re.compile(rf"^from now on,? (?:please |could you |can you )?(?P<text>(?:do not |don't )?{_SPEAKING}\b.{{3,240}})$", re.IGNORECASE),
+    re.compile(
+        rf"^from now on,? (?:please |could you |can you )?(?P<text>(?:do not |don't )?{_SPEAKING}\b.{{3,240}})$",
+        re.IGNORECASE,
+    ),
     re.compile(
         rf"^(?:please )?(?P<text>(?:do not |don't )?{_SPEAKING}\b.{{3,200}}\b(?:from now on|in (?:the )?future|going forward|every time|"
         r"in all (?:your )?(?:answers|replies|responses)|whenever i ask.{0,80}|when i ask.{0,80}|at all times|by default))$",

@@ -19,12 +19,83 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 _NOT_NAMES: Final = frozenset(
-    """
-    I Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September
-    October November December Christmas Easter And But So He She They It We The A An In On At To From Is Was Has Had English
-    French German Spanish Italian Dutch Swedish Portuguese Polish Irish Scottish Welsh Indian Chinese Japanese American
-    British Canadian Australian Catholic Jewish Muslim Hindu Buddhist OK Okay Also Then When Who Which That Because
-    """.split()
+    [
+        "I",
+        "Monday",
+        "Tuesday",
+        "Wednesday",
+        "Thursday",
+        "Friday",
+        "Saturday",
+        "Sunday",
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+        "Christmas",
+        "Easter",
+        "And",
+        "But",
+        "So",
+        "He",
+        "She",
+        "They",
+        "It",
+        "We",
+        "The",
+        "A",
+        "An",
+        "In",
+        "On",
+        "At",
+        "To",
+        "From",
+        "Is",
+        "Was",
+        "Has",
+        "Had",
+        "English",
+        "French",
+        "German",
+        "Spanish",
+        "Italian",
+        "Dutch",
+        "Swedish",
+        "Portuguese",
+        "Polish",
+        "Irish",
+        "Scottish",
+        "Welsh",
+        "Indian",
+        "Chinese",
+        "Japanese",
+        "American",
+        "British",
+        "Canadian",
+        "Australian",
+        "Catholic",
+        "Jewish",
+        "Muslim",
+        "Hindu",
+        "Buddhist",
+        "OK",
+        "Okay",
+        "Also",
+        "Then",
+        "When",
+        "Who",
+        "Which",
+        "That",
+        "Because",
+    ]
 )
 _IS_CALLED: Final = re.compile(r" is $", re.IGNORECASE)
 _FAVOURITE: Final = re.compile(
@@ -36,7 +107,10 @@ _IS_FAVOURITE: Final = re.compile(
     r"^(?P<obj>(?-i:[A-Z])[\w' -]{1,40}?)(?: is|'s|'re| are) (?:probably |definitely |still )?(?:my|our) (?:all[- ]time |absolute |personal )?favou?rite (?P<what>[a-z][\w' -]{1,40})$",
     re.IGNORECASE,
 )
-_VAGUE: Final = re.compile(r"^(?:it|that|this|these|those|when|how|the (?:one|part|way|bit)|to |not |you|your|part|so|here|there|probably|what|he|she|they)\b", re.IGNORECASE)
+_VAGUE: Final = re.compile(
+    r"^(?:it|that|this|these|those|when|how|the (?:one|part|way|bit)|to |not |you|your|part|so|here|there|probably|what|he|she|they)\b",
+    re.IGNORECASE,
+)
 _SPLIT_TAIL: Final = re.compile(r",.*$| because .*$| but .*$| - .*$")
 
 
@@ -64,7 +138,7 @@ def relatives(clause: Clause, speaker: str) -> Iterator[FactDraft]:
 
 
 def favourites(clause: Clause, speaker: str) -> FactDraft | None:
-    """"My favourite colour is green"."""
+    """ "My favourite colour is green"."""
     if "avo" not in clause.full:
         return None
     match = _FAVOURITE.match(clause.full) or _IS_FAVOURITE.match(clause.full)

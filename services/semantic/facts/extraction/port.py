@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from services.semantic.facts.model import FactDraft, FactSource
+from services.semantic.facts.model import FactDraft
+from services.semantic.model import SourceInteraction
 
 
 class FactExtractor(Protocol):
     """Finds the facts that interactions state."""
 
-    async def extract(self, sources: Sequence[FactSource]) -> list[list[FactDraft]]:
+    async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
         """The facts of each interaction, in order; none for one that states nothing worth keeping.
 
         What is found in an interaction must depend on it alone, so that it does not matter how deliveries were cut

@@ -18,7 +18,8 @@ from services.semantic.facts.extraction.mentions import favourites, relatives
 from services.semantic.facts.extraction.patterns import NAMED_RULES, OTHERS_RULES, SPEAKER_RULES, Rule
 from services.semantic.facts.extraction.person import third_person, third_person_pronouns
 from services.semantic.facts.extraction.vocabulary import predicate_of
-from services.semantic.facts.model import FactCategory, FactDraft, FactSource
+from services.semantic.facts.model import FactCategory, FactDraft
+from services.semantic.model import SourceInteraction
 
 _YIELD_EVERY: Final = 32
 """Interactions between two turns of the event loop: about 10 ms of work."""
@@ -42,15 +43,88 @@ _NO_OBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 _YOU: Final = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
-_TRAILING: Final = re.compile(r"(?:[\s,;:.!?-]|\b(?:and|or|but|with|to|in|on|at|for|of|from|by|the|a|an|my|our)\b)+$", re.IGNORECASE)
+_TRAILING: Final = re.compile(
+    r"(?:[\s,;:.!?-]|\b(?:and|or|but|with|to|in|on|at|for|of|from|by|the|a|an|my|our)\b)+$", re.IGNORECASE
+)
 _TECHNICAL: Final = frozenset(
-    """
-    aws azure gcp react vue angular svelte python rust go golang java javascript typescript kotlin swift linux ubuntu debian
-    windows macos postgres postgresql mysql mongodb redis kafka kubernetes docker github gitlab jira slack notion node
-    nextjs django flask fastapi rails spring terraform vscode vim emacs chrome firefox excel production staging main master
-    google-cloud heroku vercel netlify firebase supabase pytorch tensorflow numpy pandas graphql rest grpc english phase step
-    plan option stage version chapter part section line
-    """.split()
+    [
+        "aws",
+        "azure",
+        "gcp",
+        "react",
+        "vue",
+        "angular",
+        "svelte",
+        "python",
+        "rust",
+        "go",
+        "golang",
+        "java",
+        "javascript",
+        "typescript",
+        "kotlin",
+        "swift",
+        "linux",
+        "ubuntu",
+        "debian",
+        "windows",
+        "macos",
+        "postgres",
+        "postgresql",
+        "mysql",
+        "mongodb",
+        "redis",
+        "kafka",
+        "kubernetes",
+        "docker",
+        "github",
+        "gitlab",
+        "jira",
+        "slack",
+        "notion",
+        "node",
+        "nextjs",
+        "django",
+        "flask",
+        "fastapi",
+        "rails",
+        "spring",
+        "terraform",
+        "vscode",
+        "vim",
+        "emacs",
+        "chrome",
+        "firefox",
+        "excel",
+        "production",
+        "staging",
+        "main",
+        "master",
+        "google-cloud",
+        "heroku",
+        "vercel",
+        "netlify",
+        "firebase",
+        "supabase",
+        "pytorch",
+        "tensorflow",
+        "numpy",
+        "pandas",
+        "graphql",
+        "rest",
+        "grpc",
+        "english",
+        "phase",
+        "step",
+        "plan",
+        "option",
+        "stage",
+        "version",
+        "chapter",
+        "part",
+        "section",
+        "line",
+    ]
 )
 _DURATION: Final = re.compile(
     r"\s+(?:anymore|any more)$|\s+for (?:about |over |almost |nearly |around |the (?:last|past) )?(?:[\w-]+ ){1,2}"
@@ -60,8 +134,25 @@ _DURATION: Final = re.compile(
 _UNCLEAR_END: Final = re.compile(r"\b(?:it|them|these|those|that|this|there|here|ones|him|her|so)$", re.IGNORECASE)
 _POINTING: Final = re.compile(r"\b(?:this|it|these|those|that|code|function|query)\b", re.IGNORECASE)
 _AIMS: Final = frozenset({"wants_to", "goal", "plans_to", "working_on", "must", "learning"})
-_UNCOUNTED: Final = frozenset("tea coffee beer wine music chocolate meat fish winter summer city outdoors tech".split())
+_UNCOUNTED: Final = frozenset(
+    [
+        "tea",
+        "coffee",
+        "beer",
+        "wine",
+        "music",
+        "chocolate",
+        "meat",
+        "fish",
+        "winter",
+        "summer",
+        "city",
+        "outdoors",
+        "tech",
+    ]
+)
 _START_DATE: Final = "start_date"
+_EVENT_WORDS_MIN: Final = 3
 _HEDGED: Final = 0.6
 _WE: Final = 0.95
 _OTHERS: Final = 0.9
@@ -80,7 +171,7 @@ class RuleFactExtractor:
         """Use the settings, or the defaults."""
         self._settings: Final = settings or ExtractionSettings()
 
-    async def extract(self, sources: Sequence[FactSource]) -> list[list[FactDraft]]:
+    async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
         """The facts of each interaction, in order of appearance."""
         found: list[list[FactDraft]] = []
         for i, source in enumerate(sources):
@@ -89,7 +180,7 @@ class RuleFactExtractor:
             found.append(self.facts_of(source))
         return found
 
-    def facts_of(self, source: FactSource) -> list[FactDraft]:
+    def facts_of(self, source: SourceInteraction) -> list[FactDraft]:
         """The facts of one interaction, none twice, at most as many as the settings allow."""
         turn = source.turn
         if turn.role not in self._settings.roles:
@@ -108,7 +199,7 @@ class RuleFactExtractor:
                 break
         return list(drafts.values())[: self._settings.facts_per_turn_max]
 
-    def _facts_of_clause(self, clause: Clause, speaker: _Speaker, source: FactSource) -> Iterator[FactDraft]:
+    def _facts_of_clause(self, clause: Clause, speaker: _Speaker, source: SourceInteraction) -> Iterator[FactDraft]:
         said = source.turn.time
         order = instructions.read(clause.full)
         if order is not None:
@@ -138,12 +229,12 @@ class RuleFactExtractor:
             if event is not None:
                 yield event
 
-    def _own_events(self, clause: Clause, speaker: _Speaker, source: FactSource) -> Iterator[FactDraft]:
+    def _own_events(self, clause: Clause, speaker: _Speaker, source: SourceInteraction) -> Iterator[FactDraft]:
         event = _own_event(clause, speaker, said=source)
         if event is not None:
             yield event
 
-    def _asked_to_remember(self, text: str, speaker: _Speaker, source: FactSource) -> Iterator[FactDraft]:
+    def _asked_to_remember(self, text: str, speaker: _Speaker, source: SourceInteraction) -> Iterator[FactDraft]:
         """What somebody asks to be remembered: the facts in it, or else the statement as it is."""
         found = [
             draft
@@ -160,7 +251,13 @@ class RuleFactExtractor:
             yield replace(draft, importance=weight, confidence=max(draft.confidence, 0.85))
 
     def _by_rules(
-        self, rules: Sequence[Rule], clause: Clause, who: str, subject: str, speaker: _Speaker, source: FactSource
+        self,
+        rules: Sequence[Rule],
+        clause: Clause,
+        who: str,
+        subject: str,
+        speaker: _Speaker,
+        source: SourceInteraction,
     ) -> Iterator[FactDraft]:
         body = _tidy(clause.body)
         if len(body) < 3 or '""' in body:
@@ -196,18 +293,24 @@ def _findings(
     groups = match.groupdict()
     object_text = _object(groups.get("obj" if rule.object_from == "org" else rule.object_from) or "", date, body, match)
     predicate = rule.predicate
-    if predicate in {"lives_in", "moved", "moving_to", "lived_in", "starts_job", "works_at"} and _is_technical(object_text):
+    if predicate in {"lives_in", "moved", "moving_to", "lived_in", "starts_job", "works_at"} and _is_technical(
+        object_text
+    ):
         return []
     dated = _with_date(text, date)
     valid_from = date.start if date else None
     if predicate == "moved":
         drafts = [_draft(dated, subject, "lives_in", object_text, valid_from)]
         if groups.get("origin"):
-            drafts.append(_draft(f"{who} used to live in {groups['origin']}", subject, "lived_in", groups["origin"] or ""))
+            drafts.append(
+                _draft(f"{who} used to live in {groups['origin']}", subject, "lived_in", groups["origin"] or "")
+            )
         return drafts
     if predicate == _START_DATE:
         # Says nothing alone: it is joined to the job that the turn told of before.
-        return [FactDraft(_with_date(text, date), FactCategory.COMMITMENT, 1.0, 1.0, subject, predicate, "", valid_from)]
+        return [
+            FactDraft(_with_date(text, date), FactCategory.COMMITMENT, 1.0, 1.0, subject, predicate, "", valid_from)
+        ]
     if predicate == "retired":
         return [_draft(dated, subject, "works_as", "retired", valid_from)]
     if predicate == "pet":
@@ -216,15 +319,23 @@ def _findings(
         kin = (groups.get("kin") or "").lower()
         return [_draft(dated, subject, "has_" + _singular(kin).replace("-", "_"), object_text, valid_from)]
     if predicate == "left_job":
-        employer = re.sub(r"^(?:my|his|her|their)\s+(?:old |day |previous )?job(?:\s+(?:at|as an?)\s+)?", "", object_text, flags=re.I)
+        employer = re.sub(
+            r"^(?:my|his|her|their)\s+(?:old |day |previous )?job(?:\s+(?:at|as an?)\s+)?", "", object_text, flags=re.I
+        )
         return [_draft(dated, subject, "left_job", employer or "job", valid_from)]
     if predicate in {"does_not_smoke", "does_not_drink"} and not object_text:
         object_text = "alcohol" if predicate == "does_not_drink" else "smoking"
     if predicate == "birthday":
         return [_draft(text, subject, predicate, object_text or body)] if date else []
-    if predicate in {"dislikes", "likes"} and object_text.lower().startswith(("the ", "your ")) and not _general(object_text):
+    if (
+        predicate in {"dislikes", "likes"}
+        and object_text.lower().startswith(("the ", "your "))
+        and not _general(object_text)
+    ):
         return []
     if not object_text or _NO_OBJECT.match(object_text):
+        return []
+    if predicate == "event" and rule.needs_date and len(object_text.split()) < _EVENT_WORDS_MIN:
         return []
     if _UNCLEAR_END.search(object_text) and date is None:
         return []
@@ -240,7 +351,7 @@ def _findings(
 
 
 def _add_start(drafts: dict[tuple[str, str, str], FactDraft], start: FactDraft) -> None:
-    """"I'm joining the museum! I start on Monday": the second sentence dates the first."""
+    """ "I'm joining the museum! I start on Monday": the second sentence dates the first."""
     for key, draft in reversed(drafts.items()):
         if draft.predicate in {"works_at", "starts_job", "works_as"} and draft.subject == start.subject:
             told = start.text.removeprefix(f"{start.subject} ")
@@ -284,17 +395,23 @@ _ATTRIBUTE_PREDICATES: Final = {
 }  # fmt: skip
 
 
-def _own_event(clause: Clause, speaker: _Speaker, *, said: FactSource) -> FactDraft | None:
-    """"My birthday is on the 5th of May", "our wedding is in June", "my name is Nadia"."""
+def _own_event(clause: Clause, speaker: _Speaker, *, said: SourceInteraction) -> FactDraft | None:
+    """ "My birthday is on the 5th of May", "our wedding is in June", "my name is Nadia"."""
     full = _tidy(clause.full)
-    if not full[:3].lower() in {"my ", "our"} or _YOU.search(full):
+    if full[:3].lower() not in {"my ", "our"} or _YOU.search(full):
         return None
     match = _ATTRIBUTE.match(full)
     if match is not None:
         what = match["what"].lower()
-        predicate = "has_name" if what.endswith("name") and what != "nickname" else _ATTRIBUTE_PREDICATES.get(what, "owns")
+        predicate = (
+            "has_name" if what.endswith("name") and what != "nickname" else _ATTRIBUTE_PREDICATES.get(what, "owns")
+        )
         value = third_person_pronouns(_TRAILING.sub("", match["obj"]))
-        if not value or _NO_OBJECT.match(value) or re.match(r"(?:not|so|very|too|really|to be|going|getting|boring|killing)\b", value, re.I):
+        if (
+            not value
+            or _NO_OBJECT.match(value)
+            or re.match(r"(?:not|so|very|too|really|to be|going|getting|boring|killing)\b", value, re.I)
+        ):
             return None
         verb = "are" if what.endswith("s") else "is"
         return _draft(f"{speaker.name}'s {what} {verb} {value}", speaker.subject, predicate, value)
@@ -302,7 +419,9 @@ def _own_event(clause: Clause, speaker: _Speaker, *, said: FactSource) -> FactDr
     if match is None:
         return None
     is_birthday = match["event"].lower() == "birthday"
-    date = find_date(match["when"], said.turn.time, past=False) or find_date(f"on {match['when']}", said.turn.time, past=False)
+    date = find_date(match["when"], said.turn.time, past=False) or find_date(
+        f"on {match['when']}", said.turn.time, past=False
+    )
     if date is None or date.begin > 0:
         return None
     event = third_person_pronouns(match["event"])
@@ -343,7 +462,7 @@ def _with_date(text: str, date: ResolvedDate | None) -> str:
 
 
 def _is_technical(name: str) -> bool:
-    return name.split(" ")[0].casefold() in _TECHNICAL if name else True
+    return name.split(" ", maxsplit=1)[0].casefold() in _TECHNICAL if name else True
 
 
 _GENERAL: Final = re.compile(

@@ -1,0 +1,26 @@
+"""The semantic tier as a process of its own: `python -m services.semantic`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+from services.common.main import Assembly, run_service
+from services.common.rpc.server import ServiceBinding
+from services.semantic.app import SemanticResources, migrate_semantic, open_semantic
+
+
+@contextlib.asynccontextmanager
+async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
+    settings = assembly.settings
+    if settings.postgres_owner_url:
+        await migrate_semantic(settings.postgres_owner_url)
+    resources = SemanticResources(
+        embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
+    )
+    async with open_semantic(await assembly.pool(), resources) as tier:
+        yield tier.bindings
+
+
+if __name__ == "__main__":
+    run_service("semantic", "127.0.0.1:7703", _open)

@@ -1,0 +1,123 @@
+"""Composition root of the semantic tier."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
+from services.common.clock import Clock
+from services.common.embedding.embedder import Embedder
+from services.common.ids import IdSource
+from services.common.paging import PageTokens
+from services.common.postgres.migrations import migrate
+from services.common.postgres.types import Pool
+from services.common.rpc.server import ServiceBinding
+from services.semantic.config import SemanticSettings
+from services.semantic.facts import servicer as facts_servicer
+from services.semantic.facts.commands import VectorForm
+from services.semantic.facts.extraction.port import FactExtractor
+from services.semantic.facts.extraction.rules import RuleFactExtractor
+from services.semantic.facts.service import FactService
+from services.semantic.facts.store import FactStore
+from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.facts.vectors import FactEmbedder
+from services.semantic.profile import servicer as profile_servicer
+from services.semantic.profile.service import ProfileService
+from services.semantic.profile.store import ProfileStore
+from services.semantic.profile.stores.postgres import PostgresProfileStore
+from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemanticResources:
+    """What the tier uses and others own."""
+
+    embedder: Embedder
+    """Makes the vectors of facts and queries."""
+    clock: Clock
+    """The time."""
+    ids: IdSource
+    """Ids of new facts: UUIDs that sort by time."""
+    secret: bytes
+    """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+
+
+@dataclass(frozen=True)
+class SemanticTier:
+    """The tier, ready to be served."""
+
+    facts: FactService
+    """Use cases of facts."""
+    profiles: ProfileService
+    """Use cases of profiles."""
+    bindings: Sequence[ServiceBinding]
+    """What a `GrpcServer` serves."""
+
+
+async def migrate_semantic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
+    """Brings the tier's schema up to date.
+
+    Args:
+        owner_dsn: Connection URL of the role that owns the schema.
+        app_role: Role that services connect as.
+    """
+    await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
+
+
+@contextlib.asynccontextmanager
+async def open_semantic(
+    pool: Pool, resources: SemanticResources, settings: SemanticSettings | None = None
+) -> AsyncIterator[SemanticTier]:
+    """The tier on PostgreSQL, whose schema is up to date."""
+    chosen = settings or SemanticSettings()
+    profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
+    yield open_semantic_on(PostgresFactStore(pool), profiles, resources, chosen)
+
+
+def open_semantic_on(
+    fact_store: FactStore,
+    profile_store: ProfileStore,
+    resources: SemanticResources,
+    settings: SemanticSettings | None = None,
+    extractor: FactExtractor | None = None,
+) -> SemanticTier:
+    """The tier on any stores, with facts by rules unless another extractor is given."""
+    chosen = settings or SemanticSettings()
+    embedder = FactEmbedder(resources.embedder)
+    facts = FactService(
+        fact_store,
+        embedder,
+        extractor or RuleFactExtractor(chosen.extraction),
+        clock=resources.clock,
+        ids=resources.ids,
+        settings=chosen,
+    )
+    profiles = ProfileService(profile_store, clock=resources.clock, ids=resources.ids, settings=chosen)
+    fact_handlers = facts_servicer.FactServicer(
+        facts,
+        chosen.facts,
+        PageTokens(resources.secret),
+        VectorForm(embedder.model_id, embedder.dimension),
+        resources.clock,
+    )
+    profile_handlers = profile_servicer.ProfileServicer(profiles, chosen, resources.clock)
+    return SemanticTier(
+        facts,
+        profiles,
+        (
+            ServiceBinding(
+                facts_servicer.SERVICE_NAME,
+                facts_pb2_grpc.add_FactServiceServicer_to_server,
+                fact_handlers,
+                facts_servicer.ROLES,
+            ),
+            ServiceBinding(
+                profile_servicer.SERVICE_NAME,
+                profile_pb2_grpc.add_ProfileServiceServicer_to_server,
+                profile_handlers,
+                profile_servicer.ROLES,
+            ),
+        ),
+    )

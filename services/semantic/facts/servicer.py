@@ -1,0 +1,76 @@
+"""The gRPC edge of facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import grpc
+
+from mneme.semantic.v1 import facts_pb2 as pb
+from mneme.semantic.v1 import facts_pb2_grpc
+from services.common.auth import Role, current_principal
+from services.common.clock import Clock
+from services.common.paging import PageTokens
+from services.semantic.config import FactLimits
+from services.semantic.facts import commands, convert
+from services.semantic.facts.commands import VectorForm
+from services.semantic.facts.service import FactService
+from services.semantic.model import TenantId
+
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+
+SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["FactService"].full_name
+
+ROLES: Final[Mapping[str, Role]] = {
+    "ExtractFacts": Role.WRITER,
+    "CreateFact": Role.WRITER,
+    "GetFact": Role.READER,
+    "ListFacts": Role.READER,
+    "SearchFacts": Role.READER,
+}
+"""The role that each method needs, by its name."""
+
+
+class FactServicer(facts_pb2_grpc.FactServiceServicer):
+    """Handlers of FactService: in, work, out."""
+
+    def __init__(
+        self, facts: FactService, limits: FactLimits, tokens: PageTokens, vector_form: VectorForm, clock: Clock
+    ) -> None:
+        """Serve `facts`; requests are checked against `limits`."""
+        self._facts = facts
+        self._limits = limits
+        self._tokens = tokens
+        self._vector_form = vector_form
+        self._clock = clock
+
+    async def ExtractFacts(self, request: pb.ExtractFactsRequest, _context: Context) -> pb.ExtractFactsResponse:
+        """See facts.proto."""
+        batch = commands.extraction_batch(request, now=self._clock.now(), limits=self._limits)
+        results = await self._facts.extract(TenantId(current_principal().tenant_id), batch.sources)
+        return convert.extraction_response(batch, results)
+
+    async def CreateFact(self, request: pb.CreateFactRequest, _context: Context) -> pb.CreateFactResponse:
+        """See facts.proto."""
+        command = commands.create_fact_command(request, current_principal(), limits=self._limits)
+        return pb.CreateFactResponse(fact=convert.fact_to_proto(await self._facts.create(command)))
+
+    async def GetFact(self, request: pb.GetFactRequest, _context: Context) -> pb.GetFactResponse:
+        """See facts.proto."""
+        owner, fact_id = commands.fact_key(request, current_principal(), limits=self._limits)
+        return pb.GetFactResponse(fact=convert.fact_to_proto(await self._facts.get(owner, fact_id)))
+
+    async def ListFacts(self, request: pb.ListFactsRequest, _context: Context) -> pb.ListFactsResponse:
+        """See facts.proto."""
+        caller = current_principal()
+        command = commands.list_facts_command(request, caller, limits=self._limits, tokens=self._tokens)
+        page = await self._facts.list_facts(command)
+        return convert.list_facts_response(page, request, caller, tokens=self._tokens)
+
+    async def SearchFacts(self, request: pb.SearchFactsRequest, _context: Context) -> pb.SearchFactsResponse:
+        """See facts.proto."""
+        command = commands.search_facts_command(
+            request, current_principal(), limits=self._limits, vector_form=self._vector_form
+        )
+        return convert.search_facts_response(await self._facts.search(command))

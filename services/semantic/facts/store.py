@@ -1,0 +1,131 @@
+"""The port of the fact store. `tests/contract/fact_store.py` is the suite every driver passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from services.common.embedding.vectors import Vector
+from services.common.scope import Scope
+from services.semantic.facts.identity import Keys
+from services.semantic.facts.model import (
+    ExtractionResult,
+    Fact,
+    FactCategory,
+    FactId,
+    FactRecord,
+    FactStatus,
+    ScoredFact,
+    Statement,
+)
+from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
+
+
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """Which facts of a user."""
+
+    category: FactCategory | None = None  # None: all
+    status: FactStatus | None = None  # None: all
+
+
+@dataclass(frozen=True, slots=True)
+class FactPosition:
+    """Where in a user's list, last confirmed first, a page begins: after this fact."""
+
+    last_confirmed_time: datetime
+    fact_id: FactId
+
+
+@dataclass(frozen=True, slots=True)
+class FactSearch:
+    """What to search for, among the facts that are neither deprecated nor merged."""
+
+    vector: Vector  # of length 1
+    model: str  # only vectors of this model are compared
+    reader: Scope
+    top_k: int  # hits, >= 1
+    confidence: float  # threshold, in [0, 1]
+    includes_threshold: bool  # whether a fact of exactly that confidence is a hit
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """A new state of a fact."""
+
+    record: FactRecord  # with all its statements, and the keys it is found by
+    fact: Fact
+    new_statements: tuple[Statement, ...]
+    vector: Vector | None  # of its text, length 1; None: the text is as it was
+    model: str  # that made the vector
+
+
+class FactWriter(Protocol):
+    """Writes to one user's facts; visible to others all at once when the block ends without an error."""
+
+    async def receipt(self, request: RequestKey) -> Receipt | None:
+        """The answer given to this principal and request id before, with the digest of that request; or None."""
+        ...
+
+    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
+        """Keep an answer; answers of this tenant older than `forget_before` may go."""
+        ...
+
+    async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
+        """Results of those of the interactions that were extracted before."""
+        ...
+
+    async def add_extracted(self, results: Sequence[ExtractionResult]) -> None:
+        """Mark interactions as extracted; none of them was before."""
+        ...
+
+    async def records(self, keys: Sequence[Keys]) -> list[FactRecord]:
+        """Facts with an identity, a text or a topic of the keys, and all facts of the topics of these; by id."""
+        ...
+
+    async def put(self, changes: Sequence[FactChange]) -> None:
+        """Store new states of facts, new ones among them, and their new statements."""
+        ...
+
+
+class FactStore(Protocol):
+    """Keeps facts, their evidence and vectors. Every method must see the owner's rows alone."""
+
+    def writing(self, owner: Owner) -> AbstractAsyncContextManager[FactWriter]:
+        """A block of writes to one user's facts, all or nothing.
+
+        Blocks of one user must run one after the other, also across processes: what one reads in its block cannot
+        change until it ends.
+
+        Raises:
+            Conflict: Another block got in the way; nothing was written, and the caller may try again.
+            StoreUnavailable: The engine cannot be reached.
+        """
+        ...
+
+    async def extracted(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId]
+    ) -> Mapping[InteractionId, ExtractionResult]:
+        """As in `FactWriter`, outside of a block: what is found stays true, what is not may come meanwhile."""
+        ...
+
+    async def get(self, owner: Owner, fact_id: FactId) -> Fact:
+        """A fact with its versions.
+
+        Raises:
+            NotFound: There is none of this id among the owner's.
+        """
+        ...
+
+    async def list_facts(
+        self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
+    ) -> list[Fact]:
+        """Facts, last confirmed first, ties by id, with their versions."""
+        ...
+
+    async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
+        """Hits without versions, best first, ties by id. See `FactSearch`."""
+        ...

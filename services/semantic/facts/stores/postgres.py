@@ -1,0 +1,155 @@
+"""The fact store on PostgreSQL with pgvector."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from services.common.errors import NotFound
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Connection, Pool
+from services.semantic.facts.identity import Keys
+from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
+from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
+from services.semantic.facts.stores import postgres_sql as sql
+from services.semantic.facts.stores.postgres_rows import (
+    fact_from_row,
+    fact_values,
+    records_from_rows,
+    scored_from_row,
+    statement_values,
+)
+from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
+from services.semantic.stores.postgres import LOCK_USER, find_receipt, keep_receipt
+
+_SUBJECT: Final = "facts"
+
+
+class PostgresFactStore:
+    """A `FactStore`. Searches are exact: they read all facts of the user and of nobody else."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
+        self._pool = pool
+
+    @contextlib.asynccontextmanager
+    async def writing(self, owner: Owner) -> AsyncIterator[FactWriter]:
+        """A transaction under the user's advisory lock, which ends with it."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
+            yield _PostgresFactWriter(connection, owner)
+
+    async def extracted(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId]
+    ) -> Mapping[InteractionId, ExtractionResult]:
+        """Results of those of the interactions that were extracted before."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            return await _PostgresFactWriter(connection, owner).extracted(interaction_ids)
+
+    async def get(self, owner: Owner, fact_id: FactId) -> Fact:
+        """A fact with its versions."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            row = await connection.fetchrow(sql.GET_FACT, owner.tenant_id, owner.user_id, uuid.UUID(fact_id))
+        if row is None:
+            raise NotFound("fact", fact_id)
+        return fact_from_row(row)
+
+    async def list_facts(
+        self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
+    ) -> list[Fact]:
+        """A page of facts, last confirmed first, ties by id."""
+        category = None if which.category is None else int(which.category)
+        status = None if which.status is None else int(which.status)
+        arguments: list[Any] = [owner.tenant_id, owner.user_id, category, status, limit]
+        statement = sql.LIST_FACTS
+        if after is not None:
+            statement = sql.LIST_FACTS_AFTER
+            arguments += [after.last_confirmed_time, uuid.UUID(after.fact_id)]
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            rows = await connection.fetch(statement, *arguments)
+        return [fact_from_row(row) for row in rows]
+
+    async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
+        """Filter and order in one statement."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            rows = await connection.fetch(
+                sql.SEARCH,
+                owner.tenant_id,
+                owner.user_id,
+                search.model,
+                search.vector,
+                list(search.reader.visible_keys()),
+                search.confidence,
+                search.includes_threshold,
+                search.top_k,
+            )
+        return [scored_from_row(row) for row in rows]
+
+
+class _PostgresFactWriter:
+    """A `FactWriter` in an open transaction."""
+
+    def __init__(self, connection: Connection, owner: Owner) -> None:
+        """Write for `owner` through a connection bound to its tenant."""
+        self._connection = connection
+        self._owner = owner
+
+    async def receipt(self, request: RequestKey) -> Receipt | None:
+        """The answer given before, or None."""
+        return await find_receipt(self._connection, self._owner.tenant_id, request)
+
+    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
+        """Keep an answer."""
+        await keep_receipt(self._connection, self._owner.tenant_id, receipt, forget_before=forget_before)
+
+    async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
+        """Results of those of the interactions that were extracted before."""
+        rows = await self._connection.fetch(sql.EXTRACTED, *self._key, [uuid.UUID(i) for i in interaction_ids])
+        results = (
+            ExtractionResult(InteractionId(str(row["interaction_id"])), tuple(FactId(str(i)) for i in row["fact_ids"]))
+            for row in rows
+        )
+        return {result.interaction_id: result for result in results}
+
+    async def add_extracted(self, results: Sequence[ExtractionResult]) -> None:
+        """Mark interactions as extracted."""
+        await self._connection.executemany(
+            sql.ADD_EXTRACTED,
+            [(*self._key, uuid.UUID(r.interaction_id), [uuid.UUID(i) for i in r.fact_ids]) for r in results],
+        )
+
+    async def records(self, keys: Sequence[Keys]) -> list[FactRecord]:
+        """Facts by their keys, then those that share a topic with one found by its text alone."""
+        topics = {key.topic for key in keys if key.topic is not None}
+        rows = await self._rows(
+            [key.identity for key in keys], [key.text_identity for key in keys if key.is_by_text], topics
+        )
+        missing = {row["topic"] for row in rows if row["topic"] is not None} - topics
+        if missing:
+            known = {row["fact_id"] for row in rows}
+            rows += [row for row in await self._rows([], [], missing) if row["fact_id"] not in known]
+        if not rows:
+            return []
+        statements = await self._connection.fetch(sql.STATEMENTS, *self._key, [row["fact_id"] for row in rows])
+        return sorted(records_from_rows(rows, statements), key=lambda record: record.fact_id)
+
+    async def put(self, changes: Sequence[FactChange]) -> None:
+        """Store new states and new statements."""
+        for statement, is_new in ((sql.PUT_FACT, True), (sql.UPDATE_FACT, False)):
+            values = [fact_values(self._owner, c) for c in changes if (c.record.fact is None) is is_new]
+            if values:
+                await self._connection.executemany(statement, values)
+        await self._connection.executemany(
+            sql.ADD_STATEMENT,
+            [statement_values(self._owner, c.fact.fact_id, s) for c in changes for s in c.new_statements],
+        )
+
+    @property
+    def _key(self) -> tuple[str, str]:
+        return self._owner.tenant_id, self._owner.user_id
+
+    async def _rows(self, identities: Sequence[bytes], texts: Sequence[bytes], topics: set[bytes]) -> list[Any]:
+        return list(await self._connection.fetch(sql.RECORDS, *self._key, identities, texts, list(topics)))

@@ -1,0 +1,154 @@
+"""Between rows and facts."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import asyncpg
+
+from services.common.scope import Scope
+from services.semantic.facts.model import (
+    Fact,
+    FactCategory,
+    FactDraft,
+    FactId,
+    FactRecord,
+    FactStatus,
+    FactVersion,
+    ScoredFact,
+    Statement,
+    StatementId,
+)
+from services.semantic.facts.store import FactChange
+from services.semantic.model import InteractionId, Owner, UserId
+
+Row: TypeAlias = asyncpg.Record
+
+
+def fact_from_row(row: Row) -> Fact:
+    """The fact, with its versions where the row has them."""
+    merged = row["merged_into_fact_id"]
+    return Fact(
+        fact_id=FactId(str(row["fact_id"])),
+        user_id=UserId(row["user_id"]),
+        text=row["text"],
+        subject=row["subject"],
+        predicate=row["predicate"],
+        object=row["object"],
+        category=FactCategory(row["category"]),
+        confidence=row["confidence"],
+        importance=row["importance"],
+        first_observed_time=row["first_observed_time"],
+        last_confirmed_time=row["last_confirmed_time"],
+        valid_from_time=row["valid_from_time"],
+        valid_to_time=row["valid_to_time"],
+        derived_from=tuple(InteractionId(str(i)) for i in row["derived_from"]),
+        contradictions=tuple(FactId(str(i)) for i in row["contradictions"]),
+        status=FactStatus(row["status"]),
+        merged_into_fact_id=None if merged is None else FactId(str(merged)),
+        versions=tuple(_version(values) for values in row.get("versions", ())),
+        scope=Scope.from_key(row["scope_key"]),
+        revision=row["revision"],
+    )
+
+
+def scored_from_row(row: Row) -> ScoredFact:
+    """A hit; rounding may have put the cosine of equal vectors a little above 1."""
+    return ScoredFact(fact_from_row(row), max(-1.0, min(1.0, row["similarity"])))
+
+
+def records_from_rows(rows: Sequence[Row], statements: Sequence[Row]) -> list[FactRecord]:
+    """The facts with their statements, in the order of the rows."""
+    by_fact: dict[uuid.UUID, list[Statement]] = {}
+    for statement in statements:
+        by_fact.setdefault(statement["fact_id"], []).append(_statement(statement))
+    return [
+        FactRecord(
+            fact_id=FactId(str(row["fact_id"])),
+            identity=row["identity"],
+            text_identity=row["text_identity"],
+            topic=row["topic"],
+            statements=tuple(sorted(by_fact.get(row["fact_id"], []), key=lambda s: s.order)),
+            scope=Scope.from_key(row["scope_key"]),
+            fact=fact_from_row(row),
+        )
+        for row in rows
+    ]
+
+
+def fact_values(owner: Owner, change: FactChange) -> tuple[object, ...]:
+    """The values of a fact's row."""
+    fact, record = change.fact, change.record
+    merged = fact.merged_into_fact_id
+    return (
+        owner.tenant_id,
+        owner.user_id,
+        uuid.UUID(fact.fact_id),
+        record.identity,
+        record.text_identity,
+        record.topic,
+        fact.text,
+        fact.subject,
+        fact.predicate,
+        fact.object,
+        int(fact.category),
+        fact.confidence,
+        fact.importance,
+        fact.first_observed_time,
+        fact.last_confirmed_time,
+        fact.valid_from_time,
+        fact.valid_to_time,
+        [uuid.UUID(i) for i in fact.derived_from],
+        [uuid.UUID(i) for i in fact.contradictions],
+        int(fact.status),
+        None if merged is None else uuid.UUID(merged),
+        [[v.text, v.confidence, v.replaced_time.isoformat(), v.reason] for v in fact.versions],
+        fact.scope.key,
+        fact.revision,
+        change.model,
+        change.vector,
+    )
+
+
+def statement_values(owner: Owner, fact_id: FactId, statement: Statement) -> tuple[object, ...]:
+    """The values of a statement's row."""
+    draft = statement.draft
+    return (
+        owner.tenant_id,
+        owner.user_id,
+        uuid.UUID(fact_id),
+        uuid.UUID(statement.statement_id),
+        statement.time,
+        draft.text,
+        int(draft.category),
+        draft.confidence,
+        draft.importance,
+        draft.subject,
+        draft.predicate,
+        draft.object,
+        draft.valid_from,
+        [uuid.UUID(i) for i in statement.interaction_ids],
+    )
+
+
+def _statement(row: Row) -> Statement:
+    draft = FactDraft(
+        text=row["text"],
+        category=FactCategory(row["category"]),
+        confidence=row["confidence"],
+        importance=row["importance"],
+        subject=row["subject"],
+        predicate=row["predicate"],
+        object=row["object"],
+        valid_from=row["valid_from_time"],
+    )
+    interaction_ids = tuple(InteractionId(str(i)) for i in row["interaction_ids"])
+    return Statement(StatementId(str(row["statement_id"])), row["time"], draft, interaction_ids)
+
+
+def _version(values: Sequence[Any]) -> FactVersion:
+    text, confidence, replaced_time, reason = values
+    return FactVersion(text, confidence, datetime.fromisoformat(replaced_time), reason)

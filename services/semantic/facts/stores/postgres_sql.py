@@ -1,0 +1,93 @@
+"""Statements of the PostgreSQL fact store.
+
+Every one names tenant and user by key, beside row-level security: keys make it fast, policies make it sure.
+"""
+
+from typing import Final
+
+_PLAIN_COLUMNS: Final = (
+    "fact_id, user_id, text, subject, predicate, object, category, confidence, importance, first_observed_time, "
+    "last_confirmed_time, valid_from_time, valid_to_time, derived_from, contradictions, status, merged_into_fact_id, "
+    "scope_key, revision"
+)
+_COLUMNS: Final = f"{_PLAIN_COLUMNS}, versions"
+
+EXTRACTED: Final = (
+    "SELECT interaction_id, fact_ids FROM semantic.extracted_interactions "
+    "WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY ($3::uuid[])"
+)
+ADD_EXTRACTED: Final = (
+    "INSERT INTO semantic.extracted_interactions (tenant_id, user_id, interaction_id, fact_ids) VALUES ($1, $2, $3, $4)"
+)
+
+RECORDS: Final = f"""
+SELECT {_COLUMNS}, identity, text_identity, topic FROM semantic.facts
+WHERE tenant_id = $1 AND user_id = $2
+    AND (identity = ANY ($3::bytea[]) OR text_identity = ANY ($4::bytea[]) OR topic = ANY ($5::bytea[]))
+ORDER BY fact_id
+"""  # noqa: S608 - no input in it
+
+STATEMENTS: Final = """
+SELECT fact_id, statement_id, time, text, category, confidence, importance, subject, predicate, object,
+    valid_from_time, interaction_ids
+FROM semantic.fact_statements
+WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
+"""
+
+PUT_FACT: Final = """
+INSERT INTO semantic.facts (
+    tenant_id, user_id, fact_id, identity, text_identity, topic, text, subject, predicate, object, category, confidence,
+    importance, first_observed_time, last_confirmed_time, valid_from_time, valid_to_time, derived_from, contradictions,
+    status, merged_into_fact_id, versions, scope_key, revision, embedding_model, embedding
+)
+VALUES (
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26
+)
+"""
+
+UPDATE_FACT: Final = """
+UPDATE semantic.facts SET
+    identity = $4, text_identity = $5, topic = $6, text = $7, subject = $8, predicate = $9, object = $10,
+    category = $11, confidence = $12, importance = $13, first_observed_time = $14, last_confirmed_time = $15, valid_from_time = $16,
+    valid_to_time = $17, derived_from = $18, contradictions = $19, status = $20, merged_into_fact_id = $21,
+    versions = $22, scope_key = $23, revision = $24,
+    embedding_model = CASE WHEN $26::vector IS NULL THEN embedding_model ELSE $25 END,
+    embedding = coalesce($26, embedding)
+WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3
+"""
+
+ADD_STATEMENT: Final = """
+INSERT INTO semantic.fact_statements (
+    tenant_id, user_id, fact_id, statement_id, time, text, category, confidence, importance, subject, predicate, object,
+    valid_from_time, interaction_ids
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+"""
+
+GET_FACT: Final = f"SELECT {_COLUMNS} FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3"  # noqa: S608 - no input in it
+
+LIST_FACTS: Final = f"""
+SELECT {_COLUMNS} FROM semantic.facts
+WHERE tenant_id = $1 AND user_id = $2
+    AND ($3::smallint IS NULL OR category = $3) AND ($4::smallint IS NULL OR status = $4)
+ORDER BY last_confirmed_time DESC, fact_id
+LIMIT $5
+"""  # noqa: S608 - no input in it
+
+LIST_FACTS_AFTER: Final = f"""
+SELECT {_COLUMNS} FROM semantic.facts
+WHERE tenant_id = $1 AND user_id = $2
+    AND ($3::smallint IS NULL OR category = $3) AND ($4::smallint IS NULL OR status = $4)
+    AND last_confirmed_time <= $6 AND (last_confirmed_time < $6 OR fact_id > $7)
+ORDER BY last_confirmed_time DESC, fact_id
+LIMIT $5
+"""  # noqa: S608 - no input in it
+
+# Vectors have length 1, so that the inner product is the cosine. Only the winners' columns are fetched.
+SEARCH: Final = f"""
+SELECT {_PLAIN_COLUMNS}, -(embedding <#> $4) AS similarity FROM semantic.facts
+WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3
+    AND scope_key = ANY ($5::text[]) AND (confidence > $6 OR ($7 AND confidence = $6)) AND status IN (1, 2)
+ORDER BY embedding <#> $4, fact_id
+LIMIT $8
+"""  # noqa: S608 - no input in it

@@ -1,0 +1,125 @@
+"""From requests of mneme.semantic.v1.ProfileService to commands. Pure functions; they check form, never state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from mneme.semantic.v1 import profile_pb2 as pb
+from services.common.auth import Principal
+from services.common.errors import InvalidArgument
+from services.common.validation import Violations
+from services.semantic.commands import owner_of, request_key, source_interaction
+from services.semantic.config import FactLimits, ProfileLimits
+from services.semantic.model import Owner, SourceInteraction
+from services.semantic.profile.model import PREFERENCE_NAMES, Preferences
+from services.semantic.profile.service import UpdateProfile
+
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
+
+
+def profile_owner(request: pb.GetProfileRequest, caller: Principal, *, limits: FactLimits) -> Owner:
+    """Whose profile to read.
+
+    Raises:
+        InvalidArgument: The user id is missing or too long.
+    """
+    violations = Violations()
+    violations.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.raise_if_any()
+    return owner_of(request.user_id, caller)
+
+
+def update_profile_command(
+    request: pb.UpdateProfileRequest, caller: Principal, *, limits: FactLimits, profile_limits: ProfileLimits
+) -> UpdateProfile:
+    """Which preferences to set.
+
+    Raises:
+        InvalidArgument: A field is missing, malformed or over its limit, or the mask names an unknown one.
+    """
+    v = Violations()
+    v.text("request_id", request.request_id, chars_max=limits.id_chars_max)
+    v.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.text("etag", request.etag, chars_max=limits.id_chars_max, required=False)
+    paths = list(dict.fromkeys(request.update_mask.paths))
+    for i, path in enumerate(request.update_mask.paths):
+        if path not in PREFERENCE_NAMES:
+            v.add(f"update_mask.paths[{i}]", f"{path[:64]!r} is no preference")
+    preferences = request.preferences
+    for name in ("response_format", "detail_level", "citation_style"):
+        v.text(
+            f"preferences.{name}",
+            getattr(preferences, name),
+            chars_max=profile_limits.value_chars_max,
+            required=False,
+        )
+    if v.text(
+        "preferences.language", preferences.language, chars_max=profile_limits.language_chars_max, required=False
+    ) and not (not preferences.language or _LANGUAGE.fullmatch(preferences.language)):
+        v.add("preferences.language", "is not a BCP 47 tag")
+    _check_sources(v, "preferences.preferred_sources", preferences.preferred_sources, profile_limits)
+    _check_sources(v, "preferences.excluded_sources", preferences.excluded_sources, profile_limits)
+    _check_other(v, preferences, profile_limits)
+    v.raise_if_any()
+    return UpdateProfile(
+        owner=owner_of(request.user_id, caller),
+        request=request_key(request, request.request_id, caller),
+        preferences=Preferences(
+            response_format=preferences.response_format,
+            detail_level=preferences.detail_level,
+            citation_style=preferences.citation_style,
+            language=preferences.language,
+            preferred_sources=tuple(dict.fromkeys(preferences.preferred_sources)),
+            excluded_sources=tuple(dict.fromkeys(preferences.excluded_sources)),
+            other=dict(preferences.other),
+        ),
+        names=tuple(paths),
+        etag=request.etag,
+    )
+
+
+def observed_interactions(
+    request: pb.ObserveInteractionsRequest, *, now: datetime, limits: FactLimits
+) -> list[SourceInteraction]:
+    """The interactions to count.
+
+    Raises:
+        InvalidArgument: There are none or too many, or one of them is malformed: the batch is refused as a whole.
+    """
+    violations = Violations()
+    count_max = limits.batch_interactions_max
+    violations.count("interactions", len(request.interactions), count_max=count_max, count_min=1)
+    violations.raise_if_any()
+    sources: list[SourceInteraction] = []
+    for i, message in enumerate(request.interactions):
+        try:
+            sources.append(
+                source_interaction(
+                    message,
+                    f"interactions[{i}]",
+                    now=now,
+                    id_chars_max=limits.id_chars_max,
+                    turn_limits=limits.turn,
+                )
+            )
+        except InvalidArgument as error:
+            violations.include(error)
+    violations.raise_if_any()
+    return sources
+
+
+def _check_sources(v: Violations, path: str, sources: Sequence[str], limits: ProfileLimits) -> None:
+    v.count(path, len(sources), count_max=limits.sources_max)
+    for i, source in enumerate(sources[: limits.sources_max]):
+        v.text(f"{path}[{i}]", source, chars_max=limits.source_chars_max)
+
+
+def _check_other(v: Violations, preferences: pb.Preferences, limits: ProfileLimits) -> None:
+    v.count("preferences.other", len(preferences.other), count_max=limits.other_entries_max)
+    for key, value in list(preferences.other.items())[: limits.other_entries_max]:
+        path = f"preferences.other[{key[:64]}]"
+        v.text(path, key, chars_max=limits.other_key_chars_max)
+        v.text(path, value, chars_max=limits.other_value_chars_max, required=False)

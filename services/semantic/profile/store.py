@@ -1,0 +1,57 @@
+"""The port of the profile store. `tests/contract/profile_store.py` is the suite every driver passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+from services.semantic.model import Owner, Receipt, RequestKey, TenantId
+from services.semantic.profile.model import Observation, Preferences, Profile
+
+
+class ProfileWriter(Protocol):
+    """Writes to one user's preferences; visible to others all at once when the block ends without an error."""
+
+    async def receipt(self, request: RequestKey) -> Receipt | None:
+        """The answer given to this principal and request id before, with the digest of that request; or None."""
+        ...
+
+    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
+        """Keep an answer; answers of this tenant older than `forget_before` may go."""
+        ...
+
+    async def get(self) -> Profile:
+        """The profile as it is now."""
+        ...
+
+    async def put_preferences(self, preferences: Preferences, *, etag: str, update_time: datetime) -> None:
+        """Replace the preferences."""
+        ...
+
+
+class ProfileStore(Protocol):
+    """Keeps profiles. Every method must see the tenant's rows alone."""
+
+    def writing(self, owner: Owner) -> AbstractAsyncContextManager[ProfileWriter]:
+        """A block of writes to one user's preferences, all or nothing.
+
+        Blocks of one user must run one after the other, also across processes.
+
+        Raises:
+            Conflict: Another block got in the way; nothing was written, and the caller may try again.
+            StoreUnavailable: The engine cannot be reached.
+        """
+        ...
+
+    async def get(self, owner: Owner) -> Profile:
+        """The profile; an empty one with an empty etag if nothing was written."""
+        ...
+
+    async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
+        """Count interactions, each once whoever counts it and how often; how many were new.
+
+        The interactions may be of several users. An interaction may be in the batch twice.
+        """
+        ...
