@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from services.common.errors import AlreadyExists, InvalidArgument, NotFound, Reason
+from services.common.errors import AlreadyExists, NotFound
 from services.common.turns import Attachment, MessageRole, Turn
-from services.session.config import StoreSettings
 from services.session.model import (
     POSITION_MAX,
     Appended,
     NewTurn,
     Owner,
-    RequestMark,
     Session,
     SessionCursor,
     SessionId,
@@ -27,52 +24,13 @@ from services.session.model import (
     UserId,
 )
 from services.session.store import SessionStore
+from tests.contract.session_requests import SessionRequestsContract
+from tests.contract.session_samples import ADA, NOON, SPEC, ids, key, mark, turn
 from tests.support.clock import FakeClock
 
-STORE_SETTINGS = StoreSettings(remembered_turns=20, mark_lifetime=timedelta(hours=1))
-"""What a driver under the contract is configured with."""
 
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-SPEC = SessionSpec(window_turns=10, ttl=timedelta(seconds=3600))
-ADA = Owner(TenantId("acme"), UserId("ada"))
-
-
-def key(session_id: str = "s1", owner: Owner = ADA) -> SessionKey:
-    return SessionKey(owner, SessionId(session_id))
-
-
-def turn(turn_id: str, position: int | None = None, *, content: str = "") -> NewTurn:
-    said = Turn(role=MessageRole.USER, content=content or f"said in {turn_id}", time=NOON)
-    return NewTurn(turn_id=TurnId(turn_id), position=position, turn=said, token_count=3)
-
-
-def mark(request_id: str, fingerprint: str = "f", principal: str = "agent") -> RequestMark:
-    return RequestMark(principal, request_id, fingerprint)
-
-
-def ids(session: Session) -> list[str]:
-    return [t.turn_id for t in session.turns]
-
-
-class SessionStoreContract:
+class SessionStoreContract(SessionRequestsContract):
     """Subclass it with a fixture `store`: a fresh driver with `STORE_SETTINGS`."""
-
-    @pytest.fixture
-    def clock(self) -> FakeClock:
-        return FakeClock()
-
-    @staticmethod
-    async def append(
-        store: SessionStore,
-        clock: FakeClock,
-        turns: Sequence[NewTurn],
-        *,
-        at: SessionKey | None = None,
-        create: SessionSpec | None = SPEC,
-        request: RequestMark | None = None,
-    ) -> Appended:
-        answer = await store.append(at or key(), turns, create=create, now=clock.now(), mark=request)
-        return answer.value
 
     # Absence and creation
 
@@ -238,115 +196,6 @@ class SessionStoreContract:
         appended = await self.append(store, clock, turns)
         assert [t.position for t in appended.session.turns] == [POSITION_MAX - 1, POSITION_MAX, POSITION_MAX]
         assert ids(appended.session) == ["a", "b", "c"]
-
-    # Idempotency
-
-    async def test_spec_1_4_a_turn_is_not_added_twice(self, store: SessionStore, clock: FakeClock) -> None:
-        await self.append(store, clock, [turn("a"), turn("b"), turn("a")])
-        again = await self.append(store, clock, [turn("b"), turn("c"), turn("a", 99)])
-        assert (ids(again.session), again.appended_count) == (["a", "b", "c"], 1)
-        assert again.session.turn_count == 3
-
-    async def test_spec_1_4_turns_are_remembered_beyond_the_window(self, store: SessionStore, clock: FakeClock) -> None:
-        for number in range(30):
-            await self.append(store, clock, [turn(f"t{number}")])
-        again = await self.append(store, clock, [turn("t0"), turn("t29")])
-        assert again.appended_count == 0
-        await self.append(store, clock, [turn("t30")])
-        forgotten = await self.append(store, clock, [turn("t0")])
-        assert forgotten.appended_count == 1
-
-    async def test_the_window_is_remembered_however_old_its_turns(self, store: SessionStore, clock: FakeClock) -> None:
-        await self.append(store, clock, [turn("old", 1_000)])
-        for number in range(40):
-            await self.append(store, clock, [turn(f"t{number}", number)])
-        again = await self.append(store, clock, [turn("old", 1_000)])
-        assert again.appended_count == 0
-        assert ids(again.session).count("old") == 1
-
-    async def test_spec_1_4_a_repeated_append_adds_nothing_and_repeats_its_counts(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
-        first = await self.append(store, clock, [turn("a"), turn("b")], request=mark("r1"))
-        assert (first.appended_count, first.is_created) == (2, True)
-        await self.append(store, clock, [turn("c")])
-        again = await self.append(store, clock, [turn("made anew"), turn("b2")], request=mark("r1"))
-        assert (again.appended_count, again.is_created) == (2, True)
-        assert ids(again.session) == ["a", "b", "c"]
-
-    async def test_a_repeated_append_does_not_revive_a_deleted_session(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
-        await self.append(store, clock, [turn("a")], request=mark("r1"))
-        await store.delete(key(), now=clock.now())
-        with pytest.raises(NotFound):
-            await self.append(store, clock, [turn("a")], request=mark("r1"))
-        with pytest.raises(NotFound):
-            await store.get(key(), now=clock.now())
-
-    async def test_a_repeated_creation_is_answered_as_the_first_time(
-        self, store: SessionStore, clock: FakeClock
-    ) -> None:
-        first = (await store.create(key("made-1"), SPEC, now=clock.now(), mark=mark("r1"))).value
-        await self.append(store, clock, [turn("a")], at=key("made-1"))
-        clock.advance(seconds=5)
-        again = (await store.create(key("made-2"), SPEC, now=clock.now(), mark=mark("r1"))).value
-        assert again == first
-        with pytest.raises(NotFound):
-            await store.get(key("made-2"), now=clock.now())
-
-    async def test_a_repeated_extension_changes_nothing(self, store: SessionStore, clock: FakeClock) -> None:
-        await self.append(store, clock, [turn("a")])
-        ttl = timedelta(seconds=60)
-        first = (await store.extend(key(), ttl=ttl, now=clock.now(), mark=mark("r1"))).value
-        await store.extend(key(), ttl=timedelta(seconds=90), now=clock.now())
-        again = (await store.extend(key(), ttl=ttl, now=clock.advance(seconds=30), mark=mark("r1"))).value
-        assert again == first
-        assert (await store.get(key(), now=clock.now())).value.spec.ttl == timedelta(seconds=90)
-
-    async def test_a_repeated_deletion_returns_what_was_deleted(self, store: SessionStore, clock: FakeClock) -> None:
-        held = (await self.append(store, clock, [turn("a"), turn("b")])).session
-        first = (await store.delete(key(), now=clock.now(), mark=mark("r1"))).value
-        await self.append(store, clock, [turn("new life")])
-        again = (await store.delete(key(), now=clock.now(), mark=mark("r1"))).value
-        assert first == again == held
-        assert ids((await store.get(key(), now=clock.now())).value) == ["new life"]
-
-    async def test_another_request_under_a_used_id_is_refused(self, store: SessionStore, clock: FakeClock) -> None:
-        await self.append(store, clock, [turn("a")], request=mark("r1", "first"))
-        other = mark("r1", "second")
-        for attempt in (
-            store.append(key(), [turn("b")], create=SPEC, now=clock.now(), mark=other),
-            store.create(key("s2"), SPEC, now=clock.now(), mark=other),
-            store.extend(key(), ttl=None, now=clock.now(), mark=other),
-            store.delete(key(), now=clock.now(), mark=other),
-        ):
-            with pytest.raises(InvalidArgument) as caught:
-                await attempt
-            assert caught.value.reason is Reason.REQUEST_ID_REUSED
-        assert ids((await store.get(key(), now=clock.now())).value) == ["a"]
-
-    async def test_request_ids_of_principals_and_users_are_apart(self, store: SessionStore, clock: FakeClock) -> None:
-        await self.append(store, clock, [turn("a")], request=mark("r1"))
-        await self.append(store, clock, [turn("b")], request=mark("r1", "other", principal="worker"))
-        bob = key(owner=Owner(TenantId("acme"), UserId("bob")))
-        await self.append(store, clock, [turn("c")], at=bob, request=mark("r1", "third"))
-        assert ids((await store.get(key(), now=clock.now())).value) == ["a", "b"]
-        assert ids((await store.get(bob, now=clock.now())).value) == ["c"]
-
-    async def test_a_failed_request_is_not_remembered(self, store: SessionStore, clock: FakeClock) -> None:
-        with pytest.raises(NotFound):
-            await self.append(store, clock, [turn("a")], create=None, request=mark("r1"))
-        await store.create(key(), SPEC, now=clock.now())
-        appended = await self.append(store, clock, [turn("a")], create=None, request=mark("r1"))
-        assert appended.appended_count == 1
-
-    async def test_a_request_is_forgotten_in_time(self, store: SessionStore, clock: FakeClock) -> None:
-        spec = SessionSpec(window_turns=10, ttl=timedelta(days=1))
-        await self.append(store, clock, [turn("a")], create=spec, request=mark("r1"))
-        clock.advance(STORE_SETTINGS.mark_lifetime)
-        appended = await self.append(store, clock, [turn("b")], request=mark("r1", "other"))
-        assert ids(appended.session) == ["a", "b"]
 
     # Deletion
 

@@ -4,7 +4,8 @@ import pytest
 
 from services.session.config import EmbeddedSettings
 from services.session.stores.embedded import EmbeddedSessionStore
-from tests.contract.session_store import STORE_SETTINGS, SessionStoreContract
+from tests.contract.session_samples import STORE_SETTINGS
+from tests.contract.session_store import SessionStoreContract
 
 
 class TestEmbeddedSessionStore(SessionStoreContract):

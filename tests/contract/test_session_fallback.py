@@ -7,7 +7,8 @@ import pytest
 from services.session.config import EmbeddedSettings, FallbackSettings
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
-from tests.contract.session_store import STORE_SETTINGS, SessionStoreContract
+from tests.contract.session_samples import STORE_SETTINGS
+from tests.contract.session_store import SessionStoreContract
 from tests.support.session import Line, ManualSleep, SwitchableStore
 
 

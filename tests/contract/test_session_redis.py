@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from services.session.stores.redis import RedisSessionStore
-from tests.contract.session_store import STORE_SETTINGS, SessionStoreContract
+from tests.contract.session_samples import STORE_SETTINGS
+from tests.contract.session_store import SessionStoreContract
 from tests.support.redis import redis_cluster_url, redis_store, redis_url
 
 __all__ = ["redis_cluster_url", "redis_url"]

@@ -20,7 +20,7 @@ from services.session.model import RequestMark, Session, SessionSpec
 from services.session.store import SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
-from tests.contract.session_store import ADA, key, mark, turn
+from tests.contract.session_samples import ADA, key, mark, turn
 from tests.support.clock import FakeClock
 from tests.support.redis import redis_store, redis_url
 from tests.support.session import Line, ManualSleep, SwitchableStore

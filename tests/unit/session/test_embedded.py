@@ -10,7 +10,7 @@ from services.common.errors import NotFound
 from services.session.config import EmbeddedSettings, StoreSettings
 from services.session.model import Owner, SessionSpec, TenantId, UserId
 from services.session.stores.embedded import EmbeddedSessionStore
-from tests.contract.session_store import ADA, SPEC, STORE_SETTINGS, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, ids, key, mark, turn
 from tests.support.clock import FakeClock
 
 

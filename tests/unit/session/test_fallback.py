@@ -15,7 +15,7 @@ from services.session.config import EmbeddedSettings, FallbackSettings
 from services.session.model import Session, SessionSpec
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
-from tests.contract.session_store import ADA, SPEC, STORE_SETTINGS, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, ids, key, mark, turn
 from tests.support.clock import FakeClock
 from tests.support.session import Line, ManualSleep, SwitchableStore
 

@@ -15,7 +15,7 @@ from services.common.errors import NotFound, StoreUnavailable
 from services.session.config import RedisSettings, StoreSettings
 from services.session.stores.redis import RedisSessionStore
 from services.session.stores.redis_client import create_redis_client, translate_errors
-from tests.contract.session_store import ADA, SPEC, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, ids, key, mark, turn
 from tests.support.clock import FakeClock
 from tests.support.redis import RedisServer, redis_store, require_redis_server, running_redis
 

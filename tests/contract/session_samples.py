@@ -1,0 +1,71 @@
+"""Sessions and turns for tests of the session store, and what its contract's parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.common.turns import MessageRole, Turn
+from services.session.config import StoreSettings
+from services.session.model import (
+    Appended,
+    NewTurn,
+    Owner,
+    RequestMark,
+    Session,
+    SessionId,
+    SessionKey,
+    SessionSpec,
+    TenantId,
+    TurnId,
+    UserId,
+)
+from services.session.store import SessionStore
+from tests.support.clock import FakeClock
+
+STORE_SETTINGS = StoreSettings(remembered_turns=20, mark_lifetime=timedelta(hours=1))
+"""What a driver under the contract is configured with."""
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SPEC = SessionSpec(window_turns=10, ttl=timedelta(seconds=3600))
+ADA = Owner(TenantId("acme"), UserId("ada"))
+
+
+def key(session_id: str = "s1", owner: Owner = ADA) -> SessionKey:
+    return SessionKey(owner, SessionId(session_id))
+
+
+def turn(turn_id: str, position: int | None = None, *, content: str = "") -> NewTurn:
+    said = Turn(role=MessageRole.USER, content=content or f"said in {turn_id}", time=NOON)
+    return NewTurn(turn_id=TurnId(turn_id), position=position, turn=said, token_count=3)
+
+
+def mark(request_id: str, fingerprint: str = "f", principal: str = "agent") -> RequestMark:
+    return RequestMark(principal, request_id, fingerprint)
+
+
+def ids(session: Session) -> list[str]:
+    return [t.turn_id for t in session.turns]
+
+
+class SessionStoreTests:
+    """Subclass it with a fixture `store`: a fresh driver with `STORE_SETTINGS`."""
+
+    @pytest.fixture
+    def clock(self) -> FakeClock:
+        return FakeClock()
+
+    @staticmethod
+    async def append(
+        store: SessionStore,
+        clock: FakeClock,
+        turns: Sequence[NewTurn],
+        *,
+        at: SessionKey | None = None,
+        create: SessionSpec | None = SPEC,
+        request: RequestMark | None = None,
+    ) -> Appended:
+        answer = await store.append(at or key(), turns, create=create, now=clock.now(), mark=request)
+        return answer.value
