@@ -64,8 +64,12 @@ async def open_target(target: str | None, *, data_dir: Path | None = None) -> As
     if target is not None:
         yield Target(gateway=target, driver="external", data_dir=None, start_seconds=None)
         return
+    # Imported here: they bring in every engine, which measuring another stack does not need.
     from services.cli.stack import StackSettings, run_stack
+    from services.common.logging import configure_logging
 
+    # Lines of debugging, which structlog prints unless told otherwise, would be a part of what is measured.
+    configure_logging(level="warning")
     with contextlib.ExitStack() as stack:
         folder = data_dir or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
         started = time.perf_counter()
