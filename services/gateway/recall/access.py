@@ -35,6 +35,8 @@ class AccessRecorder:
 
     def record(self, principal: Principal, user_id: str, episode_ids: Sequence[str]) -> None:
         """Returns at once."""
+        if not episode_ids:
+            return
         with contextlib.suppress(asyncio.QueueFull):
             self._queue.put_nowait(_Access(principal, user_id, tuple(episode_ids)))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from mneme.common.v1 import common_pb2
 from services.common.convert import scope_from_proto
+from services.common.errors import InvalidArgument
 from services.common.scope import Scope
 from services.gateway.recall.model import CoarseResult
 
@@ -24,5 +25,8 @@ def quarantine(result: CoarseResult, reader: Scope) -> CoarseResult:
 
 
 def is_visible(scope: common_pb2.Scope, is_set: bool, reader: Scope) -> bool:  # noqa: FBT001 - mirrors HasField
-    """Whether a reader may see what belongs to a scope."""
-    return reader.sees(scope_from_proto(scope, present=is_set, field_path="scope"))
+    """Whether a reader may see what belongs to a scope; nobody sees what belongs to one that is not understood."""
+    try:
+        return reader.sees(scope_from_proto(scope, present=is_set, field_path="scope"))
+    except InvalidArgument:  # of the tier's answer, and none of the caller's fault
+        return False
