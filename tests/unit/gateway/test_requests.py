@@ -23,6 +23,7 @@ TOKENS = ConsistencyTokens(b"s" * 32)
 READER = RequestReader(RequestLimits(), TOKENS)
 ID = "0190a000-0000-7000-8000-000000000001"
 USER = common_pb2.MESSAGE_ROLE_USER
+UNKNOWN_SCOPE = common_pb2.Scope(level=9)  # type: ignore[arg-type]  # as a newer client might send it
 
 
 def turn(content: str = "hello", **fields: Any) -> common_pb2.Turn:
@@ -99,7 +100,7 @@ REMEMBER_FAULTS = {
         ["turns[0].time"],
     ),
     "no scope level": (item(scope=common_pb2.Scope()), Reason.UNKNOWN_ENUM_VALUE, ["scope.level"]),
-    "unknown scope level": (item(scope=common_pb2.Scope(level=9)), Reason.UNKNOWN_ENUM_VALUE, ["scope.level"]),
+    "unknown scope level": (item(scope=UNKNOWN_SCOPE), Reason.UNKNOWN_ENUM_VALUE, ["scope.level"]),
     "project without its id": (
         item(scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT)),
         Reason.INVALID_FIELD,
@@ -249,9 +250,7 @@ def test_all_faults_of_a_context_are_named_at_once() -> None:
 
 
 def judgement(**fields: Any) -> pb.FeedbackRequest:
-    return pb.FeedbackRequest(
-        **{"request_id": "r", "user_id": "ada", "memory_ids": [ID], "feedback": 1, **fields}
-    )
+    return pb.FeedbackRequest(**{"request_id": "r", "user_id": "ada", "memory_ids": [ID], "feedback": 1, **fields})
 
 
 @pytest.mark.parametrize("value", [-1, 0, 1])

@@ -25,9 +25,7 @@ def test_spec_5_11_a_token_names_the_span_it_was_made_of(tenant_id: str, first: 
 
 
 def test_a_token_fits_into_a_url() -> None:
-    assert set(TOKENS.encode("acme", SPAN)) <= set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    )
+    assert set(TOKENS.encode("acme", SPAN)) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def refused(tenant_id: str, token: str, tokens: ConsistencyTokens = TOKENS) -> InvalidArgument:

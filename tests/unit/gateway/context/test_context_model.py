@@ -57,7 +57,7 @@ _SENTENCE_LENGTHS = st.lists(st.integers(min_value=1, max_value=25), min_size=1,
 _CANDIDATES = st.lists(_SENTENCE_LENGTHS, max_size=10).map(
     lambda turns: [Candidate("Ada: ", body(lengths), f"m{n}", ()) for n, lengths in enumerate(turns)]
 )
-_OFFERS = st.fixed_dictionaries({kind: _CANDIDATES for kind in SectionKind})
+_OFFERS = st.fixed_dictionaries(dict.fromkeys(SectionKind, _CANDIDATES))
 _BUDGETS = st.integers(min_value=64, max_value=1_500)
 
 

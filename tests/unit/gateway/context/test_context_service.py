@@ -1,0 +1,128 @@
+"""What an answer offers to each section of a context."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from mneme.common.v1 import common_pb2
+from mneme.semantic.v1 import facts_pb2
+from services.common.auth import Principal
+from services.gateway.context.model import ContextSettings, SectionKind
+from services.gateway.context.service import ContextBuilder, candidates
+from services.gateway.journal.model import Tier
+from services.gateway.recall.model import (
+    RankedEpisode,
+    Reading,
+    Recalled,
+    RecalledMemory,
+    RecallQuery,
+    TierReport,
+    TierState,
+)
+from tests.unit.gateway.context.test_context_model import count_words
+from tests.unit.gateway.tiers import ADA, NOON, episode, fact_hit, note_hit, session_turn, uuid
+
+
+def memory(number: int, text: str = "text") -> RecalledMemory:
+    return RecalledMemory(RankedEpisode(uuid(number), 1.0, (), ()), episode(number, text))
+
+
+def recalled(**parts: object) -> Recalled:
+    fields: dict[str, object] = {
+        "memories": (),
+        "facts": (),
+        "notes": (),
+        "recent_turns": (),
+        "reports": (TierReport(Tier.EPISODIC, TierState.FAILED, "STORE_UNAVAILABLE"),),
+        **parts,
+    }
+    return Recalled(
+        recall_id="r",
+        reading=Reading("", (), ()),
+        stage_seconds=(),
+        is_degraded=True,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def offered(kind: SectionKind, **parts: object) -> list[str]:
+    return [candidate.prefix + candidate.body for candidate in candidates(recalled(**parts))[kind]]
+
+
+def test_spec_5_9_a_turn_of_the_running_conversation_is_not_told_again_as_a_memory() -> None:
+    parts = {"memories": (memory(1), memory(2)), "recent_turns": (session_turn(2),)}
+    told = candidates(recalled(**parts))
+    assert [c.memory_id for c in told[SectionKind.MEMORIES]] == [uuid(1)]
+    assert [c.memory_id for c in told[SectionKind.RECENT_TURNS]] == [uuid(2)]
+
+
+def test_spec_5_9_notes_made_of_turns_that_are_told_anyway_are_left_out() -> None:
+    notes = (
+        note_hit("of a memory", 1),
+        note_hit("of the conversation", 2),
+        note_hit("of both", 1, 2),
+        note_hit("of another turn", 1, 9),
+        note_hit("of nothing"),
+    )
+    told = candidates(recalled(memories=(memory(1),), recent_turns=(session_turn(2),), notes=notes))
+    assert [c.memory_id for c in told[SectionKind.NOTES]] == ["of another turn", "of nothing"]
+
+
+def test_a_memory_tells_when_and_by_whom() -> None:
+    assert offered(SectionKind.MEMORIES, memories=(memory(1, "I moved."),)) == ["[2026-03-01] Ada: I moved."]
+
+
+def test_a_turn_without_a_speaker_is_told_by_its_role() -> None:
+    nameless = memory(1)
+    nameless.episode.speaker = ""
+    nameless.episode.role = common_pb2.MESSAGE_ROLE_ASSISTANT
+    assert offered(SectionKind.MEMORIES, memories=(nameless,)) == ["[2026-03-01] assistant: text"]
+
+
+def test_a_photo_is_told_by_its_caption() -> None:
+    shown = memory(1, "Look!")
+    shown.episode.attachments.add(uri="s3://cat", caption="a cat on a sofa")
+    shown.episode.attachments.add(uri="s3://no-caption")
+    assert offered(SectionKind.MEMORIES, memories=(shown,)) == ["[2026-03-01] Ada: Look! [photo: a cat on a sofa]"]
+
+
+def test_a_fact_says_what_kind_it_is_and_until_when_it_held() -> None:
+    ended = fact_hit("f1", category=facts_pb2.FACT_CATEGORY_COMMITMENT)
+    ended.fact.valid_to_time.FromDatetime(datetime(2026, 4, 2, tzinfo=UTC))
+    standing = fact_hit("f2", category=facts_pb2.FACT_CATEGORY_INSTRUCTION)
+    plain = fact_hit("f3", category=facts_pb2.FACT_CATEGORY_PREFERENCE)
+    assert offered(SectionKind.FACTS, facts=(ended, standing, plain)) == [
+        "- fact f1 (commitment, until 2026-04-02)",
+        "- fact f2 (standing instruction)",
+        "- fact f3",
+    ]
+
+
+class _Recaller:
+    """Answers every recall with the same."""
+
+    def __init__(self, answer: Recalled) -> None:
+        self.answer = answer
+
+    async def run(self, _principal: Principal, _query: RecallQuery, *, deadline_seconds: float) -> Recalled:
+        assert deadline_seconds > 0
+        return self.answer
+
+
+async def test_spec_5_9_a_context_is_text_with_its_sources_and_says_what_is_missing() -> None:
+    answer = recalled(memories=(memory(1, "I moved to Lyon."),), facts=(fact_hit("f", 1),))
+    builder = ContextBuilder(_Recaller(answer), count_words, ContextSettings())
+    query = RecallQuery("ada", "where", 10, NOON)
+    context = await builder.build(ADA, query, token_budget=200, deadline_seconds=1.0)
+    assert context.text == "Known facts:\n- fact f\n\nRelevant memories:\n[2026-03-01] Ada: I moved to Lyon."
+    assert context.token_count == count_words(context.text) <= 200
+    assert [item.interaction_ids for section in context.sections for item in section.items] == [(uuid(1),)] * 2
+    assert context.is_degraded
+    assert [report.reason for report in context.reports] == ["STORE_UNAVAILABLE"]
+
+
+async def test_a_context_of_an_empty_answer_is_empty() -> None:
+    builder = ContextBuilder(_Recaller(recalled()), count_words, ContextSettings())
+    query = RecallQuery("ada", "where", 10, NOON)
+    context = await builder.build(ADA, query, token_budget=64, deadline_seconds=1.0)
+    assert (context.text, context.token_count, context.sections) == ("", 0, ())

@@ -1,0 +1,224 @@
+"""A recall from end to end, on tiers that answer or fail as told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2
+from services.common.embedding.vectors import Vector
+from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
+from services.common.scope import Scope, ScopeLevel
+from services.gateway.journal.dispatcher import Dispatcher
+from services.gateway.journal.model import SequenceSpan, Tier
+from services.gateway.recall.access import AccessRecorder
+from services.gateway.recall.coarse import CoarseSearch
+from services.gateway.recall.consistency import ConsistencyWait
+from services.gateway.recall.evidence import EvidenceWeights
+from services.gateway.recall.fetch import Fetch
+from services.gateway.recall.fusion import Fusion, LaneWeights
+from services.gateway.recall.model import STAGES, Recalled, RecallQuery, RecallSettings, TierState
+from services.gateway.recall.pipeline import RecallPipeline, Stages
+from services.gateway.recall.speakers import SpeakerNames
+from tests.support.clock import FakeClock, SequentialIds
+from tests.support.embedding import HashingEmbedder
+from tests.unit.gateway.tiers import (
+    ADA,
+    NEVER,
+    NOON,
+    Answer,
+    FakeClient,
+    FakeJournal,
+    FakeTiers,
+    candidates,
+    episode,
+    fact_hit,
+    sessions,
+    uuid,
+)
+
+QUERY = RecallQuery("ada", "Where does Ada live?", 10, NOON)
+SPAN = SequenceSpan(4, 9)
+
+
+def answering_tiers() -> FakeTiers:
+    tiers = FakeTiers()
+    tiers.episodic.method("search_candidates").answer = candidates([1, 2, 3], dense=[0.9, 0.5, 0.1])
+    episodes = [episode(number, f"text {number}") for number in (1, 2, 3)]
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=episodes)
+    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f", 2)])
+    return tiers
+
+
+def pipeline(
+    tiers: FakeTiers, journal: FakeJournal | None = None, embedder: HashingEmbedder | None = None
+) -> RecallPipeline:
+    log = journal or FakeJournal(names=["Ada"])
+    upstream, settings = tiers.upstream(), RecallSettings()
+    dispatcher = Dispatcher(queue=log.as_journal(), sinks={}, clock=FakeClock(NOON))
+    stages = Stages(
+        consistency=ConsistencyWait(log.as_journal(), dispatcher),
+        speakers=SpeakerNames(log.as_journal(), keep_seconds=5.0),
+        embedder=embedder or HashingEmbedder(),
+        coarse=CoarseSearch(upstream, sessions(tiers, log), settings),
+        fusion=Fusion(EvidenceWeights(), LaneWeights()),
+        fetch=Fetch(upstream),
+        access=AccessRecorder(upstream, queue_max=10),
+    )
+    return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=settings)
+
+
+async def recall(
+    tiers: FakeTiers,
+    query: RecallQuery = QUERY,
+    *,
+    journal: FakeJournal | None = None,
+    deadline_seconds: float = 5.0,
+) -> Recalled:
+    return await pipeline(tiers, journal).run(ADA, query, deadline_seconds=deadline_seconds)
+
+
+def memory_ids(recalled: Recalled) -> list[str]:
+    return [memory.ranked.episode_id for memory in recalled.memories]
+
+
+async def test_the_best_turns_come_with_their_text_and_what_was_made_of_them() -> None:
+    recalled = await recall(answering_tiers(), replace(QUERY, limit=2))
+    assert [(m.episode.query, m.fact_ids) for m in recalled.memories] == [("text 1", ()), ("text 2", ("f",))]
+    assert recalled.recall_id == "recall-000001"
+    assert recalled.reading.embedded_query == "Where does I live?"
+    assert recalled.reading.speakers == ("Ada",)
+    assert not recalled.is_degraded
+
+
+async def test_the_question_is_embedded_once_in_the_first_person() -> None:
+    embedder = HashingEmbedder()
+    await pipeline(answering_tiers(), embedder=embedder).run(ADA, QUERY, deadline_seconds=5.0)
+    assert embedder.queries == ["Where does I live?"]
+
+
+async def test_the_stages_of_a_recall_are_those_that_are_described() -> None:
+    with_token = await recall(answering_tiers(), replace(QUERY, written=SPAN))
+    assert [name for name, _ in with_token.stage_seconds] == [stage.name for stage in STAGES]
+    without = await recall(answering_tiers())
+    assert [name for name, _ in without.stage_seconds] == [s.name for s in STAGES if not s.is_skippable]
+    assert all(seconds >= 0 for _, seconds in with_token.stage_seconds)
+
+
+DOWN: Answer = StoreUnavailable("tier")
+LATE: Answer = DeadlineExceeded("late")
+
+
+def failing_tiers(answer: Answer) -> FakeTiers:
+    return FakeTiers(
+        session=FakeClient(get=answer),
+        episodic=FakeClient(search_candidates=answer),
+        facts=FakeClient(search=answer),
+        notes=FakeClient(search=answer),
+    )
+
+
+async def test_spec_5_10_only_when_all_tiers_fail_does_the_recall_fail() -> None:
+    with pytest.raises(StoreUnavailable):
+        await recall(failing_tiers(DOWN))
+    tiers = failing_tiers(DOWN)
+    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f")])
+    recalled = await recall(tiers)
+    assert recalled.is_degraded
+    assert recalled.memories == ()
+    assert len(recalled.facts) == 1
+
+
+async def test_spec_5_10_all_tiers_too_late_is_told_as_such() -> None:
+    with pytest.raises(DeadlineExceeded):
+        await recall(failing_tiers(LATE))
+    with pytest.raises(DeadlineExceeded):
+        await recall(failing_tiers(NEVER), deadline_seconds=0.05)
+
+
+async def test_spec_5_10_a_tier_that_fails_only_when_texts_are_read_is_reported() -> None:
+    tiers = answering_tiers()
+    tiers.episodic.method("batch_get").answer = StoreUnavailable("episodic")
+    recalled = await recall(tiers)
+    assert recalled.is_degraded
+    assert recalled.memories == ()
+    assert len(recalled.facts) == 1
+    (report,) = [report for report in recalled.reports if report.tier is Tier.EPISODIC]
+    assert (report.state, report.reason) == (TierState.FAILED, "STORE_UNAVAILABLE")
+
+
+async def test_spec_5_10_texts_that_are_not_read_in_time_are_reported() -> None:
+    tiers = answering_tiers()
+    tiers.episodic.method("batch_get").answer = NEVER
+    recalled = await recall(tiers, deadline_seconds=0.2)
+    (report,) = [report for report in recalled.reports if report.tier is Tier.EPISODIC]
+    assert (report.state, report.reason) == (TierState.FAILED, "DEADLINE_EXCEEDED")
+
+
+async def test_a_question_that_cannot_be_embedded_in_time_fails() -> None:
+    class BusyEmbedder(HashingEmbedder):
+        async def embed_query(self, text: str) -> Vector:
+            await asyncio.Event().wait()
+            return await super().embed_query(text)
+
+    with pytest.raises(DeadlineExceeded):
+        await pipeline(answering_tiers(), embedder=BusyEmbedder()).run(ADA, QUERY, deadline_seconds=0.02)
+
+
+async def test_spec_5_11_without_a_token_nothing_is_waited_for() -> None:
+    journal = FakeJournal(is_there=False)
+    recalled = await recall(answering_tiers(), journal=journal)
+    assert recalled.is_consistent is None
+    assert not recalled.is_degraded
+    assert journal.asked == [("acme", "ada")]  # the speakers alone
+
+
+async def test_spec_5_11_what_is_delivered_is_consistent() -> None:
+    journal = FakeJournal()
+    recalled = await recall(answering_tiers(), replace(QUERY, written=SPAN), journal=journal)
+    assert recalled.is_consistent is True
+    assert not recalled.is_degraded
+    # Sessions are written before the acknowledgement: there is nothing to wait for.
+    assert journal.asked[0] == ("acme", SPAN, (Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC))
+
+
+async def test_spec_5_11_what_does_not_arrive_in_time_is_told_and_the_rest_still_answers() -> None:
+    journal = FakeJournal(is_there=False)
+    query = replace(QUERY, written=SPAN)
+    recalled = await recall(answering_tiers(), query, journal=journal, deadline_seconds=0.3)
+    assert recalled.is_consistent is False
+    assert recalled.is_degraded
+    assert len(recalled.memories) == 3
+
+
+async def test_spec_5_11_only_the_tiers_that_are_asked_are_waited_for() -> None:
+    journal = FakeJournal()
+    await recall(answering_tiers(), replace(QUERY, written=SPAN, tiers=(Tier.SEMANTIC,)), journal=journal)
+    assert journal.asked[0][2] == (Tier.SEMANTIC,)
+
+
+async def test_spec_5_3_a_turn_outside_of_the_readers_scope_is_dropped_when_its_text_is_read() -> None:
+    tiers = answering_tiers()
+    hidden = episode(2, scope=Scope(ScopeLevel.PROJECT, "secret"))
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=[episode(1), hidden])
+    assert memory_ids(await recall(tiers)) == [uuid(1)]
+
+
+async def test_turns_that_are_gone_meanwhile_are_left_out() -> None:
+    tiers = answering_tiers()
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=[episode(3)])
+    assert memory_ids(await recall(tiers)) == [uuid(3)]
+
+
+async def test_a_fault_of_a_stage_is_not_hidden() -> None:
+    class BrokenJournal(FakeJournal):
+        async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
+            await super().speakers(tenant_id, user_id)
+            raise MnemeError("internal error")
+
+    with pytest.raises(MnemeError):
+        await recall(answering_tiers(), journal=BrokenJournal())
