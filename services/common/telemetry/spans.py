@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
@@ -43,16 +43,24 @@ def traceparent() -> str:
 
 
 @contextmanager
-def extract_context(stored: str, name: str) -> Iterator[None]:
+def extract_context(stored: str, name: str, *, others: Iterable[str] = ()) -> Iterator[None]:
     """A span in the trace that queued work was put in by.
 
     Args:
         stored: What `traceparent` returned then.
         name: Of the span.
+        others: The same of further work that is done in one go with it; the span links to their traces.
     """
     if not state.is_on():
         yield
         return
-    parent: Context | None = propagate.extract({TRACEPARENT: stored}) if stored else None
-    with state.tracer(_TRACER_NAME).start_as_current_span(name, context=parent, kind=trace.SpanKind.CONSUMER):
+    links = [trace.Link(trace.get_current_span(_context(other)).get_span_context()) for other in others]
+    with state.tracer(_TRACER_NAME).start_as_current_span(
+        name, context=_context(stored), kind=trace.SpanKind.CONSUMER, links=links
+    ):
         yield
+
+
+def _context(stored: str) -> Context:
+    """The stored trace context; an empty one, so that a trace begins, where none was stored."""
+    return propagate.extract({TRACEPARENT: stored}, context=Context())

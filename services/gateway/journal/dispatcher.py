@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -23,6 +24,7 @@ import structlog
 
 from services.common.clock import Clock
 from services.common.errors import Conflict, LimitExceeded, MnemeError, StoreUnavailable
+from services.common.telemetry import extract_context
 from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOutcome, Interaction, Tier
 from services.gateway.journal.store import DeliveryQueue
 
@@ -127,7 +129,8 @@ class TierWorker:
             failed: list[DeliveryFailure] = []
             for tenant_id, group in _calls(batch.deliveries, chars_max=self._settings.batch_chars_max):
                 try:
-                    outcome = await self._deliver_group(tenant_id, group)
+                    with _in_trace(self._tier, group):
+                        outcome = await self._deliver_group(tenant_id, group)
                 except StoreUnavailable as error:
                     outage = error
                     break
@@ -271,6 +274,12 @@ async def _keep_running(loop: Callable[[], Awaitable[None]]) -> None:
         except Exception:
             _log.exception("background_loop_failed")
         await asyncio.sleep(_RESTART_DELAY_SECONDS)
+
+
+def _in_trace(tier: Tier, group: Sequence[Delivery]) -> AbstractContextManager[None]:
+    """A span in the trace of the first write, linked to those of the writes that share its call."""
+    first, *others = dict.fromkeys(delivery.trace_context for delivery in group)
+    return extract_context(first, f"deliver.{tier.name.lower()}", others=others)
 
 
 def _calls(deliveries: Sequence[Delivery], *, chars_max: int) -> list[tuple[str, list[Delivery]]]:
