@@ -9,7 +9,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import structlog
@@ -121,7 +121,7 @@ def _addresses(settings: StackSettings) -> dict[str, str]:
 
 async def _wait_healthy(service: _Service) -> None:
     async with grpc.aio.insecure_channel(service.address) as channel:
-        stub = health_pb2_grpc.HealthStub(channel)
+        stub: Any = health_pb2_grpc.HealthStub(channel)  # the package has no types
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_START_TIMEOUT_SECONDS):
                 while True:

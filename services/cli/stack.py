@@ -20,6 +20,7 @@ from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.hosting import HostSettings, ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
+from services.common.postgres.failure import EmbeddedPostgresError
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
@@ -33,6 +34,8 @@ from services.session.app import SessionResources, open_session
 _log = structlog.get_logger(__name__)
 
 SECRET_FILE = "service-secret"
+
+_POSTGRES_RESTART_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +102,31 @@ async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
 
 async def _start_postgres(stack: contextlib.AsyncExitStack, postgres: EmbeddedPostgres) -> None:
     await stack.enter_async_context(postgres)
+    await stack.enter_async_context(_kept_running(postgres))
     dsn = postgres.owner_dsn
     await asyncio.gather(migrate_gateway(dsn), migrate_episodic(dsn), migrate_semantic(dsn), migrate_agentic(dsn))
+
+
+@contextlib.asynccontextmanager
+async def _kept_running(postgres: EmbeddedPostgres) -> AsyncIterator[None]:
+    """Starts the database again when it dies; its address stays the same, and pools connect anew by themselves."""
+
+    async def watch() -> None:
+        while True:
+            status = await postgres.wait_exited()
+            _log.error("postgres_died", exit_status=status)
+            try:
+                await postgres.start()
+            except EmbeddedPostgresError:
+                _log.exception("postgres_not_restarted")
+                await asyncio.sleep(_POSTGRES_RESTART_SECONDS)
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
+        await asyncio.gather(watcher, return_exceptions=True)
 
 
 async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir: DataDir, dsn: str) -> Stack:
@@ -116,7 +142,10 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
 
     resources: dict[str, Any] = {"clock": shared.clock, "secret": shared.secret}
     session = await stack.enter_async_context(
-        open_session(SessionResources(ids=shared.ids, tokens=shared.embedder, **resources))
+        open_session(
+            SessionResources(ids=shared.ids, tokens=shared.embedder, **resources),
+            store_url=shared.settings.host_settings.session_store_url,
+        )
     )
     episodic = await stack.enter_async_context(
         open_episodic(
