@@ -59,8 +59,16 @@ class ResolvedDate:
     is_future: bool  # whether it lies on or after the day of speaking
 
 
+@dataclass(frozen=True, slots=True)
+class _Viewpoint:
+    """From where an expression is read."""
+
+    today: datetime  # midnight, UTC
+    past: bool  # whether the clause tells of what has been
+
+
 _Match: TypeAlias = re.Match[str]
-_Reader: TypeAlias = Callable[[_Match, datetime, bool], tuple[datetime, str] | None]
+_Reader: TypeAlias = Callable[[_Match, "_Viewpoint"], tuple[datetime, str] | None]
 
 
 def find_date(text: str, said: datetime, *, past: bool) -> ResolvedDate | None:
@@ -80,7 +88,7 @@ def find_date(text: str, said: datetime, *, past: bool) -> ResolvedDate | None:
         if match is None or (best is not None and match.start() >= best.begin):
             continue
         try:
-            found = read(match, today, past)
+            found = read(match, _Viewpoint(today, past=past))
         except (ValueError, OverflowError):
             continue
         if found is not None:
@@ -99,11 +107,12 @@ def _in_month(index: int) -> tuple[datetime, str]:
     return moment, moment.strftime("%Y-%m")
 
 
-def _iso(match: _Match, _today: datetime, _past: bool) -> tuple[datetime, str]:
+def _iso(match: _Match, _view: _Viewpoint) -> tuple[datetime, str]:
     return _on(datetime(int(match["year"]), int(match["number"]), int(match["day"]), tzinfo=UTC))
 
 
-def _date(match: _Match, today: datetime, past: bool) -> tuple[datetime, str] | None:
+def _date(match: _Match, view: _Viewpoint) -> tuple[datetime, str] | None:
+    today, past = view.today, view.past
     month, day = _MONTHS[match["month"].lower()], int(match["day"])
     if match["year"]:
         return _on(datetime(int(match["year"]), month, day, tzinfo=UTC))
@@ -125,7 +134,8 @@ def _safe_date(year: int, month: int, day: int) -> datetime:
     return datetime(year, month, min(day, calendar.monthrange(year, month)[1]), tzinfo=UTC)
 
 
-def _month(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]:
+def _month(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
+    today, past = view.today, view.past
     month, now = _MONTHS[match["month"].lower()], today.year * 12 + today.month - 1
     groups = match.re.groupindex
     if "year" in groups and match["year"]:
@@ -134,7 +144,8 @@ def _month(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]:
     return _in_month(_nearest(today.year * 12 + month - 1, now, 12, past=past, which=which))
 
 
-def _season(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]:
+def _season(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
+    today, past = view.today, view.past
     first, now = _SEASONS[match["season"].lower()], today.year * 12 + today.month - 1
     which = (match["which"] or "").lower()
     if match["year"]:
@@ -159,8 +170,9 @@ def _nearest(index: int, now: int, period: int, *, past: bool, which: str) -> in
     return index
 
 
-def _ordinal(match: _Match, today: datetime, past: bool) -> tuple[datetime, str] | None:
-    """ "On the 5th": of this month, or the nearest one in the right direction."""
+def _ordinal(match: _Match, view: _Viewpoint) -> tuple[datetime, str] | None:
+    """Read "on the 5th": of this month, or the nearest one in the right direction."""
+    today, past = view.today, view.past
     day = int(match["day"])
     for step in range(3):
         index = today.year * 12 + today.month - 1 + (-step if past else step)
@@ -173,8 +185,9 @@ def _ordinal(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]
     return None
 
 
-def _weekday(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]:
-    """ "Next Friday" is the Friday of next week, "Friday" the coming one, "last Friday" the one before today."""
+def _weekday(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
+    """Read a weekday: the next one is next week's, the last one lies before today, and a plain one is the coming one."""
+    today, past = view.today, view.past
     which = (match["which"] or "").lower()
     target = _WEEKDAYS.index(match["weekday"].lower())
     if which == "next":
@@ -184,7 +197,8 @@ def _weekday(match: _Match, today: datetime, past: bool) -> tuple[datetime, str]
     return _on(today + timedelta(days=(target - today.weekday()) % 7 or 7))
 
 
-def _near_day(match: _Match, today: datetime, _past: bool) -> tuple[datetime, str]:
+def _near_day(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
+    today = view.today
     word = " ".join(match["word"].lower().split())
     days = {
         "yesterday": -1, "last night": -1, "day before yesterday": -2, "tomorrow": 1, "day after tomorrow": 2,
@@ -193,7 +207,8 @@ def _near_day(match: _Match, today: datetime, _past: bool) -> tuple[datetime, st
     return _on(today + timedelta(days=shift))
 
 
-def _near_period(match: _Match, today: datetime, _past: bool) -> tuple[datetime, str]:
+def _near_period(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
+    today = view.today
     shift = {"last": -1, "this": 0, "next": 1}[match["which"].lower()]
     unit = match["unit"].lower()
     if unit == "year":
@@ -205,7 +220,8 @@ def _near_period(match: _Match, today: datetime, _past: bool) -> tuple[datetime,
     return _on(monday + timedelta(days=5 if unit == "weekend" else 0))
 
 
-def _distance(match: _Match, today: datetime, _past: bool) -> tuple[datetime, str]:
+def _distance(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
+    today = view.today
     written = " ".join(match["count"].lower().split())
     count = int(written) if written.isdigit() else _NUMBERS[written]
     unit = match["unit"].lower()
@@ -219,7 +235,7 @@ def _distance(match: _Match, today: datetime, _past: bool) -> tuple[datetime, st
     return _on(today + timedelta(days=count * {"day": 1, "week": 7, "fortnight": 14}[unit]))
 
 
-def _of_year(match: _Match, _today: datetime, _past: bool) -> tuple[datetime, str]:
+def _of_year(match: _Match, _view: _Viewpoint) -> tuple[datetime, str]:
     return datetime(int(match["year"]), 1, 1, tzinfo=UTC), match["year"]
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a pattern reads best on one line
 """Standing orders and requests to remember, told apart from what is asked for once."""
 
 from __future__ import annotations
@@ -55,7 +56,6 @@ _STANDING: Final = (
         re.IGNORECASE,
     ),
 )
-_PLEASE_DO_NOT: Final = re.compile(r"^please\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

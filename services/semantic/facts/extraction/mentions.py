@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a pattern reads best on one line
 """What a clause says in passing: the names of relatives and pets, and favourites."""
 
 from __future__ import annotations
@@ -6,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from services.semantic.facts.extraction.clauses import PETS, RELATIVES, Clause
+from services.semantic.facts.extraction.clauses import Clause
+from services.semantic.facts.extraction.lexicon import PETS, RELATIVES, word_set
 from services.semantic.facts.extraction.person import third_person_pronouns
 from services.semantic.facts.extraction.vocabulary import predicate_of
 from services.semantic.facts.model import FactDraft
@@ -18,86 +20,15 @@ _NAMED: Final = re.compile(
     rf"(?P<kin>{_KIN})(?:(?:'s name)? is (?:called |named )?|,? (?:called |named )|'s (?:called |named )|,? )(?P<name>{_NAME})(?:'s)?(?=$|[\s,.;])",
     re.IGNORECASE,
 )
-_NOT_NAMES: Final = frozenset(
-    [
-        "I",
-        "Monday",
-        "Tuesday",
-        "Wednesday",
-        "Thursday",
-        "Friday",
-        "Saturday",
-        "Sunday",
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-        "Christmas",
-        "Easter",
-        "And",
-        "But",
-        "So",
-        "He",
-        "She",
-        "They",
-        "It",
-        "We",
-        "The",
-        "A",
-        "An",
-        "In",
-        "On",
-        "At",
-        "To",
-        "From",
-        "Is",
-        "Was",
-        "Has",
-        "Had",
-        "English",
-        "French",
-        "German",
-        "Spanish",
-        "Italian",
-        "Dutch",
-        "Swedish",
-        "Portuguese",
-        "Polish",
-        "Irish",
-        "Scottish",
-        "Welsh",
-        "Indian",
-        "Chinese",
-        "Japanese",
-        "American",
-        "British",
-        "Canadian",
-        "Australian",
-        "Catholic",
-        "Jewish",
-        "Muslim",
-        "Hindu",
-        "Buddhist",
-        "OK",
-        "Okay",
-        "Also",
-        "Then",
-        "When",
-        "Who",
-        "Which",
-        "That",
-        "Because",
-    ]
+_NOT_NAMES: Final = word_set(
+    """
+    I Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July
+    August September October November December Christmas Easter And But So He She They It We The A An In On
+    At To From Is Was Has Had English French German Spanish Italian Dutch Swedish Portuguese Polish Irish
+    Scottish Welsh Indian Chinese Japanese American British Canadian Australian Catholic Jewish Muslim Hindu
+    Buddhist OK Okay Also Then When Who Which That Because
+    """
 )
-_IS_CALLED: Final = re.compile(r" is $", re.IGNORECASE)
 _FAVOURITE: Final = re.compile(
     r"^(?:my|our) (?:all[- ]time |absolute |personal )?favou?rite (?P<what>(?!one\b|ones\b)[a-z][\w'-]*(?: [\w'-]+){0,2}?)(?: (?:in|of|on) .{2,40}?)?(?: is| are|'s|'re) (?:probably |definitely |still |actually )?"
     r"(?P<obj>.{2,80})$",
@@ -137,8 +68,8 @@ def relatives(clause: Clause, speaker: str) -> Iterator[FactDraft]:
         )
 
 
-def favourites(clause: Clause, speaker: str) -> FactDraft | None:
-    """ "My favourite colour is green"."""
+def favourite(clause: Clause, speaker: str) -> FactDraft | None:
+    """The fact in "my favourite colour is green"; None of any other clause."""
     if "avo" not in clause.full:
         return None
     match = _FAVOURITE.match(clause.full) or _IS_FAVOURITE.match(clause.full)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.semantic.facts.extraction.lexicon import word_set
+
 _PRONOUNS: Final = {
     "my": "their", "me": "them", "mine": "theirs", "myself": "themselves", "our": "their", "us": "them",
     "ours": "theirs", "ourselves": "themselves", "i": "they", "we": "they",
@@ -23,128 +25,21 @@ _BE: Final = {"i am": "they are", "i was": "they were", "we are": "they are"}
 _AUXILIARIES: Final = {
     "am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "go": "goes",
 }  # fmt: skip
-_UNCHANGED: Final = frozenset(
-    [
-        "is",
-        "was",
-        "has",
-        "does",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "must",
-        "may",
-        "might",
-        "shall",
-        "used",
-        "cannot",
-        "went",
-        "got",
-        "had",
-        "bought",
-        "sold",
-        "left",
-        "quit",
-        "met",
-        "won",
-        "ran",
-        "began",
-        "broke",
-        "came",
-        "did",
-        "drove",
-        "ate",
-        "fell",
-        "felt",
-        "flew",
-        "found",
-        "forgot",
-        "gave",
-        "grew",
-        "heard",
-        "held",
-        "hurt",
-        "kept",
-        "knew",
-        "led",
-        "lent",
-        "lost",
-        "made",
-        "paid",
-        "put",
-        "rang",
-        "rode",
-        "rose",
-        "sang",
-        "said",
-        "sat",
-        "saw",
-        "sent",
-        "shot",
-        "slept",
-        "spent",
-        "spoke",
-        "stood",
-        "swam",
-        "swore",
-        "taught",
-        "tore",
-        "thought",
-        "threw",
-        "told",
-        "took",
-        "understood",
-        "woke",
-        "wore",
-        "wrote",
-        "built",
-        "became",
-        "chose",
-        "caught",
-        "brought",
-        "fought",
-        "dug",
-        "drank",
-        "drew",
-        "bit",
-        "burnt",
-        "learnt",
-        "dreamt",
-        "stuck",
-        "struck",
-        "sought",
-        "bred",
-        "laid",
-        "hid",
-    ]
+_UNCHANGED: Final = word_set(
+    """
+    is was has does will would can could should must may might shall used cannot went got had bought sold
+    left quit met won ran began broke came did drove ate fell felt flew found forgot gave grew heard held
+    hurt kept knew led lent lost made paid put rang rode rose sang said sat saw sent shot slept spent spoke
+    stood swam swore taught tore thought threw told took understood woke wore wrote built became chose
+    caught brought fought dug drank drew bit burnt learnt dreamt stuck struck sought bred laid hid
+    """
 )
 _PRESENT_IN_ED: Final = frozenset(["need", "feed", "breed", "speed", "bleed", "heed", "seed", "weed"])
-_ADVERBS: Final = frozenset(
-    [
-        "never",
-        "always",
-        "usually",
-        "often",
-        "sometimes",
-        "mostly",
-        "mainly",
-        "only",
-        "rarely",
-        "seldom",
-        "no",
-        "longer",
-        "longer",
-        "generally",
-        "normally",
-        "regularly",
-        "hardly",
-        "barely",
-        "strictly",
-        "deliberately",
-        "officially",
-    ]
+_ADVERBS: Final = word_set(
+    """
+    never always usually often sometimes mostly mainly only rarely seldom no longer longer generally
+    normally regularly hardly barely strictly deliberately officially
+    """
 )
 _WORD: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)?")
 _CONTRACTIONS: Final = re.compile(
@@ -162,7 +57,7 @@ def straight_quotes(text: str) -> str:
 
 
 def expand_contractions(text: str) -> str:
-    """ "don't" and the like in full: rules then read one form only."""
+    """Writes "don't" and the like in full: rules then read one form only."""
     text = _GONNA.sub(lambda match: _SPOKEN[match["word"].lower()], text)
     return _CONTRACTIONS.sub(_expanded, text)
 

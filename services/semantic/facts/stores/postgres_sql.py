@@ -41,14 +41,16 @@ INSERT INTO semantic.facts (
     status, merged_into_fact_id, versions, scope_key, revision, embedding_model, embedding
 )
 VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+    $25, $26
 )
 """
 
 UPDATE_FACT: Final = """
 UPDATE semantic.facts SET
     identity = $4, text_identity = $5, topic = $6, text = $7, subject = $8, predicate = $9, object = $10,
-    category = $11, confidence = $12, importance = $13, first_observed_time = $14, last_confirmed_time = $15, valid_from_time = $16,
+    category = $11, confidence = $12, importance = $13, first_observed_time = $14, last_confirmed_time = $15,
+    valid_from_time = $16,
     valid_to_time = $17, derived_from = $18, contradictions = $19, status = $20, merged_into_fact_id = $21,
     versions = $22, scope_key = $23, revision = $24,
     embedding_model = CASE WHEN $26::vector IS NULL THEN embedding_model ELSE $25 END,

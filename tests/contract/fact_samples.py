@@ -1,0 +1,80 @@
+"""Facts made up for tests."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from services.common.embedding.vectors import Vector
+from services.common.scope import GLOBAL_SCOPE, Scope
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.ledger import FactLedger
+from services.semantic.facts.model import FactCategory, FactDraft, FactId, Statement, StatementId
+from services.semantic.facts.store import FactStore
+from services.semantic.model import InteractionId, Owner, TenantId, UserId
+from tests.support.embedding import HashingEmbedder
+
+DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
+ANN = Owner(TenantId("acme"), UserId("ann"))
+BO = Owner(TenantId("acme"), UserId("bo"))
+ANN_ELSEWHERE = Owner(TenantId("globex"), UserId("ann"))
+EMBEDDER = HashingEmbedder()
+MODEL = EMBEDDER.fingerprint
+
+_numbers = itertools.count(1)
+
+
+def new_id() -> str:
+    """A UUID that sorts after those before."""
+    return str(uuid.UUID(int=next(_numbers)))
+
+
+def lives_in(place: str, *, confidence: float = 0.8) -> FactDraft:
+    return FactDraft(
+        text=f"Ann lives in {place}",
+        category=FactCategory.PERSONAL_INFO,
+        confidence=confidence,
+        importance=0.7,
+        subject="Ann",
+        predicate="lives_in",
+        object=place,
+    )
+
+
+def likes(thing: str, *, confidence: float = 0.8) -> FactDraft:
+    return replace(
+        lives_in(thing, confidence=confidence),
+        text=f"Ann likes {thing}",
+        category=FactCategory.PREFERENCE,
+        predicate="likes",
+    )
+
+
+def said(draft: FactDraft, *, day: float = 0, interaction_id: str | None = None) -> Statement:
+    """A statement of an interaction, so many days after the first day."""
+    source = interaction_id or new_id()
+    return Statement(StatementId(source), DAY_ONE + timedelta(days=day), draft, (InteractionId(source),))
+
+
+def vector(text: str) -> Vector:
+    return EMBEDDER.vector(text)
+
+
+async def enter(
+    store: FactStore,
+    owner: Owner,
+    statements: Sequence[Statement],
+    *,
+    scope: Scope = GLOBAL_SCOPE,
+    model: str = MODEL,
+) -> list[FactId]:
+    """Enter statements as the service does, in one block."""
+    async with store.writing(owner) as writer:
+        ledger = FactLedger(owner.user_id, EvidenceSettings(), new_id=new_id, model=model)
+        ledger.load(await writer.records(ledger.keys([(s.draft, scope) for s in statements])))
+        entered = [ledger.enter(s, scope, vector(s.draft.text)) for s in statements]
+        await writer.put(ledger.changes())
+    return entered

@@ -1,0 +1,240 @@
+"""What every fact store must do."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from services.common.errors import NotFound
+from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+from services.semantic.facts.identity import keys_of
+from services.semantic.facts.model import (
+    ExtractionResult,
+    FactCategory,
+    FactId,
+    FactStatus,
+    ScoredFact,
+)
+from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore
+from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
+from tests.contract.fact_samples import (
+    ANN,
+    ANN_ELSEWHERE,
+    BO,
+    DAY_ONE,
+    MODEL,
+    enter,
+    likes,
+    lives_in,
+    new_id,
+    said,
+    vector,
+)
+
+PROJECT = Scope(ScopeLevel.PROJECT, "p1")
+OTHER_PROJECT = Scope(ScopeLevel.PROJECT, "p2")
+
+
+async def search(
+    store: FactStore,
+    query: str,
+    *,
+    owner: Owner = ANN,
+    top_k: int = 10,
+    confidence: float = 0.3,
+    includes_threshold: bool = True,
+    reader: Scope = GLOBAL_SCOPE,
+    model: str = MODEL,
+) -> list[ScoredFact]:
+    return await store.search(
+        owner, FactSearch(vector(query), model, reader, top_k, confidence, includes_threshold)
+    )
+
+
+class FactStoreContract:
+    """Subclass it with a fixture `store` that returns a fresh `FactStore`."""
+
+    async def test_absent_facts_are_not_found(self, store: FactStore) -> None:
+        with pytest.raises(NotFound):
+            await store.get(ANN, FactId(new_id()))
+        assert await store.list_facts(ANN, which=FactFilter(), after=None, limit=5) == []
+        assert await search(store, "anything") == []
+
+    async def test_a_fact_is_read_as_it_was_written(self, store: FactStore) -> None:
+        statement = said(lives_in("Leeds"), day=3)
+        [fact_id] = await enter(store, ANN, [statement], scope=PROJECT)
+        fact = await store.get(ANN, fact_id)
+        assert (fact.text, fact.subject, fact.predicate, fact.object) == (
+            "Ann lives in Leeds",
+            "Ann",
+            "lives_in",
+            "Leeds",
+        )
+        assert fact.category is FactCategory.PERSONAL_INFO
+        assert fact.first_observed_time == fact.last_confirmed_time == DAY_ONE + timedelta(days=3)
+        assert fact.derived_from == statement.interaction_ids
+        assert (fact.scope, fact.revision, fact.status) == (PROJECT, 1, FactStatus.TENTATIVE)
+
+    async def test_a_confirmation_keeps_the_state_before(self, store: FactStore) -> None:
+        [fact_id] = await enter(store, ANN, [said(lives_in("Leeds"))])
+        [again] = await enter(store, ANN, [said(lives_in("Leeds"), day=2)])
+        fact = await store.get(ANN, fact_id)
+        assert again == fact_id
+        assert fact.confidence == pytest.approx(0.8 + 0.05 * 0.2)
+        assert (fact.evidence_count, fact.revision, fact.status) == (2, 2, FactStatus.STABLE)
+        assert [(v.confidence, v.reason) for v in fact.versions] == [(0.8, "confirmed")]
+        assert len(await store.list_facts(ANN, which=FactFilter(), after=None, limit=5)) == 1
+
+    async def test_records_come_with_their_statements_and_their_topic(self, store: FactStore) -> None:
+        statements = [said(lives_in("Leeds")), said(lives_in("York"), day=1), said(likes("tea"))]
+        ids = await enter(store, ANN, statements)
+        async with store.writing(ANN) as writer:
+            records = await writer.records([keys_of(lives_in("York"), GLOBAL_SCOPE)])
+        assert [record.fact_id for record in records] == sorted(ids[:2])
+        assert {record.statements for record in records} == {(statements[0],), (statements[1],)}
+
+    async def test_nothing_is_written_when_a_block_fails(self, store: FactStore) -> None:
+        interaction_id = InteractionId(new_id())
+        with pytest.raises(RuntimeError):
+            async with store.writing(ANN) as writer:
+                await writer.add_extracted([ExtractionResult(interaction_id, ())])
+                raise RuntimeError
+        assert await store.extracted(ANN, [interaction_id]) == {}
+
+    async def test_extracted_interactions_are_known(self, store: FactStore) -> None:
+        known = ExtractionResult(InteractionId(new_id()), (FactId(new_id()), FactId(new_id())))
+        async with store.writing(ANN) as writer:
+            await writer.add_extracted([known])
+        unknown = InteractionId(new_id())
+        assert await store.extracted(ANN, [known.interaction_id, unknown]) == {known.interaction_id: known}
+        assert await store.extracted(BO, [known.interaction_id]) == {}
+        assert await store.extracted(ANN_ELSEWHERE, [known.interaction_id]) == {}
+
+    async def test_receipts_are_of_one_principal(self, store: FactStore) -> None:
+        request = RequestKey("key-1", "r1", "digest")
+        async with store.writing(ANN) as writer:
+            await writer.add_receipt(Receipt(request, "answer", DAY_ONE), forget_before=DAY_ONE)
+        async with store.writing(ANN) as writer:
+            kept = await writer.receipt(RequestKey("key-1", "r1", "another digest"))
+            assert kept == Receipt(request, "answer", DAY_ONE)
+            assert await writer.receipt(RequestKey("key-2", "r1", "digest")) is None
+        async with store.writing(ANN_ELSEWHERE) as writer:
+            assert await writer.receipt(request) is None
+
+    async def test_old_receipts_go(self, store: FactStore) -> None:
+        old, new = RequestKey("k", "old", ""), RequestKey("k", "new", "")
+        async with store.writing(ANN) as writer:
+            await writer.add_receipt(Receipt(old, "", DAY_ONE), forget_before=DAY_ONE)
+            later = DAY_ONE + timedelta(days=8)
+            await writer.add_receipt(Receipt(new, "", later), forget_before=DAY_ONE + timedelta(days=1))
+            assert await writer.receipt(old) is None
+            assert await writer.receipt(new) is not None
+
+    async def test_lists_are_in_order_and_pages_join(self, store: FactStore) -> None:
+        days = [5, 1, 3, 3, 2]
+        await enter(store, ANN, [said(likes(f"thing {i}"), day=day) for i, day in enumerate(days)])
+        everything = await store.list_facts(ANN, which=FactFilter(), after=None, limit=10)
+        keys = [(-fact.last_confirmed_time.timestamp(), fact.fact_id) for fact in everything]
+        assert keys == sorted(keys)
+        assert len(keys) == len(days)
+        paged, after = [], None
+        while page := await store.list_facts(ANN, which=FactFilter(), after=after, limit=2):
+            paged += page
+            after = FactPosition(page[-1].last_confirmed_time, page[-1].fact_id)
+        assert paged == everything
+
+    async def test_lists_are_filtered(self, store: FactStore) -> None:
+        await enter(store, ANN, [said(likes("tea")), said(lives_in("Leeds"))])
+        await enter(store, ANN, [said(likes("tea"), day=1)])
+        category = FactFilter(category=FactCategory.PERSONAL_INFO)
+        status = FactFilter(status=FactStatus.STABLE)
+        both = FactFilter(category=FactCategory.PERSONAL_INFO, status=FactStatus.STABLE)
+        texts = [
+            [fact.text for fact in await store.list_facts(ANN, which=which, after=None, limit=9)]
+            for which in (category, status, both)
+        ]
+        assert texts == [["Ann lives in Leeds"], ["Ann likes tea"], []]
+
+    async def test_search_orders_by_similarity(self, store: FactStore) -> None:
+        await enter(store, ANN, [said(likes("green tea")), said(likes("old trains")), said(likes("tea"))])
+        hits = await search(store, "Ann likes tea")
+        assert hits[0].fact.text == "Ann likes tea"
+        assert hits[0].similarity == pytest.approx(1.0, abs=1e-5)
+        assert [hit.similarity for hit in hits] == sorted((h.similarity for h in hits), reverse=True)
+        assert len(await search(store, "Ann likes tea", top_k=2)) == 2
+
+    async def test_equal_hits_are_ordered_by_id(self, store: FactStore) -> None:
+        scopes = (PROJECT, GLOBAL_SCOPE)
+        ids = [(await enter(store, ANN, [said(likes("tea"))], scope=scope))[0] for scope in scopes]
+        hits = await search(store, "Ann likes tea", reader=PROJECT)
+        assert [hit.fact.fact_id for hit in hits] == sorted(ids)
+
+    async def test_spec_3_3_confidence_decides_the_use(self, store: FactStore) -> None:
+        levels = {0.29: "rain", 0.3: "snow", 0.5: "wind", 0.51: "sun"}
+        await enter(store, ANN, [said(likes(what, confidence=c)) for c, what in levels.items()])
+        explicit = await search(store, "weather", confidence=0.3, includes_threshold=True)
+        passive = await search(store, "weather", confidence=0.5, includes_threshold=False)
+        assert {hit.fact.object for hit in explicit} == {"snow", "wind", "sun"}
+        assert {hit.fact.object for hit in passive} == {"sun"}
+
+    async def test_search_sees_what_the_reader_may(self, store: FactStore) -> None:
+        await enter(store, ANN, [said(likes("global tea"))])
+        await enter(store, ANN, [said(likes("project tea"))], scope=PROJECT)
+        await enter(store, ANN, [said(likes("other tea"))], scope=OTHER_PROJECT)
+        session = Scope(ScopeLevel.SESSION, "p1", "s1")
+        seen = {
+            reader: {hit.fact.object for hit in await search(store, "tea", reader=reader)}
+            for reader in (GLOBAL_SCOPE, PROJECT, session)
+        }
+        assert seen[GLOBAL_SCOPE] == {"global tea"}
+        assert seen[PROJECT] == seen[session] == {"global tea", "project tea"}
+
+    async def test_vectors_of_another_model_are_not_compared(self, store: FactStore) -> None:
+        await enter(store, ANN, [said(likes("tea"))], model="another-model")
+        await enter(store, ANN, [said(likes("coffee"))])
+        assert [hit.fact.object for hit in await search(store, "tea")] == ["coffee"]
+
+    async def test_hits_have_no_versions(self, store: FactStore) -> None:
+        for day in range(2):
+            await enter(store, ANN, [said(likes("tea"), day=day)])
+        [hit] = await search(store, "tea")
+        assert hit.fact.versions == ()
+        assert hit.fact.evidence_count == 2
+
+    async def test_owners_see_their_own_facts_alone(self, store: FactStore) -> None:
+        [fact_id] = await enter(store, ANN, [said(likes("tea"))])
+        for other in (BO, ANN_ELSEWHERE):
+            with pytest.raises(NotFound):
+                await store.get(other, fact_id)
+            assert await store.list_facts(other, which=FactFilter(), after=None, limit=5) == []
+            assert await search(store, "tea", owner=other) == []
+            async with store.writing(other) as writer:
+                assert await writer.records([keys_of(likes("tea"), GLOBAL_SCOPE)]) == []
+
+    async def test_writers_of_one_user_wait_for_each_other(self, store: FactStore) -> None:
+        batches = [[said(likes("tea"), day=i), said(lives_in(f"City{i}"), day=i)] for i in range(8)]
+        await asyncio.gather(*(enter(store, ANN, batch) for batch in batches))
+        facts = await store.list_facts(ANN, which=FactFilter(), after=None, limit=50)
+        tea = [fact for fact in facts if fact.predicate == "likes"]
+        assert [fact.evidence_count for fact in tea] == [8]
+        assert sum(fact.valid_to_time is None for fact in facts if fact.predicate == "lives_in") == 1
+
+    async def test_a_cancelled_writer_leaves_nothing(self, store: FactStore) -> None:
+        entered = asyncio.Event()
+        interaction_id = InteractionId(new_id())
+
+        async def write() -> None:
+            async with store.writing(ANN) as writer:
+                await writer.add_extracted([ExtractionResult(interaction_id, ())])
+                entered.set()
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(write())
+        await entered.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await store.extracted(ANN, [interaction_id]) == {}
+        assert len(await enter(store, ANN, [said(likes("tea"))])) == 1

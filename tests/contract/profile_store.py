@@ -1,0 +1,124 @@
+"""What every profile store must do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.common.turns import MessageRole
+from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, TenantId, UserId
+from services.semantic.profile.model import Observation, Preferences, Profile
+from services.semantic.profile.store import ProfileStore
+from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, new_id
+
+START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+PREFERENCES = Preferences(
+    response_format="bullet_points",
+    language="en",
+    preferred_sources=("b", "a"),
+    excluded_sources=("x",),
+    other={"tone": "dry"},
+)
+
+
+def observed(owner: Owner = ANN, *, hours: float = 0, **fields: object) -> Observation:
+    observation = Observation(
+        interaction_id=InteractionId(new_id()),
+        user_id=owner.user_id,
+        conversation_id="c1",
+        role=MessageRole.USER,
+        time=START + timedelta(hours=hours),
+        asks=False,
+        confidence=None,
+    )
+    return replace(observation, **fields)  # type: ignore[arg-type]
+
+
+class ProfileStoreContract:
+    """Subclass it with a fixture `store` that returns a fresh `ProfileStore`."""
+
+    async def test_a_profile_that_was_never_written_is_empty(self, store: ProfileStore) -> None:
+        assert await store.get(ANN) == Profile(user_id=UserId("ann"))
+
+    async def test_preferences_are_read_as_they_were_written(self, store: ProfileStore) -> None:
+        async with store.writing(ANN) as writer:
+            await writer.put_preferences(Preferences(language="de"), etag="e1", update_time=START)
+        async with store.writing(ANN) as writer:
+            assert (await writer.get()).etag == "e1"
+            await writer.put_preferences(PREFERENCES, etag="e2", update_time=START + timedelta(days=1))
+        profile = await store.get(ANN)
+        assert (profile.preferences, profile.etag) == (PREFERENCES, "e2")
+        assert profile.update_time == START + timedelta(days=1)
+
+    async def test_nothing_is_written_when_a_block_fails(self, store: ProfileStore) -> None:
+        with pytest.raises(RuntimeError):
+            async with store.writing(ANN) as writer:
+                await writer.put_preferences(PREFERENCES, etag="e1", update_time=START)
+                raise RuntimeError
+        assert (await store.get(ANN)).etag == ""
+
+    async def test_receipts_are_kept(self, store: ProfileStore) -> None:
+        receipt = Receipt(RequestKey("k", "r", "d"), "answer", START)
+        async with store.writing(ANN) as writer:
+            await writer.add_receipt(receipt, forget_before=START)
+            assert await writer.receipt(RequestKey("k", "r", "other")) == receipt
+            assert await writer.receipt(RequestKey("k", "r2", "d")) is None
+
+    async def test_interactions_are_counted(self, store: ProfileStore) -> None:
+        batch = [
+            observed(asks=True, confidence=500_000),
+            observed(hours=24, conversation_id="c2", confidence=1_000_000),
+            observed(hours=2),
+            observed(hours=1, role=MessageRole.ASSISTANT),
+            observed(hours=-48, role=MessageRole.SYSTEM),
+        ]
+        assert await store.observe(ANN.tenant_id, batch) == 5
+        statistics = (await store.get(ANN)).statistics
+        assert (statistics.user_turn_count, statistics.assistant_turn_count) == (3, 1)
+        assert (statistics.conversation_count, statistics.question_count) == (2, 1)
+        assert statistics.mean_confidence == pytest.approx(0.75)
+        assert statistics.peak_hours == (9, 11)
+        assert statistics.first_interaction_time == START - timedelta(hours=48)
+        assert statistics.last_interaction_time == START + timedelta(hours=24)
+
+    async def test_an_interaction_counts_once(self, store: ProfileStore) -> None:
+        one, two = observed(), observed(hours=1)
+        assert await store.observe(ANN.tenant_id, [one, one]) == 1
+        assert await store.observe(ANN.tenant_id, [one, two]) == 1
+        assert await store.observe(ANN.tenant_id, [two]) == 0
+        statistics = (await store.get(ANN)).statistics
+        assert (statistics.user_turn_count, statistics.conversation_count) == (2, 1)
+        assert statistics.peak_hours == (9, 10)
+
+    async def test_a_batch_may_be_of_several_users(self, store: ProfileStore) -> None:
+        batch = [observed(ANN), observed(BO), observed(BO, hours=1)]
+        assert await store.observe(ANN.tenant_id, batch) == 3
+        counts = [(await store.get(owner)).statistics.user_turn_count for owner in (ANN, BO)]
+        assert counts == [1, 2]
+        assert (await store.get(BO)).statistics.peak_hours == (9, 10)
+
+    async def test_order_and_cutting_do_not_matter(self, store: ProfileStore) -> None:
+        batch = [observed(ANN, hours=i / 3, conversation_id=f"c{i % 3}", confidence=i * 7_001) for i in range(20)]
+        await store.observe(ANN.tenant_id, batch)
+        for i in reversed(range(20)):
+            await store.observe(TenantId("globex"), batch[i : i + 2])
+        assert (await store.get(ANN_ELSEWHERE)).statistics == (await store.get(ANN)).statistics
+
+    async def test_overlapping_batches_at_once_count_each_once(self, store: ProfileStore) -> None:
+        batch = [observed(owner, hours=i) for i in range(12) for owner in (ANN, BO)]
+        counted = await asyncio.gather(
+            *(store.observe(ANN.tenant_id, batch[i:] if i % 2 else list(reversed(batch))) for i in range(6))
+        )
+        assert sum(counted) == len(batch)
+        assert (await store.get(BO)).statistics.user_turn_count == 12
+
+    async def test_tenants_are_apart(self, store: ProfileStore) -> None:
+        one = observed()
+        async with store.writing(ANN) as writer:
+            await writer.put_preferences(PREFERENCES, etag="e1", update_time=START)
+        await store.observe(ANN.tenant_id, [one])
+        assert await store.get(ANN_ELSEWHERE) == Profile(user_id=UserId("ann"))
+        assert await store.observe(TenantId("globex"), [one]) == 1

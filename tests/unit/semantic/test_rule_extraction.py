@@ -1,0 +1,270 @@
+"""Facts by rules, on worked examples."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+
+from services.common.turns import MessageRole, Turn
+from services.semantic.config import ExtractionSettings
+from services.semantic.facts.extraction.rules import RuleFactExtractor
+from services.semantic.facts.model import FactCategory, FactDraft
+from services.semantic.model import InteractionId, SourceInteraction, UserId
+
+TUESDAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def source(
+    text: str, *, speaker: str = "Nadia", role: MessageRole = MessageRole.USER, said: datetime = TUESDAY
+) -> SourceInteraction:
+    return SourceInteraction(
+        InteractionId(str(uuid.uuid4())), UserId("u"), "c", 0, Turn(role, text, said, speaker)
+    )
+
+
+def facts(text: str, *, speaker: str = "Nadia", **options: object) -> list[FactDraft]:
+    return RuleFactExtractor().facts_of(source(text, speaker=speaker, **options))  # type: ignore[arg-type]
+
+
+def triples(text: str, **options: object) -> list[tuple[str, str, str]]:
+    return [(f.subject, f.predicate, f.object) for f in facts(text, **options)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "statement", "predicate", "value"),
+    [
+        # who somebody is
+        ("My name is Sofia Alvarez.", "Nadia's name is Sofia Alvarez", "has_name", "Sofia Alvarez"),
+        ("Call me Nadi, please.", "Nadia wants to be called Nadi", "preferred_name", "Nadi"),
+        ("I live in Lisbon.", "Nadia lives in Lisbon", "lives_in", "Lisbon"),
+        ("I'm based in New York these days.", "Nadia is based in New York", "lives_in", "New York"),
+        ("i live in berlin", "Nadia lives in Berlin", "lives_in", "Berlin"),
+        ("Well, I just moved to Porto!", "Nadia moved to Porto", "lives_in", "Porto"),
+        ("I used to live in Ghent.", "Nadia used to live in Ghent", "lived_in", "Ghent"),
+        ("I'm from Chile originally.", "Nadia is from Chile originally", "comes_from", "Chile"),
+        ("I'm 34 years old.", "Nadia is 34 years old", "age", "34"),
+        ("I work for Acme.", "Nadia works for Acme", "works_at", "Acme"),
+        ("I've got a job at Crumb & Co.", "Nadia has got a job at Crumb & Co", "works_at", "Crumb & Co"),
+        ("I'm a software engineer.", "Nadia is a software engineer", "works_as", "software engineer"),
+        ("I teach maths at a school.", "Nadia teaches maths at a school", "teaches", "maths at a school"),
+        ("I got promoted to team lead.", "Nadia got promoted to team lead", "works_as", "team lead"),
+        ("I no longer work at Google.", "Nadia no longer works at Google", "left_job", "Google"),
+        ("I study physics at Leiden.", "Nadia studies physics at Leiden", "studies", "physics"),
+        ("I speak Dutch and French.", "Nadia speaks Dutch and French", "speaks", "Dutch and French"),
+        # limits
+        ("I'm allergic to nuts.", "Nadia is allergic to nuts", "allergic_to", "nuts"),
+        ("I've got a peanut allergy.", "Nadia has got a peanut allergy", "allergic_to", "peanut"),
+        ("I'm vegetarian, what can I cook?", "Nadia is vegetarian", "follows_diet", "vegetarian"),
+        ("I don't eat meat anymore.", "Nadia does not eat meat anymore", "does_not_eat", "meat"),
+        ("I've stopped drinking coffee.", "Nadia has stopped drinking coffee", "does_not_drink", "coffee"),
+        ("I don't drink.", "Nadia does not drink", "does_not_drink", "alcohol"),
+        ("I have asthma.", "Nadia has asthma", "has_condition", "asthma"),
+        ("My budget is 2,000 euros.", "Nadia's budget is 2,000 euros", "has_budget", "2,000 euros"),
+        # likes and dislikes
+        ("I love hiking.", "Nadia loves hiking", "likes", "hiking"),
+        ("I really like spicy food.", "Nadia likes spicy food", "likes", "spicy food"),
+        ("I prefer tea to coffee.", "Nadia prefers tea to coffee", "prefers", "tea to coffee"),
+        ("I can't stand cold water.", "Nadia cannot stand cold water", "dislikes", "cold water"),
+        ("I've gone off chocolate.", "Nadia has gone off chocolate", "dislikes", "chocolate"),
+        ("I'm not a morning person.", "Nadia is not a morning person", "dislikes", "mornings"),
+        ("My favourite colour is green.", "Nadia's favourite colour is green", "favourite_colour", "green"),
+        # people
+        ("My dog's name is Biscuit.", "Nadia has a dog named Biscuit", "has_dog", "Biscuit"),
+        ("My wife is called Clara.", "Nadia has a wife named Clara", "has_wife", "Clara"),
+        ("We have two kids.", "Nadia has two kids", "has_children", "two kids"),
+        ("I adopted a dog named Max.", "Nadia adopted a dog named Max", "has_pet", "a dog named Max"),
+        ("I'm pregnant.", "Nadia is pregnant", "expecting", "pregnant"),
+        ("I'm divorced.", "Nadia is divorced", "relationship_status", "divorced"),
+        # life
+        ("I play the cello.", "Nadia plays the cello", "plays", "the cello"),
+        ("I'm learning Spanish.", "Nadia is learning Spanish", "learning", "Spanish"),
+        ("I bought a house in Porto.", "Nadia bought a house in Porto", "bought", "a house in Porto"),
+        ("I want to learn to sail.", "Nadia wants to learn to sail", "wants_to", "learn to sail"),
+        ("I carry an inhaler.", "Nadia carries an inhaler", "carries_medication", "an inhaler"),
+    ],
+)
+def test_spec_3_2_a_statement_becomes_a_fact(said: str, statement: str, predicate: str, value: str) -> None:
+    [fact] = facts(said)
+    assert (fact.text, fact.subject, fact.predicate, fact.object) == (statement, "Nadia", predicate, value)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I think so.",
+        "Yeah, I know, right?",
+        "I'm fine, thanks. How are you?",
+        "I like it a lot.",
+        "I love you!",
+        "I like how you think.",
+        "I love the idea.",
+        "I'm so proud of you.",
+        "I'm sure it will work.",
+        "If I moved to Berlin, I would miss the sea.",
+        "I wish I lived in Paris.",
+        "Do you think I should move to Rome?",
+        "I'd live in Rome if I could.",
+        "I live in fear of the printer.",
+        "I moved to React last month.",
+        "I'm 5 minutes away.",
+        "I'll think about it.",
+        "I'll be there in five minutes.",
+        "She said I work too much.",
+        "Here is my draft: \"I work at Nova and I love space.\"",
+        "> I live in Paris\nWhat does this mean?",
+        "```\n# I live in Paris\nname = 'I work at Acme'\n```",
+        "Can you write me a poem about the sea?",
+        "Please write a function that sorts a list.",
+        "Please don't laugh.",
+        "Never give up.",
+        "Your birthday is on the 5th of May.",
+        "It is raining.",
+        "",
+        "...",
+    ],
+)
+def test_spec_3_2_noise_gives_no_fact(said: str) -> None:
+    assert facts(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "suffix", "since"),
+    [
+        ("I'm going to run a marathon next Friday.", "next Friday (2026-03-20)", "2026-03-20"),
+        ("Tomorrow I'm flying to Rome.", "flying to Rome tomorrow (2026-03-11)", "2026-03-11"),
+        ("We're getting married in June.", "in June (2026-06)", "2026-06-01"),
+        ("I have a dentist appointment on Thursday.", "on Thursday (2026-03-12)", "2026-03-12"),
+        ("I moved to Porto last month.", "last month (2026-02)", "2026-02-01"),
+        ("I've been vegan since 2019.", "since 2019", "2019-01-01"),
+        ("I'll be visiting my aunt on the 2nd of May 2027.", "on the 2nd of May 2027", "2027-05-02"),
+        ("I'm travelling to Oslo in two weeks.", "in two weeks (2026-03-24)", "2026-03-24"),
+        ("Yesterday I went to a pottery workshop.", "yesterday (2026-03-09)", "2026-03-09"),
+        ("I sprained my ankle a week ago.", "a week ago (2026-03-03)", "2026-03-03"),
+    ],
+)
+def test_spec_3_2_dates_count_from_the_turn(said: str, suffix: str, since: str) -> None:
+    [fact] = facts(said)
+    assert fact.text.endswith(suffix)
+    assert fact.valid_from is not None
+    assert fact.valid_from.date().isoformat() == since
+
+
+def test_one_sentence_may_state_several_facts() -> None:
+    assert triples("I work at Acme as a data engineer, and I live in Lisbon with my sister Anna.") == [
+        ("Nadia", "works_at", "Acme"),
+        ("Nadia", "works_as", "data engineer"),
+        ("Nadia", "has_sister", "Anna"),
+        ("Nadia", "lives_in", "Lisbon"),
+    ]
+
+
+def test_a_move_tells_of_both_places() -> None:
+    assert triples("We moved from Leeds to Bristol last month.") == [
+        ("Nadia", "lives_in", "Bristol"),
+        ("Nadia", "lived_in", "Leeds"),
+    ]
+
+
+def test_relatives_are_subjects_of_their_own() -> None:
+    found = facts("My sister Anna works at Nova, and my brother lives in Oslo.")
+    assert [(f.subject, f.predicate, f.object) for f in found] == [
+        ("Nadia", "has_sister", "Anna"),
+        ("Anna", "works_at", "Nova"),
+        ("Nadia's brother", "lives_in", "Oslo"),
+    ]
+    assert [f.text for f in found[1:]] == ["Nadia's sister Anna works at Nova", "Nadia's brother lives in Oslo"]
+
+
+def test_several_relatives_keep_the_plural() -> None:
+    assert [f.text for f in facts("My parents live in Madrid.")] == ["Nadia's parents live in Madrid"]
+
+
+def test_somebody_named_is_believed_less() -> None:
+    [fact] = facts("Leila's getting married in May!")
+    assert (fact.text, fact.subject) == ("Leila is getting married in May (2026-05)", "Leila")
+    assert fact.confidence < facts("I'm getting married in May!")[0].confidence
+
+
+def test_a_start_date_is_joined_to_the_job() -> None:
+    [fact] = facts("I got it! I'm joining the Tide Museum! I start on Monday the 11th of May.")
+    assert fact.text == "Nadia is joining the Tide Museum and starts on Monday the 11th of May (2026-05-11)"
+    assert fact.valid_from == datetime(2026, 5, 11, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ("Please always answer in German.", "always answer in German"),
+        ("please don't use emojis", "don't use emojis"),
+        ("From now on, reply in French.", "reply in French"),
+        ("Never use bullet points in your answers.", "Never use bullet points in your answers"),
+        ("Always cite sources when I ask about health.", "Always cite sources when I ask about health"),
+    ],
+)
+def test_standing_orders_are_instructions(said: str, order: str) -> None:
+    [fact] = facts(said, speaker="")
+    assert (fact.category, fact.object) == (FactCategory.INSTRUCTION, order)
+
+
+def test_what_is_to_be_remembered_weighs_more() -> None:
+    [asked] = facts("Remember that I prefer window seats.")
+    [told] = facts("I prefer window seats.")
+    assert (asked.text, asked.predicate) == (told.text, "prefers")
+    assert asked.importance > told.importance
+    [other] = facts("Remember that the spare key is under my blue pot.", speaker="")
+    assert other.text == "The user asked to remember: the spare key is under their blue pot"
+
+
+def test_a_promise_to_somebody_keeps_its_words() -> None:
+    [fact] = facts("I'll bring you a new jar in August.", speaker="Owen")
+    assert fact.text == 'Owen said: "I\'ll bring you a new jar in August" (2026-08)'
+    assert facts("I'll bring you a new jar in August.", speaker="") == []
+
+
+def test_a_doubt_lowers_confidence() -> None:
+    [sure], [unsure] = facts("I'm moving to Oslo."), facts("I'm probably moving to Oslo.")
+    assert unsure.confidence < 0.5 < sure.confidence
+
+
+def test_speakers_without_a_name_are_the_user() -> None:
+    [fact] = facts("I live in Lisbon.", speaker="  ")
+    assert (fact.text, fact.subject) == ("The user lives in Lisbon", "The user")
+
+
+def test_only_people_are_read_unless_set_otherwise() -> None:
+    turn = source("I live in Lisbon.", role=MessageRole.ASSISTANT)
+    assert RuleFactExtractor().facts_of(turn) == []
+    settings = ExtractionSettings(roles=frozenset({MessageRole.ASSISTANT}))
+    assert len(RuleFactExtractor(settings).facts_of(turn)) == 1
+
+
+def test_lists_of_a_user_are_read_and_code_is_not() -> None:
+    text = "About me:\n1. I am vegan\n2. I live in Ghent\n```python\n# I live in Rome\n```"
+    assert triples(text) == [("Nadia", "follows_diet", "vegan"), ("Nadia", "lives_in", "Ghent")]
+
+
+def test_facts_of_one_turn_are_bounded() -> None:
+    text = " ".join(f"I love number {i} tea." for i in range(100))
+    assert len(facts(text)) == ExtractionSettings().facts_per_turn_max
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["I ", "and I ", "my sister ", "really ", "a, ", '"', "`", "I'm a very ", "on Friday ", "A.", "not ", "if ", "1. "],
+)
+def test_time_is_linear_in_length(unit: str) -> None:
+    """A pattern that backtracks without bound would take seconds for these."""
+    extractor = RuleFactExtractor()
+    started = time.perf_counter()
+    extractor.facts_of(source((unit * 8_000)[:8_000]))
+    assert time.perf_counter() - started < 1.0
+
+
+async def test_batches_do_not_change_what_is_found() -> None:
+    sources = [source(text) for text in ("I live in Oslo.", "Hello!", "I play the cello.") * 20]
+    extractor = RuleFactExtractor()
+    together = await extractor.extract(sources)
+    assert together == [(await extractor.extract([one]))[0] for one in sources]

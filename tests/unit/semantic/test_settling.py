@@ -1,0 +1,147 @@
+"""How a fact's state follows from what was said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.identity import exclude_each_other, keys_of, normalised
+from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement
+from services.semantic.facts.ledger import FactLedger
+from tests.contract.fact_samples import ANN, DAY_ONE, MODEL, likes, lives_in, new_id, said, vector
+
+
+def settled(*statements: Statement) -> dict[str, Fact]:
+    """The facts of the statements, by object."""
+    ledger = FactLedger(ANN.user_id, EvidenceSettings(), new_id=new_id, model=MODEL)
+    for statement in statements:
+        ledger.enter(statement, GLOBAL_SCOPE, vector(statement.draft.text))
+    return {change.fact.object or change.fact.text: change.fact for change in ledger.changes()}
+
+
+def works_at(company: str, predicate: str = "works_at") -> FactDraft:
+    return replace(lives_in(company), text=f"Ann {predicate} {company}", predicate=predicate)
+
+
+def test_spec_3_4_a_confirmation_adds_to_confidence() -> None:
+    fact = settled(*(said(likes("tea"), day=day) for day in range(3)))["tea"]
+    assert fact.confidence == pytest.approx(1 - 0.2 * 0.95**2)
+    assert [version.reason for version in fact.versions] == ["confirmed", "confirmed"]
+    assert [version.confidence for version in fact.versions] == [0.8, pytest.approx(1 - 0.2 * 0.95)]
+    assert fact.versions[1].replaced_time == DAY_ONE + timedelta(days=2)
+    assert (fact.evidence_count, fact.status) == (3, FactStatus.STABLE)
+
+
+def test_a_surer_statement_raises_confidence_to_its_own() -> None:
+    fact = settled(said(likes("tea", confidence=0.4)), said(likes("tea", confidence=0.9), day=1))["tea"]
+    assert fact.confidence == pytest.approx(0.9 + 0.05 * 0.1)
+
+
+def test_the_latest_wording_is_the_text() -> None:
+    reworded = replace(likes("tea"), text="Ann is fond of tea")
+    fact = settled(said(reworded, day=2), said(likes("tea"), day=1))["tea"]
+    assert fact.text == "Ann is fond of tea"
+    assert fact.versions[0].text == "Ann likes tea"
+
+
+def test_a_later_value_ends_the_earlier_ones_validity() -> None:
+    facts = settled(said(lives_in("Leeds")), said(lives_in("Bristol"), day=9))
+    leeds, bristol = facts["Leeds"], facts["Bristol"]
+    assert leeds.valid_to_time == DAY_ONE + timedelta(days=9)
+    assert bristol.valid_to_time is None
+    assert leeds.contradictions == (bristol.fact_id,)
+    assert bristol.contradictions == (leeds.fact_id,)
+    assert [version.reason for version in leeds.versions] == ["superseded"]
+    assert leeds.text == "Ann lives in Leeds"
+
+
+def test_a_value_that_is_told_again_holds_again() -> None:
+    facts = settled(said(lives_in("Leeds")), said(lives_in("Bristol"), day=1), said(lives_in("Leeds"), day=2))
+    assert facts["Leeds"].valid_to_time is None
+    assert facts["Bristol"].valid_to_time == DAY_ONE + timedelta(days=2)
+    assert [version.reason for version in facts["Leeds"].versions] == ["superseded", "confirmed"]
+
+
+def test_validity_ends_when_the_successor_begins() -> None:
+    start = DAY_ONE + timedelta(days=30)
+    joins = replace(works_at("Nova", "starts_job"), valid_from=start)
+    assert settled(said(works_at("Acme")), said(joins, day=3))["Acme"].valid_to_time == start
+
+
+def test_doubts_end_nothing() -> None:
+    facts = settled(said(lives_in("Leeds")), said(lives_in("Bristol", confidence=0.4), day=1))
+    assert facts["Leeds"].valid_to_time is None
+    assert facts["Leeds"].contradictions == (facts["Bristol"].fact_id,)
+
+
+def test_leaving_a_job_ends_that_job_alone() -> None:
+    facts = settled(said(works_at("Acme")), said(works_at("Acme ", "left_job"), day=2))
+    by_predicate = {fact.predicate: fact for fact in facts.values()}
+    assert "Acme" in facts
+    assert by_predicate["left_job"].valid_to_time is None
+    other = settled(said(works_at("Nova")), said(works_at("Acme", "left_job"), day=2))
+    assert other["Nova"].valid_to_time is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "excluded"),
+    [
+        (lives_in("Leeds"), lives_in("Bristol"), True),
+        (lives_in("Leeds"), lives_in("Leeds, England"), False),
+        (works_at("Acme"), works_at("Nova", "starts_job"), True),
+        (works_at("Acme"), works_at("acme", "left_job"), True),
+        (works_at("Acme"), works_at("Nova", "left_job"), False),
+        (likes("tea"), replace(likes("tea"), predicate="dislikes"), True),
+    ],
+)
+def test_what_excludes_each_other(one: FactDraft, other: FactDraft, excluded: bool) -> None:
+    assert exclude_each_other(one, other) is excluded
+    assert keys_of(one, GLOBAL_SCOPE).topic == keys_of(other, GLOBAL_SCOPE).topic
+
+
+def test_other_subjects_and_scopes_have_other_topics() -> None:
+    project = Scope(ScopeLevel.PROJECT, "p")
+    topics = {
+        keys_of(lives_in("Leeds"), GLOBAL_SCOPE).topic,
+        keys_of(lives_in("Leeds"), project).topic,
+        keys_of(replace(lives_in("Leeds"), subject="Bo"), GLOBAL_SCOPE).topic,
+    }
+    assert len(topics) == 3
+    assert keys_of(works_at("a hospital"), GLOBAL_SCOPE).topic is None
+
+
+def test_a_statement_without_parts_is_known_by_its_text() -> None:
+    plain = replace(likes("tea"), subject="", predicate="", object="")
+    assert len(settled(said(plain), said(likes("tea"), day=1))) == 1
+    assert len(settled(said(likes("tea")), said(plain, day=1))) == 1
+    facts = settled(said(plain), said(likes("tea"), day=1))
+    assert facts["tea"].predicate == "likes"
+
+
+def test_events_of_different_days_are_different() -> None:
+    def trip(day: int) -> FactDraft:
+        return replace(likes("a trip"), predicate="event", valid_from=DAY_ONE + timedelta(days=day))
+
+    assert keys_of(trip(1), GLOBAL_SCOPE).identity != keys_of(trip(2), GLOBAL_SCOPE).identity
+    assert keys_of(trip(1), GLOBAL_SCOPE).identity == keys_of(trip(1), GLOBAL_SCOPE).identity
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("The Fox", "fox"), ("their  dog!", "dog"), ("Crumb & Co.", "crumb co"), ("a", "A")]
+)
+def test_normalised(one: str, other: str) -> None:
+    assert normalised(one) == normalised(other)
+
+
+def test_versions_are_bounded_and_evidence_is_not() -> None:
+    settings = EvidenceSettings(versions_max=3)
+    ledger = FactLedger(ANN.user_id, settings, new_id=new_id, model=MODEL)
+    for day in range(10):
+        fact_id = ledger.enter(said(likes("tea"), day=day), GLOBAL_SCOPE, vector("Ann likes tea"))
+    [change] = ledger.changes()
+    assert len(change.fact.versions) == 3
+    assert ledger.state(fact_id).evidence_count == 10
