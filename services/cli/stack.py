@@ -33,7 +33,7 @@ from services.session.app import SessionResources, open_session
 
 _log = structlog.get_logger(__name__)
 
-SECRET_FILE = "service-secret"
+SECRET_FILE = "service-secret"  # noqa: S105 - the name of the file
 
 _POSTGRES_RESTART_SECONDS = 1.0
 

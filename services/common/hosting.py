@@ -40,7 +40,9 @@ class HostSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="MNEME_", frozen=True, extra="ignore")
 
-    listen: str = Field(default="", description="Address to listen on, host:port or unix:/path. Empty: the service's own.")
+    listen: str = Field(
+        default="", description="Address to listen on, host:port or unix:/path. Empty: the service's own."
+    )
     postgres_url: str = Field(default="", description="PostgreSQL as the services' role. Empty: the embedded server.")
     postgres_owner_url: str = Field(
         default="", description="PostgreSQL as the owner of the schemas, for migrations. Empty: they are not run."
@@ -49,21 +51,30 @@ class HostSettings(BaseSettings):
     behind_pgbouncer: bool = Field(default=False, description="The URL leads to PgBouncer in transaction mode.")
     data_dir: Path | None = Field(default=None, description="Folder of the embedded engines and the model.")
     qdrant_dir: Path | None = Field(default=None, description="Folder of the embedded vector engine.")
+    qdrant_url: str = Field(
+        default="", description="Qdrant server, http:// or https:// with its gRPC port. Empty: the embedded engine."
+    )
+    qdrant_api_key: SecretStr = Field(default=SecretStr(""), description="API key of the Qdrant server, if it has one.")
+    qdrant_tls_authority: Path | None = Field(
+        default=None, description="Authority of the Qdrant server's certificate, PEM. Empty: the public ones."
+    )
     embedding_model_dir: Path | None = Field(
         default=None, description="Folder with model.onnx and tokenizer.json to use instead of the packaged model."
     )
     embedding_threads: int = Field(default=2, ge=1, le=64, description="Threads of one run of the embedding model.")
-    service_secret: SecretStr = Field(default=SecretStr(""), description="Secret shared by all services, at least 32 bytes.")
+    service_secret: SecretStr = Field(default=SecretStr(""), description="Secret of all services, at least 32 bytes.")
     service_secret_file: Path | None = Field(default=None, description="File that holds it instead.")
     api_keys_file: Path | None = Field(default=None, description="API keys. Without it, development mode on loopback.")
     tls_certificate: Path | None = Field(default=None, description="Certificate of this service, PEM.")
     tls_key: Path | None = Field(default=None, description="Its private key, PEM.")
-    tls_authority: Path | None = Field(default=None, description="Authority of the other side's certificate, PEM: mutual TLS.")
+    tls_authority: Path | None = Field(default=None, description="Authority of the other side, PEM: mutual TLS.")
     otlp_endpoint: str = Field(default="", description="Where traces and metrics go, OTLP over gRPC. Empty: nowhere.")
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
     max_deadline_seconds: float = Field(default=300.0, gt=0, description="Longer deadlines are cut to it.")
-    session_store_url: str = Field(default="", description="redis:// or rediss:// URL. Empty: sessions live in the process.")
+    session_store_url: str = Field(
+        default="", description="redis:// or rediss:// URL. Empty: sessions live in the process."
+    )
     session_target: str = Field(default="127.0.0.1:7701", description="Where the gateway finds the session tier.")
     episodic_target: str = Field(default="127.0.0.1:7702", description="Where the gateway finds the episodic tier.")
     semantic_target: str = Field(default="127.0.0.1:7703", description="Where the gateway finds the semantic tier.")

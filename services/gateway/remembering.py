@@ -62,7 +62,7 @@ class StreamSummary:
 class RememberSettings:
     """How writes are grouped."""
 
-    limits: JournalLimits = JournalLimits()
+    limits: JournalLimits = field(default_factory=JournalLimits)
     stream_group_turns: int = 256  # turns of a stream that share one commit
     stream_group_seconds: float = 0.05  # how long a group waits for more
 
@@ -132,9 +132,7 @@ class Remembering:
                 if isinstance(outcome, Appended):
                     summary.accept(outcome)
                 else:
-                    summary.refuse(
-                        Refused(index, outcome), named_max=self._settings.limits.stream_refused_max
-                    )
+                    summary.refuse(Refused(index, outcome), named_max=self._settings.limits.stream_refused_max)
                 index += 1
         return summary
 

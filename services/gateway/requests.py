@@ -87,8 +87,7 @@ class RequestReader:
         violations.count("items[].turns", turn_count, count_max=limits.turns_per_batch_max)
         violations.raise_if_any()
         return [
-            self.remember_or_error(item, now=now, path=f"items[{index}].")
-            for index, item in enumerate(request.items)
+            self.remember_or_error(item, now=now, path=f"items[{index}].") for index, item in enumerate(request.items)
         ]
 
     def remember_or_error(
@@ -187,9 +186,7 @@ class RequestReader:
     def page_size(self, value: int) -> int:
         """The page size to use."""
         violations = Violations()
-        size = violations.page_size(
-            value, default=self._limits.page_size_default, maximum=self._limits.page_size_max
-        )
+        size = violations.page_size(value, default=self._limits.page_size_default, maximum=self._limits.page_size_max)
         violations.raise_if_any()
         return size
 
@@ -206,9 +203,7 @@ class RequestReader:
         """The dead letters to put back."""
         violations = Violations()
         self._request_id(violations, request.request_id)
-        violations.count(
-            "delivery_ids", len(request.delivery_ids), count_min=1, count_max=self._limits.retry_ids_max
-        )
+        violations.count("delivery_ids", len(request.delivery_ids), count_min=1, count_max=self._limits.retry_ids_max)
         violations.raise_if_any()
         return list(request.delivery_ids)
 
@@ -217,9 +212,7 @@ class RequestReader:
             violations.text(f"{path}{name}", value, chars_max=self._limits.journal.id_chars_max)
 
     def _request_id(self, violations: Violations, value: str, *, path: str = "", required: bool = True) -> None:
-        violations.text(
-            f"{path}request_id", value, chars_max=self._limits.journal.id_chars_max, required=required
-        )
+        violations.text(f"{path}request_id", value, chars_max=self._limits.journal.id_chars_max, required=required)
 
     @staticmethod
     def _tiers(violations: Violations, values: Sequence[int]) -> tuple[Tier, ...]:
@@ -241,9 +234,7 @@ class RequestReader:
         path: str = "",
     ) -> Scope:
         try:
-            return scope_from_proto(
-                request.scope, present=request.HasField("scope"), field_path=f"{path}{name}"
-            )
+            return scope_from_proto(request.scope, present=request.HasField("scope"), field_path=f"{path}{name}")
         except InvalidArgument as error:
             violations.include(error)
             return Scope()
@@ -267,4 +258,3 @@ class RequestReader:
         except InvalidArgument as error:
             violations.include(error)
             return None
-

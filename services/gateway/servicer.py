@@ -165,16 +165,12 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
         found = await self._use.sessions.get(
             current_principal(), request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
         )
-        return pb.GetSessionResponse(
-            session=found.session, rebuilt=found.is_rebuilt, degraded=found.is_degraded
-        )
+        return pb.GetSessionResponse(session=found.session, rebuilt=found.is_rebuilt, degraded=found.is_degraded)
 
     async def EndSession(self, request: pb.EndSessionRequest, context: Context) -> pb.EndSessionResponse:
         """See the proto."""
         principal = current_principal()
-        self._use.reader.user(
-            request.user_id, conversation_id=request.conversation_id, request_id=request.request_id
-        )
+        self._use.reader.user(request.user_id, conversation_id=request.conversation_id, request_id=request.request_id)
         archived = await self._use.sessions.end(
             principal,
             _caller(principal),
@@ -197,9 +193,7 @@ class DeliveryServicer(_Base, gateway_pb2_grpc.DeliveryServiceServicer):
         now_seconds = self._use.clock.now().timestamp()
         return pb.GetBacklogResponse(tiers=[convert.tier_backlog(item, now_seconds) for item in backlog])
 
-    async def ListDeadLetters(
-        self, request: pb.ListDeadLettersRequest, context: Context
-    ) -> pb.ListDeadLettersResponse:
+    async def ListDeadLetters(self, request: pb.ListDeadLettersRequest, context: Context) -> pb.ListDeadLettersResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
         tier = self._use.reader.tier_filter(request.tier if request.HasField("tier") else None)

@@ -56,9 +56,7 @@ class SessionAccess:
         """
         turns = [
             _session_turn(interaction_id, appended.first_position + offset, turn_to_proto(turn))
-            for offset, (interaction_id, turn) in enumerate(
-                zip(appended.interaction_ids, command.turns, strict=True)
-            )
+            for offset, (interaction_id, turn) in enumerate(zip(appended.interaction_ids, command.turns, strict=True))
         ]
         try:
             await self.append_turns(
@@ -162,9 +160,7 @@ class SessionAccess:
         command = RememberCommand(
             user_id=request.user_id,
             conversation_id=request.session_id,
-            turns=tuple(
-                turn_from_proto(t.turn, now=now, field_path=f"turns[{i}]") for i, t in enumerate(unlogged)
-            ),
+            turns=tuple(turn_from_proto(t.turn, now=now, field_path=f"turns[{i}]") for i, t in enumerate(unlogged)),
             # A repeat of the same EndSession must not archive the same turns again.
             request_id=f"end-session:{request.request_id}"[:128],
         )

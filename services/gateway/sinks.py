@@ -237,9 +237,7 @@ def _by_conversation(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]
         yield list(group)
 
 
-def _outcome(
-    deliveries: Sequence[Delivery], errors: Iterable[tuple[bool, common_pb2.ItemError]]
-) -> DeliveryOutcome:
+def _outcome(deliveries: Sequence[Delivery], errors: Iterable[tuple[bool, common_pb2.ItemError]]) -> DeliveryOutcome:
     """Pairs deliveries with the results of a call, which come in the same order."""
     done: list[Delivery] = []
     failed: list[DeliveryFailure] = []

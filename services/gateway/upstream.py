@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import grpc
 
@@ -18,9 +18,6 @@ from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
 from services.common.errors_grpc import from_rpc_error
-
-Request = TypeVar("Request", contravariant=True)
-Response = TypeVar("Response", covariant=True)
 
 
 class MetadataSource(Protocol):

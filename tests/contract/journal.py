@@ -162,9 +162,7 @@ class JournalContract:
         )
         assert list(await journal.speakers("acme", "u1")) == ["Al", "Bo"]
 
-    async def test_a_session_delivery_waits_for_the_direct_attempt(
-        self, journal: Journal, clock: FakeClock
-    ) -> None:
+    async def test_a_session_delivery_waits_for_the_direct_attempt(self, journal: Journal, clock: FakeClock) -> None:
         appended = await append(journal, command("a"))
         assert await take(journal, Tier.SESSION) == ()
         await journal.complete("acme", Tier.SESSION, appended.interaction_ids)

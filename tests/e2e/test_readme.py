@@ -24,7 +24,7 @@ DEFAULT_ADDRESS = "127.0.0.1:7700"
 def block(name: str) -> str:
     found = dict(BLOCK.findall((ROOT / "README.md").read_text("utf-8")))
     assert set(found) == {"grpcurl", "python", "console"}
-    return found[name]
+    return str(found[name])
 
 
 async def run(arguments: list[str], *, environment: dict[str, str] | None = None, text: str = "") -> str:
@@ -65,7 +65,7 @@ async def test_first_calls_with_grpcurl(stack: RunningStack, request: pytest.Fix
     assert len(written["interactions"]) == 2
     assert not recalled.get("degraded")
     assert 0 < context["token_count"] <= 400  # reflection names fields as the protos do
-    assert [i["turn"]["content"] for i in transcript["interactions"]][0].startswith("I moved to Lisbon")
+    assert transcript["interactions"][0]["turn"]["content"].startswith("I moved to Lisbon")
 
 
 async def test_first_calls_with_python(stack: RunningStack) -> None:

@@ -22,7 +22,7 @@ from services.gateway.journal.model import (
     Tier,
 )
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
-from tests.contract.journal import ACME, OTHER, append, command
+from tests.contract.journal import OTHER, append, command
 from tests.support.clock import FakeClock
 from tests.support.postgres import fresh_postgres
 

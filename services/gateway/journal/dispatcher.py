@@ -193,9 +193,7 @@ class Dispatcher:
         self._notices: set[asyncio.Task[None]] = set()
         self._completed: dict[tuple[str, Tier], list[str]] = {}
         self._workers = {
-            tier: TierWorker(
-                tier, queue=queue, sink=sink, settings=self._settings, on_delivered=self._delivered
-            )
+            tier: TierWorker(tier, queue=queue, sink=sink, settings=self._settings, on_delivered=self._delivered)
             for tier, sink in sinks.items()
         }
 

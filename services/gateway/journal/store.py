@@ -31,9 +31,7 @@ Cursor: TypeAlias = tuple[str | int | float, ...]
 class JournalWriter(Protocol):
     """Writes that callers wait for."""
 
-    async def append(
-        self, caller: Caller, commands: Sequence[RememberCommand]
-    ) -> Sequence[Appended | MnemeError]:
+    async def append(self, caller: Caller, commands: Sequence[RememberCommand]) -> Sequence[Appended | MnemeError]:
         """Makes commands durable with their deliveries, in one transaction.
 
         Must be all or nothing for each command. A command whose request id was used before returns the first

@@ -127,9 +127,7 @@ class CoarseSearch:
             neighbour_seeds=self._settings.neighbour_seeds,
             neighbour_radius=self._settings.neighbour_radius,
         )
-        response = await self._upstream.episodic.search_candidates(
-            principal, request, timeout_seconds=timeout_seconds
-        )
+        response = await self._upstream.episodic.search_candidates(principal, request, timeout_seconds=timeout_seconds)
         columns = EpisodeColumns.from_response(response)
         return columns, len(columns)
 

@@ -64,9 +64,7 @@ _LEAD: Final = (
     r"\b(?P<lead>in|during|of|over|since|until|till|by|before|after|between|from|last|this|past"
     r"|early|late|mid)(?P<gap>[\s-]+(?:the\s+)?)"
 )
-_YEAR_LEADS: Final = (
-    "in|during|of|since|until|till|by|before|after|between|from|to|and|through|year|early|late"
-)
+_YEAR_LEADS: Final = "in|during|of|since|until|till|by|before|after|between|from|to|and|through|year|early|late"
 _UNMISTAKABLE: Final = _any_of(name for name in _MONTH_NAMES if name not in {"march", "may"})
 
 _CONNECTED: Final = re.compile(r"\s*(?:and|to|until|till|through|-|–)\s*(?:the\s+)?", re.IGNORECASE)  # noqa: RUF001
@@ -139,11 +137,7 @@ def _joined(text: str, found: list[_Found], today: datetime) -> Iterator[TimeRan
         following = found[index + 1] if index + 1 < len(found) else None
         index += 1
         before = text[max(0, this.begin - _LEAD_CHARS_MAX) : this.begin]
-        if (
-            following is not None
-            and _CONNECTED.fullmatch(text, this.end, following.begin)
-            and _SPANNING.search(before)
-        ):
+        if following is not None and _CONNECTED.fullmatch(text, this.end, following.begin) and _SPANNING.search(before):
             index += 1
             yield from _spans(this.ranges, following.ranges)
         elif _SINCE.search(before):

@@ -139,17 +139,13 @@ class RecallPipeline:
         except (MnemeError, TimeoutError) as error:
             reason = str(error.reason) if isinstance(error, MnemeError) else "DEADLINE_EXCEEDED"
             return (), tuple(
-                TierReport(r.tier, TierState.FAILED, reason, r.duration_seconds)
-                if r.tier is Tier.EPISODIC
-                else r
+                TierReport(r.tier, TierState.FAILED, reason, r.duration_seconds) if r.tier is Tier.EPISODIC else r
                 for r in coarse.reports
             )
         facts = _by_source((hit.fact.fact_id, hit.fact.derived_from) for hit in coarse.facts)
         notes = _by_source((hit.note.note_id, hit.note.derived_from) for hit in coarse.notes)
         memories = tuple(
-            RecalledMemory(
-                candidate, episode, facts.get(candidate.episode_id, ()), notes.get(candidate.episode_id, ())
-            )
+            RecalledMemory(candidate, episode, facts.get(candidate.episode_id, ()), notes.get(candidate.episode_id, ()))
             for candidate, episode in found
         )
         return memories, coarse.reports

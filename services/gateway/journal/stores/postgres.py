@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -52,7 +52,7 @@ class PostgresJournalSettings:
     tiers: tuple[Tier, ...] = tuple(Tier)  # tiers that every interaction is delivered to
     session_delay: timedelta = timedelta(seconds=2)  # head start of the gateway's own session append
     speakers_max: int = 256  # names read for one user
-    retry: RetryPolicy = RetryPolicy()
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 class PostgresJournal:
@@ -72,16 +72,15 @@ class PostgresJournal:
         self._ids = ids
         self._settings = settings or PostgresJournalSettings()
 
-    async def append(
-        self, caller: Caller, commands: Sequence[RememberCommand]
-    ) -> Sequence[Appended | MnemeError]:
+    async def append(self, caller: Caller, commands: Sequence[RememberCommand]) -> Sequence[Appended | MnemeError]:
         """See `JournalWriter.append`. One command is one round trip, several share one commit."""
         if len(commands) == 1:
             with translate_errors():
                 async with self._pool.acquire() as connection:
                     return [await self._append_one(connection, caller, commands[0])]
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
-            # In a fixed order, so that two batches over the same conversations cannot wait for each other.
+            # Conversations in a fixed order, so that two batches over the same ones cannot wait for each other;
+            # within a conversation the order is the caller's.
             order = sorted(range(len(commands)), key=lambda i: _lock_key(commands[i]))
             outcomes: dict[int, Appended | MnemeError] = {}
             for index in order:
@@ -169,7 +168,7 @@ class PostgresJournal:
         """See `JournalReader.interactions`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                f"SELECT {rows.INTERACTION_COLUMNS} FROM gateway.interactions i WHERE i.tenant_id = $1"
+                f"SELECT {rows.INTERACTION_COLUMNS} FROM gateway.interactions i WHERE i.tenant_id = $1"  # noqa: S608
                 " AND i.user_id = $2 AND i.conversation_id = $3 AND i.position > $4"
                 " ORDER BY i.position LIMIT $5",
                 tenant_id,
@@ -214,8 +213,7 @@ class PostgresJournal:
         wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT interaction_id FROM gateway.interactions"
-                " WHERE tenant_id = $1 AND interaction_id = ANY($2)",
+                "SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)",
                 tenant_id,
                 wanted,
             )
@@ -225,8 +223,7 @@ class PostgresJournal:
         """See `JournalReader.speakers`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT speaker FROM gateway.speakers WHERE tenant_id = $1 AND user_id = $2"
-                " ORDER BY speaker LIMIT $3",
+                "SELECT speaker FROM gateway.speakers WHERE tenant_id = $1 AND user_id = $2 ORDER BY speaker LIMIT $3",
                 tenant_id,
                 user_id,
                 self._settings.speakers_max,
@@ -325,8 +322,8 @@ class PostgresJournal:
         return len(found)
 
 
-def _lock_key(command: RememberCommand) -> tuple[str, str, str]:
-    return (command.user_id, command.conversation_id, command.request_id)
+def _lock_key(command: RememberCommand) -> tuple[str, str]:
+    return (command.user_id, command.conversation_id)
 
 
 def _request_id_reused() -> InvalidArgument:

@@ -40,9 +40,7 @@ _INTERACTIONS = f"""
 """  # noqa: S608 - constants
 
 
-async def claimed_deliveries(
-    connection: Connection, tier: Tier, *, limit: int, now: datetime
-) -> Sequence[Delivery]:
+async def claimed_deliveries(connection: Connection, tier: Tier, *, limit: int, now: datetime) -> Sequence[Delivery]:
     """Locks due deliveries for the length of the connection's transaction and reads their subjects.
 
     A delivery whose subject is gone is left out and removed: there is nothing left to deliver.
@@ -125,7 +123,9 @@ async def _delete(connection: Connection, tenant_ids: Sequence[str], delivery_id
     )
 
 
-async def _interactions(connection: Connection, claimed: Sequence[asyncpg.Record]) -> dict[tuple[str, str], Interaction]:
+async def _interactions(
+    connection: Connection, claimed: Sequence[asyncpg.Record]
+) -> dict[tuple[str, str], Interaction]:
     if not claimed:
         return {}
     found = await connection.fetch(_INTERACTIONS, *_keys(claimed))
@@ -137,8 +137,7 @@ async def _feedback(connection: Connection, claimed: Sequence[asyncpg.Record]) -
         return {}
     found = await connection.fetch(_FEEDBACK, *_keys(claimed))
     return {
-        (row[0], str(row[1])): Feedback(row[0], str(row[1]), row[2], tuple(map(str, row[3])), row[4])
-        for row in found
+        (row[0], str(row[1])): Feedback(row[0], str(row[1]), row[2], tuple(map(str, row[3])), row[4]) for row in found
     }
 
 
