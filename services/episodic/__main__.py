@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
-from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic
+from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic, qdrant_server
 
 
 @contextlib.asynccontextmanager
@@ -17,7 +17,8 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         await migrate_episodic(settings.postgres_owner_url)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
     resources = EpisodicResources(embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret)
-    async with open_episodic(await assembly.pool(), folder, resources) as tier:
+    server = qdrant_server(settings)
+    async with open_episodic(await assembly.pool(), folder, resources, qdrant_server=server) as tier:
         yield [tier.binding]
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.hosting import HostSettings
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.episodic.access import AccessRecorder
 from services.episodic.commands import Rules
-from services.episodic.config import EpisodicSettings
+from services.episodic.config import EpisodicSettings, QdrantServer
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.service import EpisodeService
 from services.episodic.servicer import ROLES, SERVICE_NAME, EpisodicServicer
@@ -57,34 +58,70 @@ async def migrate_episodic(owner_dsn: str, *, app_role: str | None = "mneme_app"
     await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
 
 
+def qdrant_server(settings: HostSettings) -> QdrantServer | None:
+    """The Qdrant server that is configured; None for the engine in this process.
+
+    Raises:
+        OSError: The file of its certificate's authority cannot be read.
+    """
+    if not settings.qdrant_url:
+        return None
+    authority = settings.qdrant_tls_authority
+    return QdrantServer(
+        url=settings.qdrant_url,
+        api_key=settings.qdrant_api_key.get_secret_value(),
+        authority=authority.read_bytes() if authority else None,
+    )
+
+
 @contextlib.asynccontextmanager
 async def open_episodic(
-    pool: Pool, qdrant_folder: Path, resources: EpisodicResources, settings: EpisodicSettings | None = None
+    pool: Pool,
+    qdrant_folder: Path,
+    resources: EpisodicResources,
+    settings: EpisodicSettings | None = None,
+    *,
+    qdrant_server: QdrantServer | None = None,
 ) -> AsyncIterator[EpisodicTier]:
-    """The tier on PostgreSQL, whose schema is up to date, and the vector engine in this process.
+    """The tier on PostgreSQL, whose schema is up to date, and a vector engine in this process or on a server.
 
     Args:
         pool: Of the services' role.
         qdrant_folder: Folder of the vector engine, `DataDir.qdrant` of a data folder that this process holds.
+            Not touched where there is a server.
         resources: What others own.
         settings: Defaults where None.
+        qdrant_server: The server to use instead of the engine in this process.
 
     Raises:
         StoreUnavailable: PostgreSQL or the index cannot be used.
+        FailedPrecondition: The server is too old, or holds a collection that is not this tier's.
+        ValueError: The server's URL cannot be used.
     """
     chosen = settings or EpisodicSettings()
-    embedder = resources.embedder
-    index = await EdgeEpisodeIndex.open(
-        qdrant_folder,
-        model=embedder.fingerprint,
-        dimension=embedder.dimension,
-        text=chosen.text,
-        settings=chosen.edge,
-    )
     async with contextlib.AsyncExitStack() as stack:
+        index = await _open_index(qdrant_folder, qdrant_server, resources.embedder, chosen)
         stack.push_async_callback(index.aclose)
-        store = PostgresEpisodeStore(pool, model=embedder.fingerprint)
+        store = PostgresEpisodeStore(pool, model=index.model)
         yield await stack.enter_async_context(open_episodic_on(store, index, resources, chosen))
+
+
+async def _open_index(
+    folder: Path, server: QdrantServer | None, embedder: Embedder, settings: EpisodicSettings
+) -> EpisodeIndex:
+    model, dimension = embedder.fingerprint, embedder.dimension
+    if server is None:
+        return await EdgeEpisodeIndex.open(
+            folder, model=model, dimension=dimension, text=settings.text, settings=settings.edge
+        )
+    # Imported here: half a second that only the server's users pay.
+    from services.episodic.stores.qdrant import QdrantEpisodeIndex
+    from services.episodic.stores.qdrant_connection import create_qdrant_client
+
+    client = create_qdrant_client(server, settings.qdrant)
+    return await QdrantEpisodeIndex.open(
+        client, model=model, dimension=dimension, text=settings.text, settings=settings.qdrant
+    )
 
 
 @contextlib.asynccontextmanager

@@ -78,6 +78,37 @@ class EdgeSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QdrantServer:
+    """Where a Qdrant server is that takes the place of the embedded engine."""
+
+    url: str  # http:// or https://, host, and the gRPC port where it is not 6334
+    api_key: str = field(default="", repr=False)
+    authority: bytes | None = None  # PEM of the authority of its certificate; None: those that everyone trusts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QdrantSettings:
+    """How a Qdrant server is used. What says "new" is fixed when a collection is made."""
+
+    collection_prefix: str = "mneme-episodes"  # of the collections' names; the model's dimension and name follow
+    shards: int = 1  # of a new collection; an owner is in one of them. More than 1 needs a server in cluster mode
+    replication_factor: int = 1  # of each shard of a new collection
+    exact_up_to_kilobytes: int = 30_000  # of a new collection: vectors of one owner that are searched without a graph
+    upsert_points_max: int = 256  # points in one call
+    upsert_bytes_max: int = 4 * 1024 * 1024  # of them, about
+    keys_max: int = 512  # values in one condition of a filter
+    overfetch_factor: float = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
+    ties_factor: int = 16  # pieces fetched at most for each wanted episode to see all that score as the last one
+    search_timeout_seconds: int = 2  # of a search with its retries; whole seconds, as the server counts
+    search_attempts: int = 2
+    write_timeout_seconds: int = 20  # of one attempt to write, and until when another one is begun
+    write_attempts: int = 4
+    start_timeout_seconds: float = 30.0  # how long a server that is not up yet is waited for
+    retry_seconds_min: float = 0.05  # wait after a first failure; doubles with each
+    retry_seconds_max: float = 2.0  # also the longest wait that a server may ask for before the call fails
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
     """Light columns of episodes kept in memory, some 0.6 KB an episode."""
 
@@ -102,5 +133,6 @@ class EpisodicSettings:
     scoring: ScoringSettings = field(default_factory=ScoringSettings)
     indexer: IndexerSettings = field(default_factory=IndexerSettings)
     edge: EdgeSettings = field(default_factory=EdgeSettings)
+    qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     snapshots: SnapshotSettings = field(default_factory=SnapshotSettings)
     access: AccessSettings = field(default_factory=AccessSettings)

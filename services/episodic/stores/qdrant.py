@@ -1,0 +1,267 @@
+"""The episode index on a Qdrant server, over gRPC, for any number of processes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import structlog
+from qdrant_client import AsyncQdrantClient, models
+
+from services.common.errors import StoreUnavailable
+from services.episodic.config import QdrantSettings, TextSettings
+from services.episodic.model import EpisodeKey, Owner
+from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection
+from services.episodic.stores.qdrant_connection import QdrantConnection
+from services.episodic.stores.qdrant_points import (
+    LaneRequest,
+    batches_of,
+    create_bm25,
+    dense_lane,
+    episode_scores,
+    lexical_lane,
+    owned_by,
+    point_of,
+    visible_to,
+)
+
+_log = structlog.get_logger(__name__)
+
+_Scores = dict[EpisodeKey, float]
+_Points = list[models.ScoredPoint]
+
+_PIECES_A_TURN: Final = 4
+"""Pieces that are fetched for each episode at first when named ones are scored."""
+_FETCH_GROWTH: Final = 4
+_ORDERING: Final = models.WriteOrdering.MEDIUM
+"""One leader orders the writes of a shard: a removal never overtakes the write that it follows on a replica."""
+
+
+class QdrantEpisodeIndex:
+    """An `EpisodeIndex` on a server of version 1.19 or newer. Belongs to one event loop; `aclose` it.
+
+    Scores are those of the embedded engine within 1e-5, and ties at a limit are fetched whole, so that the same
+    episodes come back in the same order, up to `ties_factor` times the limit.
+    """
+
+    def __init__(
+        self,
+        connection: QdrantConnection,
+        collection: QdrantCollection,
+        *,
+        model: str,
+        dimension: int,
+        text: TextSettings,
+        settings: QdrantSettings,
+    ) -> None:
+        """Use a collection that is ready; use `open`."""
+        self._connection = connection
+        self._collection = collection
+        self._model = f"{model}@{collection.generation}"
+        self._dimension = dimension
+        self._settings = settings
+        self._bm25 = create_bm25(text)
+        self._pieces_max = text.pieces_max
+
+    @classmethod
+    async def open(
+        cls,
+        client: AsyncQdrantClient,
+        *,
+        model: str,
+        dimension: int,
+        text: TextSettings | None = None,
+        settings: QdrantSettings | None = None,
+    ) -> QdrantEpisodeIndex:
+        """Check the server, and open or make the collection of a model.
+
+        Args:
+            client: The index's own from now on: closed with it, or when this fails.
+            model: Fingerprint of the embedding model; each model has a collection of its own.
+            dimension: Components of its vectors.
+            text: How text becomes terms.
+            settings: Sizes and times.
+
+        Raises:
+            StoreUnavailable: The server does not answer in `start_timeout_seconds`.
+            FailedPrecondition: It is too old, or the collection is someone else's.
+        """
+        chosen = settings or QdrantSettings()
+        connection = QdrantConnection(client, chosen)
+        try:
+            await connection.check()
+            collection = await open_collection(connection, model=model, dimension=dimension, settings=chosen)
+        except BaseException:
+            await connection.aclose()
+            raise
+        return cls(
+            connection, collection, model=model, dimension=dimension, text=text or TextSettings(), settings=chosen
+        )
+
+    @property
+    def model(self) -> str:
+        """Fingerprint of the model, and of the collection: what is noted as indexed in another one is not in it.
+
+        So the episodes are indexed again when a service moves to a server, or its collection was lost.
+        """
+        return self._model
+
+    @property
+    def dimension(self) -> int:
+        """Components of a vector."""
+        return self._dimension
+
+    async def put(self, pieces: Sequence[IndexedPiece]) -> None:
+        """See `EpisodeIndex.put`. Each batch is applied when the server answers, or the call fails."""
+        by_shard: dict[str | None, list[IndexedPiece]] = {}
+        for piece in pieces:
+            by_shard.setdefault(self._collection.shard_of(piece.owner), []).append(piece)
+        for shard, group in by_shard.items():
+            batches = batches_of(
+                group, points_max=self._settings.upsert_points_max, bytes_max=self._settings.upsert_bytes_max
+            )
+            for batch in batches:
+                await self._upsert(batch, shard)
+
+    async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
+        """See `EpisodeIndex.search`. Both lanes are one call, unless pieces of one episode or ties ask for more."""
+        visible = visible_to(query)
+        fetched = math.ceil(limit * self._settings.overfetch_factor)
+        dense_request, lexical_request = self._lanes(query)
+        requests = [lane(visible, fetched) for lane in (dense_request, lexical_request) if lane is not None]
+        points = await self._query(requests)
+        dense, dense_complete = await self._best(points[0], dense_request, visible, fetched, limit)
+        lexical: _Scores = {}
+        lexical_complete = True
+        if lexical_request is not None:
+            lexical, lexical_complete = await self._best(points[1], lexical_request, visible, fetched, limit)
+        return LaneHits(dense=dense, lexical=lexical, dense_complete=dense_complete, lexical_complete=lexical_complete)
+
+    async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
+        """See `EpisodeIndex.score`. All of it is one call, unless episodes have more pieces than usual."""
+        lanes = self._lanes(query)
+        chunks = [
+            (number, lane, visible_to(query, keys), len(keys))
+            for number, (lane, wanted) in enumerate(zip(lanes, (dense, lexical), strict=True))
+            if lane is not None
+            for keys in _chunks(wanted, self._settings.keys_max)
+        ]
+        answers = await self._query([lane(visible, count * _PIECES_A_TURN) for _, lane, visible, count in chunks])
+        full = [i for i, points in enumerate(answers) if len(points) == chunks[i][3] * _PIECES_A_TURN]
+        more = await self._query([chunks[i][1](chunks[i][2], chunks[i][3] * self._pieces_max) for i in full])
+        for i, points in zip(full, more, strict=True):
+            answers[i] = points
+        found: tuple[_Points, _Points] = ([], [])
+        for (number, *_), points in zip(chunks, answers, strict=True):
+            found[number].extend(points)
+        return LaneHits(
+            dense=episode_scores(found[0]),
+            lexical=episode_scores(found[1]),
+            dense_complete=False,
+            lexical_complete=False,
+        )
+
+    async def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
+        """See `EpisodeIndex.remove`."""
+        shard = self._collection.shard_of(owner)
+        for chunk in _chunks(keys, self._settings.keys_max):
+            await self._delete(owned_by(owner, chunk), shard)
+
+    async def count(self, owner: Owner) -> int:
+        """See `EpisodeIndex.count`."""
+        result = await self._connection.read(
+            lambda client: client.count(
+                self._collection.name,
+                owned_by(owner),
+                exact=True,
+                shard_key_selector=self._collection.shard_of(owner),
+                timeout=self._settings.search_timeout_seconds,
+            )
+        )
+        return result.count
+
+    async def aclose(self) -> None:
+        """Close the connection; the server has everything. Closing twice is allowed."""
+        await self._connection.aclose()
+
+    async def _upsert(self, pieces: Sequence[IndexedPiece], shard: str | None) -> None:
+        points = [point_of(piece, self._bm25) for piece in pieces]
+        result = await self._connection.write(
+            lambda client: client.upsert(
+                self._collection.name,
+                points,
+                wait=True,  # rows become active when this returns, and a search must find them then
+                ordering=_ORDERING,
+                shard_key_selector=shard,
+                timeout=self._settings.write_timeout_seconds,
+            )
+        )
+        _require_completed(result)
+
+    async def _delete(self, condition: models.Filter, shard: str | None) -> None:
+        result = await self._connection.write(
+            lambda client: client.delete(
+                self._collection.name,
+                models.FilterSelector(filter=condition),
+                wait=True,
+                ordering=_ORDERING,
+                shard_key_selector=shard,
+                timeout=self._settings.write_timeout_seconds,
+            )
+        )
+        _require_completed(result)
+
+    def _lanes(self, query: IndexQuery) -> tuple[LaneRequest, LaneRequest | None]:
+        shard = self._collection.shard_of(query.owner)
+        return dense_lane(query, shard), lexical_lane(query, shard, self._bm25)
+
+    async def _query(self, requests: Sequence[models.QueryRequest]) -> list[_Points]:
+        if not requests:
+            return []
+        answers = await self._connection.read(
+            lambda client: client.query_batch_points(
+                self._collection.name, requests, timeout=self._settings.search_timeout_seconds
+            )
+        )
+        return [answer.points for answer in answers]
+
+    async def _best(
+        self, points: _Points, lane: LaneRequest, visible: models.Filter, fetched: int, limit: int
+    ) -> tuple[_Scores, bool]:
+        """The best `limit` episodes, and whether there are no others.
+
+        Pieces of the same episodes may have used up what was fetched, or episodes beyond it may score as the last
+        of the best do, and come before it by their keys: then more are fetched.
+        """
+        scores = episode_scores(points)
+        while len(points) == fetched:
+            is_short = len(scores) < limit
+            is_tied = not is_short and _is_tied(scores, limit, points[-1].score)
+            fetched_max = limit * (self._pieces_max if is_short else self._settings.ties_factor)
+            if not (is_short or is_tied) or fetched >= fetched_max:
+                break
+            fetched = min(fetched * _FETCH_GROWTH, fetched_max)
+            (points,) = await self._query([lane(visible, fetched)])
+            scores = episode_scores(points)
+        is_complete = len(points) < fetched and len(scores) <= limit
+        return dict(itertools.islice(scores.items(), limit)), is_complete
+
+
+def _is_tied(scores: _Scores, limit: int, lowest: float) -> bool:
+    """Whether what was not fetched may score as the last of the best does."""
+    last = next(itertools.islice(scores.values(), limit - 1, None))
+    return last <= lowest
+
+
+def _chunks(keys: Sequence[EpisodeKey], size: int) -> list[Sequence[EpisodeKey]]:
+    return [keys[start : start + size] for start in range(0, len(keys), size)]
+
+
+def _require_completed(result: models.UpdateResult) -> None:
+    """Refuse an answer that leaves it open when the write will be seen, such as `wait_timeout`."""
+    if result.status != models.UpdateStatus.COMPLETED:
+        _log.warning("qdrant has not applied a write in time", status=result.status.value)
+        raise StoreUnavailable("qdrant", 1.0)
