@@ -154,7 +154,7 @@ class PostgresJournal:
             condition = "AND (update_time < $4 OR (update_time = $4 AND conversation_id > $5))"
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT conversation_id, user_id, next_position, create_time, update_time"
+                "SELECT conversation_id, user_id, next_position, create_time, update_time"  # noqa: S608 - a constant
                 " FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 "
                 f"{condition} ORDER BY update_time DESC, conversation_id LIMIT $3",
                 *parameters,
