@@ -48,9 +48,7 @@ async def search(
     reader: Scope = GLOBAL_SCOPE,
     model: str = MODEL,
 ) -> list[ScoredFact]:
-    return await store.search(
-        owner, FactSearch(vector(query), model, reader, top_k, confidence, includes_threshold)
-    )
+    return await store.search(owner, FactSearch(vector(query), model, reader, top_k, confidence, includes_threshold))
 
 
 class FactStoreContract:

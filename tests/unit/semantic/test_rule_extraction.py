@@ -20,9 +20,7 @@ TUESDAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
 def source(
     text: str, *, speaker: str = "Nadia", role: MessageRole = MessageRole.USER, said: datetime = TUESDAY
 ) -> SourceInteraction:
-    return SourceInteraction(
-        InteractionId(str(uuid.uuid4())), UserId("u"), "c", 0, Turn(role, text, said, speaker)
-    )
+    return SourceInteraction(InteractionId(str(uuid.uuid4())), UserId("u"), "c", 0, Turn(role, text, said, speaker))
 
 
 def facts(text: str, *, speaker: str = "Nadia", **options: object) -> list[FactDraft]:
@@ -113,13 +111,16 @@ def test_spec_3_2_a_statement_becomes_a_fact(said: str, statement: str, predicat
         "I'll think about it.",
         "I'll be there in five minutes.",
         "She said I work too much.",
-        "Here is my draft: \"I work at Nova and I love space.\"",
+        'Here is my draft: "I work at Nova and I love space."',
         "> I live in Paris\nWhat does this mean?",
         "```\n# I live in Paris\nname = 'I work at Acme'\n```",
         "Can you write me a poem about the sea?",
         "Please write a function that sorts a list.",
         "Please don't laugh.",
         "Never give up.",
+        "I have grown used to it, what with the daily commute.",
+        "I baked with him this morning.",
+        "I'll post it by Friday.",
         "Your birthday is on the 5th of May.",
         "It is raining.",
         "",

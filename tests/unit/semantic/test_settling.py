@@ -10,8 +10,8 @@ import pytest
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import exclude_each_other, keys_of, normalised
-from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement
 from services.semantic.facts.ledger import FactLedger
+from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement
 from tests.contract.fact_samples import ANN, DAY_ONE, MODEL, likes, lives_in, new_id, said, vector
 
 
@@ -140,8 +140,8 @@ def test_normalised(one: str, other: str) -> None:
 def test_versions_are_bounded_and_evidence_is_not() -> None:
     settings = EvidenceSettings(versions_max=3)
     ledger = FactLedger(ANN.user_id, settings, new_id=new_id, model=MODEL)
-    for day in range(10):
-        fact_id = ledger.enter(said(likes("tea"), day=day), GLOBAL_SCOPE, vector("Ann likes tea"))
+    ids = {ledger.enter(said(likes("tea"), day=day), GLOBAL_SCOPE, vector("Ann likes tea")) for day in range(10)}
     [change] = ledger.changes()
+    assert ids == {change.fact.fact_id}
     assert len(change.fact.versions) == 3
-    assert ledger.state(fact_id).evidence_count == 10
+    assert ledger.state(change.fact.fact_id).evidence_count == 10

@@ -186,7 +186,7 @@ def _ordinal(match: _Match, view: _Viewpoint) -> tuple[datetime, str] | None:
 
 
 def _weekday(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
-    """Read a weekday: the next one is next week's, the last one lies before today, and a plain one is the coming one."""
+    """Read a weekday: the next one is next week's, the last one lies before today, a plain one is the coming one."""
     today, past = view.today, view.past
     which = (match["which"] or "").lower()
     target = _WEEKDAYS.index(match["weekday"].lower())

@@ -48,6 +48,7 @@ _DURATION: Final = re.compile(
     re.IGNORECASE,
 )
 _UNCLEAR_END: Final = re.compile(r"\b(?:it|them|these|those|that|this|there|here|ones|him|her|so)$", re.IGNORECASE)
+_VAGUE_DEED: Final = re.compile(r"\w+ (?:it|them|this|that|these|those|him|her)\b(?! \w+ing)", re.IGNORECASE)
 _POINTING: Final = re.compile(r"\b(?:this|it|these|those|that|code|function|query)\b", re.IGNORECASE)
 _AIMS: Final = frozenset({"wants_to", "goal", "plans_to", "working_on", "must", "learning"})
 _UNCOUNTED: Final = word_set(
@@ -179,6 +180,8 @@ def _is_vague(predicate: str, value: str, told: Telling) -> bool:
     if predicate in {"likes", "dislikes"} and value.lower().startswith("the ") and not _GENERAL.match(value):
         return True
     if predicate == "event" and told.rule.needs_date and len(value.split()) < _EVENT_WORDS_MIN:
+        return True
+    if _VAGUE_DEED.match(value) or (predicate == "event" and _UNCLEAR_END.search(value)):
         return True
     if told.date is not None:
         return False

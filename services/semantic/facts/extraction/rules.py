@@ -23,8 +23,8 @@ from services.semantic.facts.extraction.rule import Rule
 from services.semantic.facts.model import FactDraft
 from services.semantic.model import SourceInteraction
 
-_YIELD_EVERY: Final = 32
-"""Interactions between two turns of the event loop: about 10 ms of work."""
+_YIELD_AFTER_CHARS: Final = 8_000
+"""Characters read between two turns of the event loop: about 10 ms of work."""
 _FUTURE: Final = re.compile(
     r"(?:am|is|are|will|would|plans?|going|have (?:got )?(?:an?|my|to|the|our)|has (?:an?|to)|needs?|must|fly|flies|start|starts|leave|leaves|"
     r"get|gets|hopes?|wants?|intend|return|arrive|arrives|begin|begins|move|moves|travel|graduate|retire|love|like|do|can)\b",
@@ -71,10 +71,13 @@ class RuleFactExtractor:
     async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
         """The facts of each interaction, in order of appearance."""
         found: list[list[FactDraft]] = []
-        for i, source in enumerate(sources):
-            if i % _YIELD_EVERY == _YIELD_EVERY - 1:
-                await asyncio.sleep(0)
+        unyielded = 0
+        for source in sources:
             found.append(self.facts_of(source))
+            unyielded += len(source.turn.content)
+            if unyielded >= _YIELD_AFTER_CHARS:
+                unyielded = 0
+                await asyncio.sleep(0)
         return found
 
     def facts_of(self, source: SourceInteraction) -> list[FactDraft]:

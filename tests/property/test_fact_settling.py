@@ -1,0 +1,200 @@
+"""The state of facts depends on what was said and when, and on nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.common.postgres.pool import PoolSettings, create_pool
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.scope import GLOBAL_SCOPE
+from services.common.turns import MessageRole, Turn
+from services.semantic.config import EvidenceSettings, SemanticSettings
+from services.semantic.facts.extraction.rules import RuleFactExtractor
+from services.semantic.facts.ledger import FactLedger
+from services.semantic.facts.model import Fact, FactCategory, FactDraft, FactId, FactRecord, Statement, StatementId
+from services.semantic.facts.service import FactService
+from services.semantic.facts.store import FactFilter
+from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.facts.vectors import FactEmbedder
+from services.semantic.model import InteractionId, Owner, SourceInteraction, TenantId, UserId
+from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
+from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
+from tests.support.postgres import DatabaseUrls, fresh_postgres
+
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+EMBEDDER: Final = HashingEmbedder()
+STATEMENTS: Final = (
+    ("lives_in", "Leeds"),
+    ("lives_in", "Bristol"),
+    ("lives_in", "Leeds, England"),
+    ("works_at", "Acme"),
+    ("works_at", "Nova"),
+    ("left_job", "Acme"),
+    ("likes", "chocolate"),
+    ("dislikes", "chocolate"),
+    ("plays", "the cello"),
+)
+SENTENCES: Final = (
+    "I live in Leeds.",
+    "I moved to Bristol last week.",
+    "I work at Acme.",
+    "I'm joining Nova! I start next Monday.",
+    "I quit my job at Acme.",
+    "I love chocolate.",
+    "I've gone off chocolate.",
+    "I'm vegetarian.",
+    "My sister Anna lives in Rome.",
+    "Hello there!",
+)
+
+
+def statement(index: int, what: int, hour: int, confidence: float) -> Statement:
+    predicate, value = STATEMENTS[what]
+    draft = FactDraft(
+        text=f"Ann {predicate} {value}",
+        category=FactCategory.CONTEXT,
+        confidence=confidence,
+        importance=0.5,
+        subject="Ann",
+        predicate=predicate,
+        object=value,
+    )
+    source = str(uuid.UUID(int=index))
+    return Statement(StatementId(source), START + timedelta(hours=hour), draft, (InteractionId(source),))
+
+
+statements = st.lists(
+    st.tuples(st.integers(0, len(STATEMENTS) - 1), st.integers(0, 12), st.sampled_from([0.3, 0.5, 0.8, 1.0])),
+    min_size=1,
+    max_size=14,
+).map(lambda items: [statement(i, *item) for i, item in enumerate(items)])
+
+
+def comparable(facts: Sequence[Fact]) -> Sequence[object]:
+    """Facts with names in place of ids, and without the number of writes, which is that of the batches."""
+    names = {fact.fact_id: f"{fact.predicate} {fact.object}" for fact in facts}
+    return sorted(
+        (
+            names[fact.fact_id],
+            sorted(names[other] for other in fact.contradictions),
+            replace(fact, fact_id=FactId(""), contradictions=(), revision=0),
+        )
+        for fact in facts
+    )
+
+
+def entered(batches: Sequence[Sequence[Statement]]) -> dict[FactId, Fact]:
+    """The facts after each batch went through a ledger of its own, as from a store."""
+    numbers = itertools.count(1)
+    records: dict[FactId, FactRecord] = {}
+    for batch in batches:
+        ledger = FactLedger(
+            UserId("u"), EvidenceSettings(), new_id=lambda: str(uuid.UUID(int=next(numbers))), model="m"
+        )
+        ledger.load(sorted(records.values(), key=lambda record: record.fact_id))
+        for one in batch:
+            ledger.enter(one, GLOBAL_SCOPE, EMBEDDER.vector(one.draft.text))
+        for change in ledger.changes():
+            records[change.fact.fact_id] = replace(change.record, fact=change.fact)
+    return {fact_id: record.fact for fact_id, record in records.items() if record.fact is not None}
+
+
+@given(said=statements, data=st.data())
+def test_order_and_batches_do_not_matter(said: list[Statement], data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(said))
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(said)), max_size=4)))
+    batches = [shuffled[a:b] for a, b in itertools.pairwise([0, *cuts, len(said)])]
+    assert comparable(list(entered([said]).values())) == comparable(list(entered(batches).values()))
+
+
+@given(said=statements)
+def test_repeats_change_nothing(said: list[Statement]) -> None:
+    once = entered([said])
+    assert entered([said, said, list(reversed(said))]) == once
+
+
+@given(said=statements)
+def test_invariants_of_every_state(said: list[Statement]) -> None:
+    facts = entered([[one] for one in said])
+    for fact in facts.values():
+        assert 0.0 <= fact.confidence <= 1.0
+        assert fact.first_observed_time <= fact.last_confirmed_time
+        assert fact.valid_to_time is None or fact.valid_to_time >= fact.last_confirmed_time
+        assert fact.valid_to_time is None or fact.contradictions
+        assert all(fact.fact_id in facts[other].contradictions for other in fact.contradictions)
+        replaced = [version.replaced_time for version in fact.versions]
+        assert replaced == sorted(replaced)
+    assert sum(fact.evidence_count for fact in facts.values()) == len(said)
+
+
+@pytest.fixture(scope="module")
+def database(postgres_server: EmbeddedPostgres) -> Iterator[DatabaseUrls]:
+    loop = asyncio.new_event_loop()
+    context = fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)])
+    yield loop.run_until_complete(context.__aenter__())
+    loop.run_until_complete(context.__aexit__(None, None, None))
+    loop.close()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    said=st.lists(st.tuples(st.integers(0, len(SENTENCES) - 1), st.integers(0, 60)), min_size=1, max_size=8),
+    data=st.data(),
+)
+def test_spec_3_2_out_of_order_arrival_gives_the_same_facts(
+    database: DatabaseUrls, said: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    sources = [
+        SourceInteraction(
+            InteractionId(str(uuid.UUID(int=i + 1))),
+            UserId("ann"),
+            "c",
+            i,
+            Turn(MessageRole.USER, SENTENCES[which], START + timedelta(days=day), "Ann"),
+        )
+        for i, (which, day) in enumerate(said)
+    ]
+    arrival = data.draw(st.permutations(sources))
+    cut = data.draw(st.integers(0, len(sources)))
+
+    async def run() -> tuple[list[Fact], list[Fact]]:
+        async with await create_pool(database.app, PoolSettings(size_max=2)) as pool:
+            store = PostgresFactStore(pool)
+            in_order = await facts_after(store, [[one] for one in sources])
+            shuffled = await facts_after(store, [arrival[:cut], arrival[cut:], arrival])
+            return in_order, shuffled
+
+    in_order, shuffled = asyncio.run(run())
+    assert comparable(in_order) == comparable(shuffled)
+
+
+async def facts_after(store: PostgresFactStore, batches: Sequence[Sequence[SourceInteraction]]) -> list[Fact]:
+    tenant_id = TenantId(f"t{uuid.uuid4()}")
+    service = FactService(
+        store,
+        FactEmbedder(HashingEmbedder()),
+        RuleFactExtractor(),
+        clock=FakeClock(),
+        ids=_RandomIds(),
+        settings=SemanticSettings(),
+    )
+    for batch in batches:
+        if batch:
+            await service.extract(tenant_id, batch)
+    return await store.list_facts(Owner(tenant_id, UserId("ann")), which=FactFilter(), after=None, limit=200)
+
+
+class _RandomIds:
+    def new_id(self) -> str:
+        return str(uuid.uuid4())

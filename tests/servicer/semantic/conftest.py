@@ -1,0 +1,70 @@
+"""The semantic tier on a real gRPC server, on embedded PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import grpc
+import pytest
+
+from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
+from services.common.auth import (
+    IDENTITY_METADATA_KEY,
+    Authenticator,
+    IdentitySigner,
+    IdentityVerifier,
+    Principal,
+    Role,
+)
+from services.common.ids import Uuid7Ids
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
+from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
+from services.semantic.app import SemanticResources, open_semantic
+from tests.contract.fact_drivers import semantic_pool
+from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
+
+SECRET = b"s" * 32
+
+
+def caller(tenant_id: str, principal_id: str, role: Role) -> tuple[tuple[str, str], ...]:
+    """Metadata of a call by this principal, as the gateway signs it."""
+    token = IdentitySigner(SECRET, clock=FakeClock()).sign(Principal(tenant_id, principal_id, role))
+    return ((IDENTITY_METADATA_KEY, token),)
+
+
+ANN = caller("acme", "ann-key", Role.WRITER)
+READER = caller("acme", "reader-key", Role.READER)
+OTHER_TENANT = caller("globex", "ann-key", Role.WRITER)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A tier being served."""
+
+    facts: facts_pb2_grpc.FactServiceStub
+    profiles: profile_pb2_grpc.ProfileServiceStub
+    clock: FakeClock
+    embedder: HashingEmbedder
+
+
+@pytest.fixture
+async def running(postgres_server: EmbeddedPostgres) -> AsyncIterator[Running]:
+    clock, embedder = FakeClock(), HashingEmbedder()
+    ids = Uuid7Ids(clock)
+    resources = SemanticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET)
+    async with semantic_pool(postgres_server) as pool, open_semantic(pool, resources) as tier:
+        authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
+        chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), ids)
+        server = GrpcServer(ServerSettings(grace_seconds=0.1), tier.bindings, chain)
+        address = await server.start()
+        async with grpc.aio.insecure_channel(address) as channel:
+            yield Running(
+                facts_pb2_grpc.FactServiceStub(channel),
+                profile_pb2_grpc.ProfileServiceStub(channel),
+                clock,
+                embedder,
+            )
+        await server.stop()
