@@ -140,7 +140,11 @@ class SessionAccess:
             NotFound: There is no such session, neither running nor in the log.
             MnemeError: The tier did not answer.
         """
-        found = await self.get(principal, request.user_id, request.session_id, timeout_seconds=timeout_seconds)
+        found = await self.find(principal, request.user_id, request.session_id, timeout_seconds=timeout_seconds)
+        if found is None:
+            # The tier answers a request that it has seen before as it did then: so does this call.
+            ended = await self._upstream.session.delete(principal, request, timeout_seconds=timeout_seconds)
+            return 0 if discard else await self._archive(caller, request, ended.session)
         archived = 0 if discard else await self._archive(caller, request, found.session)
         await self._journal.end_session(caller.tenant_id, request.user_id, request.session_id)
         try:
@@ -162,7 +166,7 @@ class SessionAccess:
             conversation_id=request.session_id,
             turns=tuple(turn_from_proto(t.turn, now=now, field_path=f"turns[{i}]") for i, t in enumerate(unlogged)),
             # A repeat of the same EndSession must not archive the same turns again.
-            request_id=f"end-session:{request.request_id}"[:128],
+            request_id=f"end-session:{request.request_id}",
         )
         (outcome,) = await self._journal.append(caller, [command])
         if isinstance(outcome, MnemeError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import grpc
 
@@ -18,6 +18,9 @@ from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
 from services.common.errors_grpc import from_rpc_error
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
 
 
 class MetadataSource(Protocol):
@@ -35,7 +38,13 @@ class _Client:
         self._name = name
         self._metadata = metadata
 
-    async def _call(self, method: Any, request: Any, principal: Principal, timeout_seconds: float) -> Any:
+    async def _call(
+        self,
+        method: grpc.aio.UnaryUnaryMultiCallable[Request, Response],
+        request: Request,
+        principal: Principal,
+        timeout_seconds: float,
+    ) -> Response:
         try:
             return await method(request, timeout=timeout_seconds, metadata=self._metadata(principal))
         except grpc.aio.AioRpcError as error:
@@ -54,25 +63,19 @@ class SessionClient(_Client):
         self, principal: Principal, request: session_pb2.GetSessionRequest, *, timeout_seconds: float
     ) -> session_pb2.GetSessionResponse:
         """See SessionService.GetSession."""
-        response: session_pb2.GetSessionResponse = await self._call(
-            self._stub.GetSession, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.GetSession, request, principal, timeout_seconds)
 
     async def append(
         self, principal: Principal, request: session_pb2.AppendTurnsRequest, *, timeout_seconds: float
     ) -> session_pb2.AppendTurnsResponse:
         """See SessionService.AppendTurns."""
-        response: session_pb2.AppendTurnsResponse = await self._call(
-            self._stub.AppendTurns, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.AppendTurns, request, principal, timeout_seconds)
 
     async def delete(
         self, principal: Principal, request: session_pb2.DeleteSessionRequest, *, timeout_seconds: float
-    ) -> None:
+    ) -> session_pb2.DeleteSessionResponse:
         """See SessionService.DeleteSession."""
-        await self._call(self._stub.DeleteSession, request, principal, timeout_seconds)
+        return await self._call(self._stub.DeleteSession, request, principal, timeout_seconds)
 
 
 class EpisodicClient(_Client):
@@ -87,28 +90,19 @@ class EpisodicClient(_Client):
         self, principal: Principal, request: episodic_pb2.StoreEpisodesRequest, *, timeout_seconds: float
     ) -> episodic_pb2.StoreEpisodesResponse:
         """See EpisodicService.StoreEpisodes."""
-        response: episodic_pb2.StoreEpisodesResponse = await self._call(
-            self._stub.StoreEpisodes, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.StoreEpisodes, request, principal, timeout_seconds)
 
     async def search_candidates(
         self, principal: Principal, request: episodic_pb2.SearchCandidatesRequest, *, timeout_seconds: float
     ) -> episodic_pb2.SearchCandidatesResponse:
         """See EpisodicService.SearchCandidates."""
-        response: episodic_pb2.SearchCandidatesResponse = await self._call(
-            self._stub.SearchCandidates, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.SearchCandidates, request, principal, timeout_seconds)
 
     async def batch_get(
         self, principal: Principal, request: episodic_pb2.BatchGetEpisodesRequest, *, timeout_seconds: float
     ) -> episodic_pb2.BatchGetEpisodesResponse:
         """See EpisodicService.BatchGetEpisodes."""
-        response: episodic_pb2.BatchGetEpisodesResponse = await self._call(
-            self._stub.BatchGetEpisodes, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.BatchGetEpisodes, request, principal, timeout_seconds)
 
     async def record_feedback(
         self, principal: Principal, request: episodic_pb2.RecordFeedbackRequest, *, timeout_seconds: float
@@ -135,19 +129,13 @@ class FactClient(_Client):
         self, principal: Principal, request: facts_pb2.ExtractFactsRequest, *, timeout_seconds: float
     ) -> facts_pb2.ExtractFactsResponse:
         """See FactService.ExtractFacts."""
-        response: facts_pb2.ExtractFactsResponse = await self._call(
-            self._stub.ExtractFacts, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.ExtractFacts, request, principal, timeout_seconds)
 
     async def search(
         self, principal: Principal, request: facts_pb2.SearchFactsRequest, *, timeout_seconds: float
     ) -> facts_pb2.SearchFactsResponse:
         """See FactService.SearchFacts."""
-        response: facts_pb2.SearchFactsResponse = await self._call(
-            self._stub.SearchFacts, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.SearchFacts, request, principal, timeout_seconds)
 
 
 class ProfileClient(_Client):
@@ -162,10 +150,7 @@ class ProfileClient(_Client):
         self, principal: Principal, request: profile_pb2.GetProfileRequest, *, timeout_seconds: float
     ) -> profile_pb2.GetProfileResponse:
         """See ProfileService.GetProfile."""
-        response: profile_pb2.GetProfileResponse = await self._call(
-            self._stub.GetProfile, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.GetProfile, request, principal, timeout_seconds)
 
     async def observe(
         self, principal: Principal, request: profile_pb2.ObserveInteractionsRequest, *, timeout_seconds: float
@@ -186,19 +171,13 @@ class NoteClient(_Client):
         self, principal: Principal, request: notes_pb2.GenerateNotesRequest, *, timeout_seconds: float
     ) -> notes_pb2.GenerateNotesResponse:
         """See NoteService.GenerateNotes."""
-        response: notes_pb2.GenerateNotesResponse = await self._call(
-            self._stub.GenerateNotes, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.GenerateNotes, request, principal, timeout_seconds)
 
     async def search(
         self, principal: Principal, request: notes_pb2.SearchNotesRequest, *, timeout_seconds: float
     ) -> notes_pb2.SearchNotesResponse:
         """See NoteService.SearchNotes."""
-        response: notes_pb2.SearchNotesResponse = await self._call(
-            self._stub.SearchNotes, request, principal, timeout_seconds
-        )
-        return response
+        return await self._call(self._stub.SearchNotes, request, principal, timeout_seconds)
 
 
 @dataclass(frozen=True, slots=True)

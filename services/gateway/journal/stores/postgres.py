@@ -198,14 +198,21 @@ class PostgresJournal:
         return [rows.interaction(row) for row in reversed(found)]
 
     async def end_session(self, tenant_id: str, user_id: str, conversation_id: str) -> None:
-        """See `JournalWriter.end_session`."""
+        """See `JournalWriter.end_session`. Waits for a worker that delivers such a turn just now."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             await connection.execute(
-                "UPDATE gateway.conversations SET session_start = next_position"
+                "WITH ended AS (SELECT sequence FROM gateway.interactions"
+                "   WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3 AND position >= ("
+                "     SELECT session_start FROM gateway.conversations"
+                "     WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3)),"
+                " undelivered AS (DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $4 AND kind = 1"
+                "   AND given_up_time IS NULL AND sequence IN (SELECT sequence FROM ended))"
+                " UPDATE gateway.conversations SET session_start = next_position"
                 " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
                 tenant_id,
                 user_id,
                 conversation_id,
+                int(Tier.SESSION),
             )
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
