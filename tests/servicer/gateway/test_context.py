@@ -1,0 +1,96 @@
+"""Contexts for prompts: never longer than their budget, whatever was remembered."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from mneme_client import Client, ContextSectionKind, Tier, Turn
+
+if TYPE_CHECKING:
+    from services.common.embedding.embedder import OnnxEmbedder
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+USER = "context-reader"
+LONG = " ".join(f"Sentence number {n} says that the trip to Lisbon was long and sunny." for n in range(40))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def talk(stack: object) -> AsyncIterator[None]:
+    """A user with long and short turns, some of them not English, in a running conversation."""
+    from tests.support.stack import RunningStack
+
+    assert isinstance(stack, RunningStack)
+    async with stack.client() as client:
+        turns = [
+            Turn("I moved to Lyon in 2021 and I love pétanque.", speaker="Ada"),
+            Turn(LONG, speaker="Ada"),
+            Turn("Ich fahre gern mit dem Nachtzug. 私は東京に住んでいます。", speaker="Ada"),  # noqa: RUF001
+            Turn("supercalifragilistic" * 20, speaker="Ada"),
+            *(Turn(f"Note to myself number {n}: buy bread, milk & eggs!", speaker="Ada") for n in range(30)),
+        ]
+        written = await client.remember(USER, "c1", turns)
+        await client.wait_until_visible(USER, written.consistency_token)
+    yield
+
+
+@pytest.mark.parametrize("budget", [64, 65, 80, 100, 128, 150, 200, 333, 500, 1_000, 2_000, 20_000])
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_9_a_context_keeps_to_its_budget(client: Client, embedder: OnnxEmbedder, budget: int) -> None:
+    for query in ("Tell me about the trip to Lisbon.", "What should I buy?"):
+        context = await client.build_context(USER, query, token_budget=budget, conversation_id="c1")
+        assert context.token_count == embedder.count_tokens(context.text)
+        assert 0 < context.token_count <= budget
+        assert sum(section.token_count for section in context.sections) >= context.token_count
+        for section in context.sections:
+            assert section.token_count <= section.token_budget
+            assert all(item.text in context.text for item in section.items)
+
+
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_9_the_window_ends_a_context_and_is_not_told_twice(client: Client) -> None:
+    context = await client.build_context(USER, "What should I buy?", token_budget=2_000, conversation_id="c1")
+    sections = {section.kind: section for section in context.sections}
+    assert list(sections)[-1] is ContextSectionKind.RECENT_TURNS
+    recent = [item.memory_id for item in sections[ContextSectionKind.RECENT_TURNS].items]
+    assert len(recent) == 10
+    assert sections[ContextSectionKind.RECENT_TURNS].items[-1].text.endswith("number 29: buy bread, milk & eggs!")
+    assert not set(recent) & {item.memory_id for item in sections[ContextSectionKind.MEMORIES].items}
+
+
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_8_a_long_turn_is_cut_after_a_sentence(client: Client) -> None:
+    context = await client.build_context(USER, "Tell me about the trip to Lisbon.", token_budget=300)
+    memories = next(s for s in context.sections if s.kind is ContextSectionKind.MEMORIES)
+    (cut,) = [item.text for item in memories.items if "Lisbon" in item.text]
+    assert cut.endswith("long and sunny.")
+    assert cut.count("Sentence number") < 40
+
+
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_9_a_larger_budget_tells_more(client: Client) -> None:
+    counts = [
+        (await client.build_context(USER, "What should I buy?", token_budget=budget)).token_count
+        for budget in (100, 400, 1_600)
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+
+
+async def test_a_context_of_a_user_who_said_nothing_is_empty(client: Client, user_id: str) -> None:
+    context = await client.build_context(user_id, "Who am I?")
+    assert (context.text, context.token_count, context.sections) == ("", 0, ())
+    assert not context.degraded
+    assert {report.tier for report in context.tiers} == {Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC}
+
+
+async def test_spec_5_11_a_context_waits_for_a_write(client: Client, user_id: str) -> None:
+    written = await client.remember(user_id, "c1", "My bike is green.")
+    context = await client.build_context(
+        user_id, "What colour is my bike?", consistency_token=written.consistency_token
+    )
+    assert "My bike is green." in context.text
