@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -44,15 +45,24 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
     from services.cli.stack import StackSettings, run_stack
     from services.common.datadir import DataDirError
     from services.common.embedding.errors import ModelUnavailableError
-    from services.common.hosting import InsecureListenError
+    from services.common.hosting import HostSettings, InsecureListenError
     from services.common.logging import configure_logging
     from services.common.postgres.failure import EmbeddedPostgresError
+    from services.common.telemetry import TelemetrySettings, configure_telemetry
 
     configure_logging(level=options.log_level)
+    host_settings = HostSettings()
     settings = StackSettings(
-        data_dir=options.data_dir, host=options.host, port=options.port, processes=options.processes
+        data_dir=options.data_dir,
+        host=options.host,
+        port=options.port,
+        processes=options.processes,
+        host_settings=host_settings,
     )
     async with AsyncExitStack() as exit_stack:
+        if host_settings.otlp_endpoint:
+            exporting = TelemetrySettings(service_name="mneme", otlp_endpoint=host_settings.otlp_endpoint)
+            exit_stack.push_async_callback(asyncio.to_thread, configure_telemetry(exporting).shutdown)
         try:
             stack = await exit_stack.enter_async_context(run_stack(settings))
         except (DataDirError, EmbeddedPostgresError, InsecureListenError, ModelUnavailableError, OSError) as error:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import grpc
 import typer
+import uvloop
 from opentelemetry.trace import Tracer
 from rich.console import Console
 
@@ -59,7 +60,7 @@ class CliState:
     def run(self, main: Coroutine[Any, Any, Result]) -> Result:
         """Runs a command's work. Failures of the service become a message and exit code 1."""
         try:
-            return asyncio.run(_until_terminated(main))
+            return uvloop.run(_until_terminated(main))
         except asyncio.CancelledError:
             raise typer.Exit(128 + signal.SIGTERM) from None
         except MnemeClientError as error:
