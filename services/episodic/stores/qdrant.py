@@ -43,8 +43,8 @@ _ORDERING: Final = models.WriteOrdering.MEDIUM
 class QdrantEpisodeIndex:
     """An `EpisodeIndex` on a server of version 1.19 or newer. Belongs to one event loop; `aclose` it.
 
-    Scores are those of the embedded engine within 1e-5, and ties at a limit are fetched whole, so that the same
-    episodes come back in the same order, up to `ties_factor` times the limit.
+    Scores are those of the embedded engine within 1e-4. What scores as the last one at a limit is fetched whole, up
+    to `ties_factor` times the limit, and cut off by key: the server returns such points in any order.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ def create_qdrant_client(server: QdrantServer, settings: QdrantSettings) -> Asyn
     Raises:
         ValueError: The URL is not of the form scheme://host or scheme://host:port.
     """
-    host, port, is_secure = _address(server.url)
+    host, port, is_secure = address_of(server.url)
     options: dict[str, object] = dict(_CHANNEL_OPTIONS)
     if server.authority is not None:
         options["root_certificates"] = server.authority
@@ -75,7 +75,12 @@ def create_qdrant_client(server: QdrantServer, settings: QdrantSettings) -> Asyn
     )
 
 
-def _address(url: str) -> tuple[str, int, bool]:
+def address_of(url: str) -> tuple[str, int, bool]:
+    """Host, gRPC port, and whether it speaks TLS.
+
+    Raises:
+        ValueError: The URL is of another form, or holds more.
+    """
     parts = urlsplit(url)
     is_bare = not (parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in _SCHEMES or not parts.hostname or not is_bare:
