@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import itertools
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -278,7 +278,7 @@ class GatedGateway:
 
     target: str
     gates: Mapping[str, Gate]  # by the tier's name
-    stop: Callable[[], Awaitable[None]]  # drains the gateway's server
+    stop: Callable[[], Coroutine[None, None, None]]  # drains the gateway's server
 
 
 @contextlib.asynccontextmanager
