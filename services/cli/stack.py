@@ -25,7 +25,7 @@ from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
-from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic
+from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic, qdrant_server
 from services.gateway.app import GatewayResources, migrate_gateway, open_gateway
 from services.gateway.config import GatewaySettings, TierTargets
 from services.semantic.app import SemanticResources, migrate_semantic, open_semantic
@@ -149,7 +149,10 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
     )
     episodic = await stack.enter_async_context(
         open_episodic(
-            await pool("episodic", 8), data_dir.qdrant, EpisodicResources(embedder=shared.embedder, **resources)
+            await pool("episodic", 8),
+            data_dir.qdrant,
+            EpisodicResources(embedder=shared.embedder, **resources),
+            qdrant_server=qdrant_server(shared.settings.host_settings),
         )
     )
     semantic = await stack.enter_async_context(

@@ -11,15 +11,12 @@ import asyncio
 import contextlib
 import math
 import re
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import structlog
 from qdrant_edge import (
-    Bm25,
-    Bm25Config,
     CountRequest,
     Distance,
     EdgeConfig,
@@ -48,15 +45,13 @@ from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
 from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.points import DENSE, LEXICAL, PIECE_BITS, create_bm25, payload_of, point_id, visibility
 
 _log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
 _Scores = dict[EpisodeKey, float]
 
-_DENSE: Final = "dense"
-_LEXICAL: Final = "bm25"
-_PIECE_BITS: Final = 16
 """Of a point's id, behind its episode's key."""
 _PIECES_A_TURN: Final = 4
 """Pieces that are fetched for each episode at first when named ones are scored."""
@@ -79,9 +74,7 @@ class EdgeEpisodeIndex:
         self._model = model
         self._dimension = dimension
         self._settings = settings
-        self._bm25 = Bm25(
-            Bm25Config(k=text.bm25_k, b=text.bm25_b, avg_len=text.bm25_avg_terms, language=text.bm25_language)
-        )
+        self._bm25 = create_bm25(text)
         self._pieces_max = text.pieces_max
         self._last_search_seconds = -math.inf
         self._is_dirty = False
@@ -236,22 +229,11 @@ class EdgeEpisodeIndex:
                 _log.warning("episode index upkeep failed", error=str(error.__cause__ or error))
 
     def _point(self, piece: IndexedPiece) -> Point:
-        owner = piece.owner
-        return Point(
-            _point_id(piece.key, piece.number),
-            {_DENSE: piece.vector.tolist(), _LEXICAL: self._bm25.embed_document(piece.text)},
-            {
-                "owner": owner.key,
-                "visibility": _visibility(owner, piece.scope_key),
-                "turn": place(piece.key),
-                "tenant": str(owner.tenant_id),
-                "user": str(owner.user_id),
-                "time": piece.time.timestamp(),
-            },
-        )
+        vectors = {DENSE: piece.vector.tolist(), LEXICAL: self._bm25.embed_document(piece.text)}
+        return Point(point_id(piece.key, piece.number), vectors, payload_of(piece))
 
     def _dense_request(self, query: IndexQuery, condition: Filter, limit: int) -> QueryRequest:
-        nearest = Query.Nearest(query.vector.tolist(), using=_DENSE)
+        nearest = Query.Nearest(query.vector.tolist(), using=DENSE)
         return QueryRequest(limit=limit, query=nearest, filter=condition)
 
     def _lexical_request(self, query: IndexQuery, condition: Filter, limit: int) -> QueryRequest | None:
@@ -260,7 +242,7 @@ class EdgeEpisodeIndex:
             return None
         return QueryRequest(
             limit=limit,
-            query=Query.Nearest(terms, using=_LEXICAL),
+            query=Query.Nearest(terms, using=LEXICAL),
             filter=condition,
             params=SearchParams(idf=IdfParams(corpus=Filter(must=[_owned(query.owner)]))),
         )
@@ -320,8 +302,8 @@ class EdgeEpisodeIndex:
 
 def _open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> EdgeShard:
     config = EdgeConfig(
-        vectors={_DENSE: EdgeVectorParams(size=dimension, distance=Distance.Cosine)},
-        sparse_vectors={_LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
+        vectors={DENSE: EdgeVectorParams(size=dimension, distance=Distance.Cosine)},
+        sparse_vectors={LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
         # Every search has an owner: no graph over everybody's points (m=0), one for each large owner.
         hnsw_config=HnswIndexConfig(
             m=0, ef_construct=100, full_scan_threshold=settings.exact_up_to_kilobytes, payload_m=16
@@ -361,14 +343,6 @@ def _folder_name(model: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", model)
 
 
-def _point_id(key: EpisodeKey, number: int) -> uuid.UUID:
-    return uuid.UUID(int=key << _PIECE_BITS | number)
-
-
-def _visibility(owner: Owner, scope_key: str) -> str:
-    return f"{owner.key}\x1e{scope_key}"
-
-
 def _owned(owner: Owner) -> FieldCondition:
     return FieldCondition("owner", match=MatchValue(owner.key))
 
@@ -379,7 +353,7 @@ def _turns(keys: Sequence[EpisodeKey]) -> FieldCondition:
 
 def _visible(query: IndexQuery, *further: FieldCondition) -> Filter:
     """What the reader sees. Owner and scope are one field, since each condition costs 0.1 ms."""
-    values = [_visibility(query.owner, scope_key) for scope_key in query.scope_keys]
+    values = [visibility(query.owner, scope_key) for scope_key in query.scope_keys]
     match = MatchValue(values[0]) if len(values) == 1 else MatchAny(values)
     return Filter(must=[FieldCondition("visibility", match=match), *further])
 
@@ -388,5 +362,5 @@ def _episode_scores(points: Sequence[Any]) -> _Scores:
     """The best score of each episode among points that come best first."""
     scores: _Scores = {}
     for point in points:
-        scores.setdefault(point.id.int >> _PIECE_BITS, point.score)
+        scores.setdefault(point.id.int >> PIECE_BITS, point.score)
     return scores

@@ -14,12 +14,12 @@ from services.common.errors import StoreUnavailable
 from services.episodic.config import QdrantSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
 from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.points import create_bm25
 from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection
 from services.episodic.stores.qdrant_connection import QdrantConnection
 from services.episodic.stores.qdrant_points import (
     LaneRequest,
     batches_of,
-    create_bm25,
     dense_lane,
     episode_scores,
     lexical_lane,

@@ -16,8 +16,8 @@ from qdrant_client import AsyncQdrantClient, models
 from services.common.errors import FailedPrecondition
 from services.episodic.config import QdrantSettings
 from services.episodic.model import Owner
+from services.episodic.stores.points import DENSE, LEXICAL
 from services.episodic.stores.qdrant_connection import QdrantConnection
-from services.episodic.stores.qdrant_points import DENSE, LEXICAL
 
 _log = structlog.get_logger(__name__)
 

@@ -10,17 +10,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from qdrant_client import models
-from qdrant_edge import Bm25, Bm25Config
+from qdrant_edge import Bm25
 
-from services.episodic.config import TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
 from services.episodic.store import IndexedPiece, IndexQuery
+from services.episodic.stores.points import DENSE, LEXICAL, episode_key, payload_of, point_id, visibility
 
-DENSE: Final = "dense"
-LEXICAL: Final = "bm25"
-
-_PIECE_BITS: Final = 16
-"""Of a point's id, behind its episode's key."""
 _POINT_BYTES: Final = 512
 """Of a point on the wire, beside its vectors and the strings that it carries twice."""
 
@@ -28,29 +23,16 @@ LaneRequest = Callable[[models.Filter, int], models.QueryRequest]
 """A query of one lane under a filter, for so many pieces."""
 
 
-def create_bm25(text: TextSettings) -> Bm25:
-    """What makes terms of texts: the code of the embedded engine."""
-    return Bm25(Bm25Config(k=text.bm25_k, b=text.bm25_b, avg_len=text.bm25_avg_terms, language=text.bm25_language))
-
-
 def point_of(piece: IndexedPiece, bm25: Bm25) -> models.PointStruct:
     """A piece as a point; the same piece has the same id, so that it is replaced when it comes again."""
-    owner = piece.owner
     terms = bm25.embed_document(piece.text)
     return models.PointStruct(
-        id=str(UUID(int=piece.key << _PIECE_BITS | piece.number)),
+        id=str(point_id(piece.key, piece.number)),
         vector={
             DENSE: piece.vector.tolist(),
             LEXICAL: models.SparseVector(indices=terms.indices, values=terms.values),
         },
-        payload={
-            "owner": owner.key,
-            "visibility": _visibility(owner, piece.scope_key),
-            "turn": place(piece.key),
-            "tenant": str(owner.tenant_id),
-            "user": str(owner.user_id),
-            "time": piece.time.timestamp(),
-        },
+        payload=payload_of(piece),
     )
 
 
@@ -98,7 +80,7 @@ def owned_by(owner: Owner, keys: Sequence[EpisodeKey] | None = None) -> models.F
 
 def visible_to(query: IndexQuery, keys: Sequence[EpisodeKey] | None = None) -> models.Filter:
     """What the reader sees, of these episodes where they are named; owner and scope are one field."""
-    values = [_visibility(query.owner, scope_key) for scope_key in query.scope_keys]
+    values = [visibility(query.owner, scope_key) for scope_key in query.scope_keys]
     visible = (
         _equals("visibility", values[0])
         if len(values) == 1
@@ -111,7 +93,7 @@ def episode_scores(points: Iterable[models.ScoredPoint]) -> dict[EpisodeKey, flo
     """The best score of each episode, best first, ties by key."""
     scores: dict[EpisodeKey, float] = {}
     for point in points:
-        key = EpisodeKey(UUID(str(point.id)).int >> _PIECE_BITS)
+        key = episode_key(UUID(str(point.id)))
         if point.score > scores.get(key, float("-inf")):
             scores[key] = point.score
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
@@ -145,10 +127,6 @@ def _turns(keys: Sequence[EpisodeKey] | None) -> list[models.FieldCondition]:
     if keys is None:
         return []
     return [models.FieldCondition(key="turn", match=models.MatchAny(any=[place(key) for key in keys]))]
-
-
-def _visibility(owner: Owner, scope_key: str) -> str:
-    return f"{owner.key}\x1e{scope_key}"
 
 
 def _size(piece: IndexedPiece) -> int:
