@@ -15,11 +15,11 @@ import grpc
 import structlog
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from services.cli.stack_model import Stack, StackSettings
 from services.common.main import STOP_ON_EOF_VARIABLE
 from services.gateway.config import TierTargets
 
 if TYPE_CHECKING:
-    from services.cli.stack import Stack, StackSettings
     from services.common.datadir import DataDir
     from services.common.postgres.server import EmbeddedPostgres
 
@@ -80,8 +80,6 @@ async def run_processes(
     Raises:
         OSError: A service did not become healthy in time.
     """
-    from services.cli.stack import Stack  # both modules are parts of one composition root
-
     addresses = _addresses(settings)
     targets = TierTargets(**{name: addresses[name] for name in _TIERS})
     common = {

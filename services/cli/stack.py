@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from services.agentic.app import AgenticResources, migrate_agentic, open_agentic
 from services.cli.process_stack import run_processes
+from services.cli.stack_model import Stack, StackSettings
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import DataDir
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
-from services.common.hosting import HostSettings, ensure_secret, serving
+from services.common.hosting import ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.postgres.failure import EmbeddedPostgresError
 from services.common.postgres.pool import PoolSettings, create_pool
@@ -27,37 +27,17 @@ from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic, qdrant_server
 from services.gateway.app import GatewayResources, migrate_gateway, open_gateway
-from services.gateway.config import GatewaySettings, TierTargets
+from services.gateway.config import TierTargets
 from services.semantic.app import SemanticResources, migrate_semantic, open_semantic
 from services.session.app import SessionResources, open_session
 
 _log = structlog.get_logger(__name__)
 
+__all__ = ["Stack", "StackSettings", "run_stack"]
+
 SECRET_FILE = "service-secret"  # noqa: S105 - the name of the file
 
 _POSTGRES_RESTART_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StackSettings:
-    """What a stack can be told."""
-
-    data_dir: Path
-    host: str = "127.0.0.1"
-    port: int = 7700  # of the gateway; the tiers take the four after it. 0: free ports for all
-    processes: bool = False  # one process for each service
-    gateway: GatewaySettings = field(default_factory=lambda: GatewaySettings(tells_other_gateways=False))
-    host_settings: HostSettings = field(default_factory=HostSettings)  # keys, limits, model; from the environment
-    grace_seconds: float = 10.0  # for calls under way at the end
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """A running stack."""
-
-    gateway_target: str
-    tier_targets: TierTargets
-    postgres_dsn: str  # as the services connect
 
 
 @dataclass(frozen=True)
