@@ -82,7 +82,9 @@ class Gateway:
             dead=sum(tier.dead_count for tier in response.tiers),
         )
 
-    async def wait_delivered(self, *, on_progress: Callable[[int], None] | None = None) -> Backlog:
+    async def wait_delivered(
+        self, *, on_progress: Callable[[int], None] | None = None, poll_seconds: float = _POLL_SECONDS
+    ) -> Backlog:
         """Wait until no delivery is pending, for as long as there is progress.
 
         Raises:
@@ -99,7 +101,7 @@ class Gateway:
                 last_pending, last_change = backlog.pending, time.monotonic()
             elif time.monotonic() - last_change > _STALL_SECONDS:
                 raise BenchError(f"{backlog.pending} deliveries wait, none made for {_STALL_SECONDS:.0f} s")
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(poll_seconds)
 
     async def wait_visible(self, user_id: str, consistency_token: str) -> None:
         """Wait until a user's write can be found, by the means that callers have: the consistency token.

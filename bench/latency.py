@@ -112,6 +112,7 @@ def _print(results: Sequence[dict[str, Any]]) -> None:
     row("  floor p50", "remember", "floor", "total", "p50")
     row("    commit p50", "remember", "floor", "commit", "p50")
     row("  ratio of p50", "remember", "ratio_p50")
+    row("  delivered after, p50", "remember", "delivered_after", "p50")
     row("acknowledged / s, 32 clients", "remember", "acknowledged_per_second")
     row("indexed / s", "remember", "indexed_per_second")
     row("bulk load indexed / s", "load", "indexed_per_second")

@@ -193,6 +193,7 @@ async def _measure_remember(gateway: Gateway, floor: RememberFloor, options: Run
     """Remembers of one turn, one after the other, each beside one commit of the same rows."""
     texts = TextSource(options.seed + 2)
     seconds: list[float] = []
+    delivered_seconds: list[float] = []
 
     async def remember(number: int, text: str) -> None:
         request = one_turn(f"single/{number}", "user-single", "conversation", text)
@@ -203,18 +204,22 @@ async def _measure_remember(gateway: Gateway, floor: RememberFloor, options: Run
     for number in range(WARM_UPS + options.remembers):
         if number == WARM_UPS:
             seconds.clear()
+            delivered_seconds.clear()
             floor.total_seconds.clear()
             floor.commit_seconds.clear()
         text = texts.turn().text
-        await _in_turns(
-            number,
-            lambda n=number, t=text: remember(n, t),  # type: ignore[misc]
-            lambda t=text: floor.measure(t),  # type: ignore[misc]
-        )
-    await gateway.wait_delivered()
+        await floor.measure(text)
+        await asyncio.sleep(_PAUSE_SECONDS)
+        await remember(number, text)
+        acknowledged = time.perf_counter()
+        # At rest: else the next floor would be measured with what this Remember set off. The burst below is the
+        # time of a busy store.
+        await gateway.wait_delivered(poll_seconds=_PAUSE_SECONDS)
+        delivered_seconds.append(time.perf_counter() - acknowledged)
     client, total = times_of(seconds), times_of(floor.total_seconds)
     return {
         "client": asdict(client),
+        "delivered_after": asdict(times_of(delivered_seconds)),
         "floor": {"total": asdict(total), "commit": asdict(times_of(floor.commit_seconds))},
         "ratio_p50": ratio(client.p50, total.p50),
         "ratio_p95": ratio(client.p95, total.p95),
