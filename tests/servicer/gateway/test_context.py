@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from mneme_client import Client, ContextSectionKind, Tier, Turn
+from tests.support.stack import RunningStack
 
 if TYPE_CHECKING:
     from services.common.embedding.embedder import OnnxEmbedder
@@ -20,16 +21,13 @@ LONG = " ".join(f"Sentence number {n} says that the trip to Lisbon was long and 
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def talk(stack: object) -> AsyncIterator[None]:
+async def talk(stack: RunningStack) -> AsyncIterator[None]:
     """A user with long and short turns, some of them not English, in a running conversation."""
-    from tests.support.stack import RunningStack
-
-    assert isinstance(stack, RunningStack)
     async with stack.client() as client:
         turns = [
             Turn("I moved to Lyon in 2021 and I love pétanque.", speaker="Ada"),
             Turn(LONG, speaker="Ada"),
-            Turn("Ich fahre gern mit dem Nachtzug. 私は東京に住んでいます。", speaker="Ada"),  # noqa: RUF001
+            Turn("Ich fahre gern mit dem Nachtzug. 私は東京に住んでいます。", speaker="Ada"),
             Turn("supercalifragilistic" * 20, speaker="Ada"),
             *(Turn(f"Note to myself number {n}: buy bread, milk & eggs!", speaker="Ada") for n in range(30)),
         ]

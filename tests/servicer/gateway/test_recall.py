@@ -12,7 +12,7 @@ from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme_client import Client, MnemeClientError, Scope, ScopeLevel, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.gateway.recall.model import STAGES
-from tests.support.stack import Refusal, RunningStack, Stubs, refusal
+from tests.support.stack import Refusal, RunningStack, Stubs, refusal, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -238,13 +238,8 @@ async def test_the_profile_counts_what_was_said(client: Client, user_id: str) ->
     written = await client.remember(user_id, "c1", ["Hello.", Turn("What is new?")])
     await client.wait_until_visible(user_id, written.consistency_token)
 
-    async def profile_seconds() -> int:
-        return (await client.get_profile(user_id)).statistics.user_turn_count
-
-    from tests.support.stack import until
-
     async def is_counted() -> bool:
-        return await profile_seconds() == 2
+        return (await client.get_profile(user_id)).statistics.user_turn_count == 2
 
     await until(is_counted)
     assert (await client.get_profile(user_id)).user_id == user_id

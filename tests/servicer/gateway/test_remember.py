@@ -104,7 +104,7 @@ async def test_spec_6_1_a_stream_names_what_it_refused_by_index(client: Client, 
 
 async def test_an_empty_stream_wrote_nothing(gateway: Stubs) -> None:
     async def nothing() -> AsyncIterator[pb.RememberStreamRequest]:
-        for request in ():
+        for request in list[pb.RememberStreamRequest]():
             yield request
 
     summary = await gateway.memory.RememberStream(nothing())

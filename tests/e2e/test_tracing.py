@@ -1,0 +1,157 @@
+"""One call is one trace: client, gateway, tiers, databases, and what is done behind the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import SpanKind
+
+from mneme_client import Client
+from services.common.telemetry import TelemetrySettings, TreeSpanExporter, configure_telemetry, state
+from tests.support.stack import running_stack, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+class Traced:
+    """A stack that was started with telemetry on, and the spans of this process."""
+
+    def __init__(self, target: str, exporter: TreeSpanExporter) -> None:
+        self._target = target
+        self._exporter = exporter
+        self._spans: list[ReadableSpan] = []
+
+    def client(self) -> Client:
+        """A client whose spans are recorded; what was recorded before is forgotten."""
+        self._exporter.take()
+        self._spans = []
+        return Client(self._target, tracer=state.tracer("mneme_client"))
+
+    def roots_and_deliveries(self) -> tuple[list[ReadableSpan], list[ReadableSpan]]:
+        """The client's calls, and the deliveries to the episodic tier."""
+        self._spans += self._exporter.take()
+        roots = [span for span in self._spans if span.kind is SpanKind.CLIENT and span.parent is None]
+        return roots, [span for span in self._spans if span.name == "deliver.episodic"]
+
+    def trace_of(self, name: str) -> Sequence[ReadableSpan]:
+        """All spans so far of the trace that a client's call began; there must be one such call."""
+        self._spans += self._exporter.take()
+        (root,) = [s for s in self._spans if s.name == name and s.kind is SpanKind.CLIENT and s.parent is None]
+        return [span for span in self._spans if trace_id(span) == trace_id(root)]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def traced(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> AsyncIterator[Traced]:
+    exporter = TreeSpanExporter()
+    telemetry = configure_telemetry(TelemetrySettings(), exporter=exporter)
+    try:
+        async with running_stack(tmp_path_factory.mktemp("traced") / "data", model_folder) as services:
+            yield Traced(services.gateway_target, exporter)
+    finally:
+        telemetry.shutdown()
+
+
+def trace_id(span: ReadableSpan) -> int:
+    assert span.context is not None
+    return int(span.context.trace_id)
+
+
+def names(spans: Sequence[ReadableSpan]) -> set[str]:
+    return {span.name for span in spans}
+
+
+def assert_is_one_tree(spans: Sequence[ReadableSpan]) -> None:
+    known = {span.context.span_id for span in spans if span.context is not None}
+    roots = [span for span in spans if span.parent is None]
+    assert len(roots) == 1
+    assert [s.name for s in spans if s.parent is not None and s.parent.span_id not in known] == []
+
+
+def database_spans_below(spans: Sequence[ReadableSpan], name: str) -> int:
+    """How many statements were run for a call of this name, at any depth."""
+    parents = {s.context.span_id: s.parent.span_id for s in spans if s.context and s.parent}
+    tops = {s.context.span_id for s in spans if s.name == name and s.kind is SpanKind.SERVER and s.context}
+    count = 0
+    for span in spans:
+        if (span.attributes or {}).get("db.system") != "postgresql" or span.context is None:
+            continue
+        at: int | None = span.context.span_id
+        while at is not None and at not in tops:
+            at = parents.get(at)
+        count += at is not None
+    return count
+
+
+REMEMBER = "mneme.gateway.v1.MemoryService/Remember"
+RECALL = "mneme.gateway.v1.MemoryService/Recall"
+TAKING = {
+    "mneme.session.v1.SessionService/AppendTurns",
+    "mneme.episodic.v1.EpisodicService/StoreEpisodes",
+    "mneme.semantic.v1.FactService/ExtractFacts",
+    "mneme.semantic.v1.ProfileService/ObserveInteractions",
+    "mneme.agentic.v1.NoteService/GenerateNotes",
+}
+DELIVERING = {f"deliver.{tier}" for tier in ("episodic", "semantic", "agentic", "profile")}
+SEARCHING = {
+    "mneme.session.v1.SessionService/GetSession",
+    "mneme.episodic.v1.EpisodicService/SearchCandidates",
+    "mneme.episodic.v1.EpisodicService/BatchGetEpisodes",
+    "mneme.semantic.v1.FactService/SearchFacts",
+    "mneme.agentic.v1.NoteService/SearchNotes",
+}
+
+
+async def test_spec_8_1_a_write_and_all_its_deliveries_are_one_trace(traced: Traced, user_id: str) -> None:
+    async with traced.client() as client:
+        written = await client.remember(user_id, "c1", "I live in Lyon.")
+        await client.wait_until_visible(user_id, written.consistency_token)
+
+        async def is_complete() -> bool:
+            await client.get_backlog()
+            return names(traced.trace_of(REMEMBER)) >= DELIVERING
+
+        await until(is_complete)
+    spans = traced.trace_of(REMEMBER)
+    assert_is_one_tree(spans)
+    assert names(spans) >= TAKING
+    for method in (REMEMBER, *TAKING - {"mneme.session.v1.SessionService/AppendTurns"}):  # sessions are in memory here
+        assert database_spans_below(spans, method) > 0, method
+    assert {span.name for span in spans if span.kind is SpanKind.CONSUMER} == DELIVERING
+
+
+async def test_spec_8_1_a_recall_is_one_trace_with_its_stages(traced: Traced, user_id: str) -> None:
+    async with traced.client() as client:
+        written = await client.remember(user_id, "c1", "I live in Lyon.")
+        await client.wait_until_visible(user_id, written.consistency_token)
+    async with traced.client() as client:
+        found = await client.recall(user_id, "Where do I live?", conversation_id="c1")
+    spans = traced.trace_of(RECALL)
+    assert_is_one_tree(spans)
+    assert names(spans) >= SEARCHING | {f"recall.{timing.stage}" for timing in found.stages}
+    for method in (RECALL, "mneme.semantic.v1.FactService/SearchFacts", "mneme.agentic.v1.NoteService/SearchNotes"):
+        assert database_spans_below(spans, method) > 0, method
+
+
+async def test_spec_8_1_turns_that_are_delivered_together_are_linked(traced: Traced, user_id: str) -> None:
+    async with traced.client() as client:
+        tokens = await asyncio.gather(*(client.remember(user_id, f"c{n}", "I live in Lyon.") for n in range(20)))
+        await client.wait_until_visible(user_id, *(written.consistency_token for written in tokens))
+    roots, delivering = traced.roots_and_deliveries()
+    reached = {trace_id(span) for span in delivering}
+    reached |= {link.context.trace_id for span in delivering for link in span.links}
+    assert reached >= {trace_id(root) for root in roots if root.name == REMEMBER}
+
+
+async def test_spec_8_1_no_span_holds_what_was_said(traced: Traced, user_id: str) -> None:
+    async with traced.client() as client:
+        written = await client.remember(user_id, "c1", "My secret is xyzzy-4711.")
+        await client.recall(user_id, "plugh-4711?", consistency_token=written.consistency_token)
+    for name in (REMEMBER, RECALL):
+        spans = traced.trace_of(name)
+        assert len(spans) > 5
+        assert "4711" not in " ".join(str(dict(span.attributes or {})) for span in spans)
