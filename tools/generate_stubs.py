@@ -32,9 +32,7 @@ def generate(output: Path) -> int:
     Raises:
         SystemExit: protoc found an error, which it has printed.
     """
-    protos = sorted(
-        path.relative_to(PROTO_ROOT).as_posix() for path in (PROTO_ROOT / PACKAGE).rglob("*.proto")
-    )
+    protos = sorted(path.relative_to(PROTO_ROOT).as_posix() for path in (PROTO_ROOT / PACKAGE).rglob("*.proto"))
     if not protos:
         raise SystemExit(f"no proto files below {PROTO_ROOT / PACKAGE}")
     mypy_grpc = Path(sys.executable).with_name("protoc-gen-mypy_grpc")
@@ -104,18 +102,14 @@ def _files(root: Path) -> set[str]:
 def main() -> None:
     """Regenerates proto/gen, or with --check compares it with a fresh generation."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing, fail if proto/gen is out of date"
-    )
+    parser.add_argument("--check", action="store_true", help="change nothing, fail if proto/gen is out of date")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder)
         count = generate(fresh)
         if arguments.check:
             if stale := differences(fresh, GENERATED_ROOT):
-                raise SystemExit(
-                    "\n".join([*stale, "proto/gen is not what the protos say: run `make proto`"])
-                )
+                raise SystemExit("\n".join([*stale, "proto/gen is not what the protos say: run `make proto`"]))
             print(f"proto/gen matches {count} proto files")
             return
         GENERATED_ROOT.mkdir(parents=True, exist_ok=True)

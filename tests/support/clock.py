@@ -27,9 +27,7 @@ class FakeClock:
         seconds: float = 0,
     ) -> datetime:
         """Move by `delta` plus the named amounts (negative moves back) and return the new time."""
-        self._now += (delta or timedelta()) + timedelta(
-            days=days, hours=hours, minutes=minutes, seconds=seconds
-        )
+        self._now += (delta or timedelta()) + timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._now
 
     def set(self, moment: datetime) -> None:

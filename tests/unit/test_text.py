@@ -30,10 +30,7 @@ def test_sentences_end_where_a_reader_ends_them(text: str, sentences: list[str])
 
 
 def test_lines_end_sentences_unless_the_next_goes_on_in_lower_case() -> None:
-    text = (
-        "A line that was\nwrapped by a mailer.\n\nA heading\nNext: \n"
-        "- first item\n- second. Still second\n1. one"
-    )
+    text = "A line that was\nwrapped by a mailer.\n\nA heading\nNext: \n- first item\n- second. Still second\n1. one"
     assert split_sentences(text) == [
         "A line that was\nwrapped by a mailer.",
         "A heading",

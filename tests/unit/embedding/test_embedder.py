@@ -63,9 +63,7 @@ async def test_documents_come_back_in_their_order(embedder: OnnxEmbedder) -> Non
     assert (await embedder.embed_documents([])).shape == (0, 2)
 
 
-async def test_chunks_are_bounded_by_texts_and_by_characters(
-    embedder: OnnxEmbedder, encoder: GatedEncoder
-) -> None:
+async def test_chunks_are_bounded_by_texts_and_by_characters(embedder: OnnxEmbedder, encoder: GatedEncoder) -> None:
     await embedder.embed_documents(["a", "b", "c", "dddddd", "eeeeeee", "f" * 50])
     assert encoder.runs == [["a", "b"], ["c", "dddddd"], ["eeeeeee"], ["f" * 50]]
 
@@ -161,9 +159,7 @@ async def test_a_failed_run_fails_its_texts_alone(embedder: OnnxEmbedder) -> Non
     assert (await embedder.embed_documents(["fine"])).shape == (1, 2)
 
 
-async def test_closing_refuses_what_waits_and_what_comes(
-    embedder: OnnxEmbedder, encoder: GatedEncoder
-) -> None:
+async def test_closing_refuses_what_waits_and_what_comes(embedder: OnnxEmbedder, encoder: GatedEncoder) -> None:
     running = asyncio.create_task(embedder.embed_documents(["a"]))
     await encoder.hold(running)
     waiting = asyncio.create_task(embedder.embed_query("late"))

@@ -59,9 +59,7 @@ def test_the_published_vector_is_reproduced(minilm: OnnxSentenceEncoder) -> None
 
 
 def test_a_batch_gives_the_vectors_of_its_texts_in_their_order(minilm: OnnxSentenceEncoder) -> None:
-    texts = [
-        "word " * (1 + 7 * index % 40) + f"number {index}" for index in range(40)
-    ]  # two batches, mixed lengths
+    texts = ["word " * (1 + 7 * index % 40) + f"number {index}" for index in range(40)]  # two batches, mixed lengths
     together = minilm.encode(texts)
     alone = np.concatenate([minilm.encode([text]) for text in texts])
     np.testing.assert_allclose(together, alone, atol=1e-5)

@@ -51,9 +51,7 @@ def columns(
         dense=np.asarray(dense, dtype=np.float32),
         lexical=np.asarray(lexical if lexical is not None else [0] * count, dtype=np.float32),
         session=np.asarray(session if session is not None else [0] * count, dtype=np.int32),
-        position=np.asarray(
-            position if position is not None else [10 * n for n in range(count)], dtype=np.int32
-        ),
+        position=np.asarray(position if position is not None else [10 * n for n in range(count)], dtype=np.int32),
         speaker=np.asarray(speaker if speaker is not None else [0] * count, dtype=np.int32),
         time=np.asarray(time if time is not None else [np.nan] * count, dtype=np.float64),
         length=np.asarray(length if length is not None else [100] * count, dtype=np.int32),
@@ -117,9 +115,7 @@ def test_spec_5_4_turns_of_a_named_speaker_gain() -> None:
     ("about_user", "about_assistant", "expected"),
     [(False, False, [0, 0]), (True, False, [1, 0]), (False, True, [0, 1]), (True, True, [0, 1])],
 )
-def test_the_role_that_is_asked_about_gains(
-    about_user: bool, about_assistant: bool, expected: list[float]
-) -> None:
+def test_the_role_that_is_asked_about_gains(about_user: bool, about_assistant: bool, expected: list[float]) -> None:
     question = replace(PLAIN, about_user=about_user, about_assistant=about_assistant)
     _, parts = score_evidence(columns(dense=[0, 0], traits=[0, Trait.ASSISTANT]), question)
     assert parts["role"].tolist() == expected
@@ -145,9 +141,7 @@ def test_questions_and_reactions_lose_and_personal_turns_gain() -> None:
     found = columns(dense=[0] * 5, traits=kinds)
     np.testing.assert_allclose(score_evidence(found, PLAIN)[1]["kind"], [0, -0.4, -0.4, 0, -0.4], atol=1e-6)
     personal = replace(PLAIN, about_user=True)
-    np.testing.assert_allclose(
-        score_evidence(found, personal)[1]["kind"], [0, -0.4, -0.4, 0.5, 0.1], atol=1e-6
-    )
+    np.testing.assert_allclose(score_evidence(found, personal)[1]["kind"], [0, -0.4, -0.4, 0.5, 0.1], atol=1e-6)
 
 
 def test_the_best_of_many_pieces_is_discounted() -> None:
@@ -164,9 +158,7 @@ def test_a_worked_example() -> None:
         speaker=[1, 0, 1, 0],
         traits=[Trait.QUESTION, Trait.FIRST_PERSON, 0, 0],
     )
-    question = QuestionEvidence(
-        text="What did Ada do?", first_person_text="What did I do?", named_speakers=(0,)
-    )
+    question = QuestionEvidence(text="What did Ada do?", first_person_text="What did I do?", named_speakers=(0,))
     scores, parts = score_evidence(found, question)
     assert np.argsort(-scores).tolist() == [1, 2, 0, 3]
     assert {name: round(float(part[1]), 2) for name, part in parts.items()} == {
