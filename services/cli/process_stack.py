@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import structlog
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from pydantic import SecretStr
 
 from services.cli.stack_model import Stack, StackSettings
+from services.common.hosting import HostSettings
 from services.common.main import STOP_ON_EOF_VARIABLE
 from services.gateway.config import TierTargets
 
@@ -84,6 +86,7 @@ async def run_processes(
     targets = TierTargets(**{name: addresses[name] for name in _TIERS})
     common = {
         **os.environ,
+        **_variables(settings.host_settings),
         "MNEME_DATA_DIR": str(data_dir.path),
         "MNEME_QDRANT_DIR": str(data_dir.qdrant),
         "MNEME_POSTGRES_URL": postgres.app_dsn,
@@ -104,6 +107,16 @@ async def run_processes(
         for watcher in watchers:
             watcher.cancel()
         await asyncio.gather(*watchers, return_exceptions=True)
+
+
+def _variables(settings: HostSettings) -> dict[str, str]:
+    """What was set, in the environment or by the program, as variables for the services."""
+    given = {name: getattr(settings, name) for name in settings.model_fields_set}
+    return {
+        f"MNEME_{name.upper()}": value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def _addresses(settings: StackSettings) -> dict[str, str]:

@@ -92,7 +92,7 @@ class Remembering:
             InvalidArgument: The request id was used before with another request.
             StoreUnavailable: Nothing is known to be written; repeat with the same request id.
         """
-        (outcome,) = await self._journal.append(caller, [command])
+        (outcome,) = await self._journal.append(caller, [command], tries_session=True)
         if isinstance(outcome, MnemeError):
             raise outcome
         if not outcome.replayed:

@@ -211,9 +211,8 @@ class DeliveryServicer(_Base, gateway_pb2_grpc.DeliveryServiceServicer):
         self, request: pb.RetryDeadLettersRequest, context: Context
     ) -> pb.RetryDeadLettersResponse:
         """See the proto."""
-        retried = await self._use.journal.retry(
-            current_principal().tenant_id, self._use.reader.retry_ids(request), now=self._use.clock.now()
-        )
+        ids = self._use.reader.retry_ids(request)
+        retried = await self._use.journal.retry(_caller(current_principal()), request.request_id, ids)
         self._use.remembering.announce()
         return pb.RetryDeadLettersResponse(retried_count=retried)
 

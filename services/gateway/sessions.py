@@ -27,7 +27,6 @@ class SessionSettings:
     ttl: timedelta = timedelta(seconds=3600)  # lifetime after the last write in which a lost session is rebuilt
     window_turns: int = 10  # turns that a rebuilt session begins with
     append_timeout_seconds: float = 0.25  # for the attempt before the acknowledgement; then its delivery does it
-    archived_turns_max: int = 256  # of one ended session
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +156,14 @@ class SessionAccess:
         self, caller: Caller, request: session_pb2.DeleteSessionRequest, session: session_pb2.Session
     ) -> int:
         known = await self._journal.known_interactions(caller.tenant_id, [t.turn_id for t in session.turns])
-        unlogged = [t for t in session.turns if t.turn_id not in known][: self._settings.archived_turns_max]
+        unlogged = [t for t in session.turns if t.turn_id not in known]
         if not unlogged:
             return 0
         now = self._clock.now()
         command = RememberCommand(
             user_id=request.user_id,
             conversation_id=request.session_id,
+            # As many as a window holds, so that all of them are archived or none.
             turns=tuple(turn_from_proto(t.turn, now=now, field_path=f"turns[{i}]") for i, t in enumerate(unlogged)),
             # A repeat of the same EndSession must not archive the same turns again.
             request_id=f"end-session:{request.request_id}",

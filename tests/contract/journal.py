@@ -41,8 +41,10 @@ def command(*texts: str, conversation: str = "c1", user: str = "u1", request_id:
     return RememberCommand(user, conversation, tuple(turn(text) for text in texts), request_id=request_id)
 
 
-async def append(journal: Journal, item: RememberCommand, caller: Caller = ACME) -> Appended:
-    (outcome,) = await journal.append(caller, [item])
+async def append(
+    journal: Journal, item: RememberCommand, caller: Caller = ACME, *, tries_session: bool = False
+) -> Appended:
+    (outcome,) = await journal.append(caller, [item], tries_session=tries_session)
     assert isinstance(outcome, Appended)
     return outcome
 
@@ -119,6 +121,12 @@ class JournalContract:
         assert outcomes[0].reason is Reason.REQUEST_ID_REUSED
         assert isinstance(outcomes[1], Appended)
 
+    async def test_items_of_one_conversation_keep_their_order(self, journal: Journal) -> None:
+        items = [command(text, request_id=request_id) for text, request_id in (("a", "z"), ("b", "y"), ("c", "x"))]
+        await journal.append(ACME, items)
+        page = await journal.interactions("acme", "u1", "c1", limit=10, after=None)
+        assert [i.turn.content for i in page.items] == ["a", "b", "c"]
+
     async def test_request_ids_of_other_principals_are_their_own(self, journal: Journal) -> None:
         first = await append(journal, command("a", request_id="r1"))
         other = await append(journal, command("b", request_id="r1"), replace(ACME, principal_id="else"))
@@ -163,7 +171,7 @@ class JournalContract:
         assert list(await journal.speakers("acme", "u1")) == ["Al", "Bo"]
 
     async def test_a_session_delivery_waits_for_the_direct_attempt(self, journal: Journal, clock: FakeClock) -> None:
-        appended = await append(journal, command("a"))
+        appended = await append(journal, command("a"), tries_session=True)
         assert await take(journal, Tier.SESSION) == ()
         await journal.complete("acme", Tier.SESSION, appended.interaction_ids)
         clock.advance(minutes=1)
@@ -199,9 +207,12 @@ class JournalContract:
         assert await take(journal, Tier.SEMANTIC) == ()
         (letter,) = (await journal.dead_letters("acme", tier=None, limit=10, after=None)).items
         assert (letter.tier, letter.attempts, letter.last_reason) == (Tier.SEMANTIC, 12, "INTERNAL")
-        assert await journal.retry("other", [letter.delivery_id], now=clock.now()) == 0
-        assert await journal.retry("acme", [letter.delivery_id], now=clock.now()) == 1
+        assert await journal.retry(OTHER, "r1", [letter.delivery_id]) == 0
+        assert await journal.retry(ACME, "r1", [letter.delivery_id]) == 1
+        assert await journal.retry(ACME, "r1", [letter.delivery_id]) == 1
         assert len(await take(journal, Tier.SEMANTIC)) == 1
+        with pytest.raises(InvalidArgument):
+            await journal.retry(ACME, "r1", [letter.delivery_id + 1])
 
     async def test_a_permanent_refusal_is_given_up_at_once(self, journal: Journal) -> None:
         await append(journal, command("a"))

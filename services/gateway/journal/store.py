@@ -31,8 +31,13 @@ Cursor: TypeAlias = tuple[str | int | float, ...]
 class JournalWriter(Protocol):
     """Writes that callers wait for."""
 
-    async def append(self, caller: Caller, commands: Sequence[RememberCommand]) -> Sequence[Appended | MnemeError]:
+    async def append(
+        self, caller: Caller, commands: Sequence[RememberCommand], *, tries_session: bool = False
+    ) -> Sequence[Appended | MnemeError]:
         """Makes commands durable with their deliveries, in one transaction.
+
+        With `tries_session` the deliveries to the session tier wait a moment, because the caller is about to put the
+        turns there itself.
 
         Must be all or nothing for each command. A command whose request id was used before returns the first
         answer, or an `InvalidArgument` with reason REQUEST_ID_REUSED in its place if its content differs; the
@@ -116,8 +121,12 @@ class DeliveryQueue(Protocol):
         """Removes deliveries that were made outside of `claim`. May be lost in a crash: the tier sees a repeat."""
         ...
 
-    async def retry(self, tenant_id: str, delivery_ids: Sequence[int], *, now: datetime) -> int:
-        """Makes dead letters due again. Returns how many there were."""
+    async def retry(self, caller: Caller, request_id: str, delivery_ids: Sequence[int]) -> int:
+        """Makes dead letters due again. Returns how many there were; a repeat of a request id, the first answer.
+
+        Raises:
+            InvalidArgument: The request id was used before with other ids.
+        """
         ...
 
     async def forget_requests(self, *, before: datetime, limit: int) -> int:

@@ -148,6 +148,7 @@ def test_only_a_report_without_damage_is_clean() -> None:
         kills=1,
         kills_by_variant={},
         calls=1,
+        repeated=0,
         acknowledged=1,
         unacknowledged=0,
         stored=1,

@@ -121,7 +121,7 @@ BEGIN
 END $$;
 
 -- Appends turns to a conversation with their deliveries, all or nothing, in one round trip. A session delivery
--- waits for p_session_delay, because the gateway tries the session itself before it acknowledges.
+-- waits for p_session_delay, where the gateway tries the session itself before it acknowledges.
 CREATE FUNCTION append_interactions(
     p_tenant text, p_principal text, p_request_id text, p_hash bytea,
     p_user text, p_conversation text, p_scope_key text,
@@ -197,5 +197,26 @@ BEGIN
     result := jsonb_build_object('first', new_sequence, 'last', new_sequence);
     UPDATE requests SET answer = result
     WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Feedback' AND request_id = p_request_id;
+    RETURN result;
+END $$;
+
+-- Makes dead letters due again.
+CREATE FUNCTION retry_deliveries(
+    p_tenant text, p_principal text, p_request_id text, p_hash bytea, p_ids bigint[], p_now timestamptz
+) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE result jsonb; retried int;
+BEGIN
+    PERFORM set_config('mneme.tenant', p_tenant, true);
+    result := claim_request(p_tenant, p_principal, 'RetryDeadLetters', p_request_id, p_hash, p_now);
+    IF result IS NOT NULL THEN
+        RETURN result;
+    END IF;
+    UPDATE deliveries SET given_up_time = NULL, attempts = 0, next_attempt_time = p_now
+    WHERE tenant_id = p_tenant AND delivery_id = ANY(p_ids) AND given_up_time IS NOT NULL;
+    GET DIAGNOSTICS retried = ROW_COUNT;
+    result := jsonb_build_object('retried', retried);
+    UPDATE requests SET answer = result
+    WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'RetryDeadLetters'
+        AND request_id = p_request_id;
     RETURN result;
 END $$;

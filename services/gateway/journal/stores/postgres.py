@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -72,23 +73,26 @@ class PostgresJournal:
         self._ids = ids
         self._settings = settings or PostgresJournalSettings()
 
-    async def append(self, caller: Caller, commands: Sequence[RememberCommand]) -> Sequence[Appended | MnemeError]:
+    async def append(
+        self, caller: Caller, commands: Sequence[RememberCommand], *, tries_session: bool = False
+    ) -> Sequence[Appended | MnemeError]:
         """See `JournalWriter.append`. One command is one round trip, several share one commit."""
+        delay = self._settings.session_delay if tries_session else timedelta()
         if len(commands) == 1:
             with translate_errors():
                 async with self._pool.acquire() as connection:
-                    return [await self._append_one(connection, caller, commands[0])]
+                    return [await self._append_one(connection, caller, commands[0], delay)]
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
             # Conversations in a fixed order, so that two batches over the same ones cannot wait for each other;
             # within a conversation the order is the caller's.
             order = sorted(range(len(commands)), key=lambda i: _lock_key(commands[i]))
             outcomes: dict[int, Appended | MnemeError] = {}
             for index in order:
-                outcomes[index] = await self._append_one(connection, caller, commands[index])
+                outcomes[index] = await self._append_one(connection, caller, commands[index], delay)
         return [outcomes[index] for index in range(len(commands))]
 
     async def _append_one(
-        self, connection: Connection, caller: Caller, command: RememberCommand
+        self, connection: Connection, caller: Caller, command: RememberCommand, session_delay: timedelta
     ) -> Appended | MnemeError:
         turns = command.turns
         result = await connection.fetchval(
@@ -108,7 +112,7 @@ class PostgresJournal:
             [rows.turn_extra(turn) for turn in turns],
             [int(tier) for tier in self._settings.tiers],
             int(Tier.SESSION),
-            self._settings.session_delay,
+            session_delay,
             caller.trace_context,
             self._clock.now(),
         )
@@ -303,17 +307,24 @@ class PostgresJournal:
                 [UUID(subject_id) for subject_id in subject_ids],
             )
 
-    async def retry(self, tenant_id: str, delivery_ids: Sequence[int], *, now: datetime) -> int:
+    async def retry(self, caller: Caller, request_id: str, delivery_ids: Sequence[int]) -> int:
         """See `DeliveryQueue.retry`."""
-        async with tenant_transaction(self._pool, tenant_id) as connection:
-            found = await connection.fetch(
-                "UPDATE gateway.deliveries SET given_up_time = NULL, attempts = 0, next_attempt_time = $3"
-                " WHERE tenant_id = $1 AND delivery_id = ANY($2) AND given_up_time IS NOT NULL RETURNING 1",
-                tenant_id,
-                list(delivery_ids),
-                now,
-            )
-        return len(found)
+        ids = sorted(set(delivery_ids))
+        digest = hashlib.blake2b(repr(ids).encode(), digest_size=16).digest()
+        with translate_errors():
+            async with self._pool.acquire() as connection:
+                result = await connection.fetchval(
+                    "SELECT gateway.retry_deliveries($1, $2, $3, $4, $5, $6)",
+                    caller.tenant_id,
+                    caller.principal_id,
+                    request_id,
+                    digest,
+                    ids,
+                    self._clock.now(),
+                )
+        if result.get("reused"):
+            raise _request_id_reused()
+        return int(result["retried"])
 
     async def forget_requests(self, *, before: datetime, limit: int) -> int:
         """See `DeliveryQueue.forget_requests`."""
