@@ -47,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: list[list[object]] = [
         ["kills", report.kills],
         ["calls", report.calls],
+        ["calls repeated", report.repeated],
         ["turns acknowledged", report.acknowledged],
         ["turns without an answer", report.unacknowledged],
         ["turns in the log", report.stored],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import random
 import time
 from collections import Counter
@@ -35,6 +36,8 @@ _DATABASE_GAP_SECONDS: Final = (0.0, 0.5)
 _CALL_SECONDS: Final = 10.0
 _READY_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.05
+_OVERLOADED: Final = (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED)
+"""Answers of a service that lives: its callers go on."""
 _REPEATING_CALLERS: Final = 32
 
 
@@ -110,7 +113,7 @@ class _Run:
     async def write_and_kill(self, variant: Kill, *, calls_max: int) -> None:
         """Let all callers write, and kill at a random moment."""
         unanswered = [call for call in self._calls if call.repeats and not call.is_acknowledged]
-        work = iter([*unanswered, *self._new_calls(calls_max)])
+        work = itertools.chain(unanswered, self._new_calls(calls_max))
         async with open_channel(self._child.addresses.gateway) as channel:
             gateway = Gateway(channel)
             callers = [asyncio.create_task(self._write(gateway, work)) for _ in range(self._in_flight)]
@@ -157,6 +160,7 @@ class _Run:
             kills=self._kills.total(),
             kills_by_variant=dict(self._kills),
             calls=len(self._calls),
+            repeated=sum(call.attempts > 1 for call in self._calls),
             acknowledged=turns[True],
             unacknowledged=turns[False],
             stored=stored,
@@ -189,8 +193,9 @@ class _Run:
         for call in work:
             try:
                 await _send(gateway, call)
-            except grpc.aio.AioRpcError:
-                return
+            except grpc.aio.AioRpcError as error:
+                if error.code() not in _OVERLOADED:
+                    return
 
     async def _answer_all(self, gateway: Gateway) -> None:
         """Bring every call to its end whose caller does not give up; also one in ten that was answered already."""
@@ -198,8 +203,7 @@ class _Run:
             [
                 call
                 for call in self._calls
-                if (call.repeats and call.attempts and not call.is_acknowledged)
-                or (call.is_acknowledged and self._choice.random() < 0.1)
+                if (call.repeats and not call.is_acknowledged) or (call.is_acknowledged and self._choice.random() < 0.1)
             ]
         )
         deadline = time.monotonic() + _READY_SECONDS

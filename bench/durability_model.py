@@ -89,6 +89,8 @@ class DurabilityReport:
     """The same by what was killed."""
     calls: int
     """Remember calls made, repeats not counted."""
+    repeated: int
+    """Of these, calls that were made again with the same request id."""
     acknowledged: int
     """Turns of calls that were acknowledged."""
     unacknowledged: int

@@ -38,6 +38,8 @@ _PAUSE_SECONDS: Final = 0.005
 _BURST_CLIENTS: Final = 32
 _BURST_CALLS: Final = 960
 _SAMPLE_TEXTS: Final = 1_000
+_EXTRAPOLATED_FROM: Final = 1_000
+"""Below this many memories, growth is mostly buffers that fill once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ async def measure_size(options: RunOptions) -> dict[str, Any]:
             full = footprint(data_dir)
             result["load"] = _load_report(loaded)
             result["memory_and_disk"] = {"empty": asdict(empty), "full": asdict(full)}
-            result["per_100000_extrapolated"] = _per_100000(empty, full, options.size)
+            if options.size >= _EXTRAPOLATED_FROM:
+                result["per_100000_extrapolated"] = _per_100000(empty, full, options.size)
             hop = await stack.enter_async_context(empty_hops())
             users = [c.user_id for c in conversations_of(options.size, seed=options.seed) for _ in c.turns]
             index = BareIndex(scratch, vectors, users)
