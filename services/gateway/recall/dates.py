@@ -8,7 +8,7 @@ order and no result.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 from typing import Final, TypeAlias
 
 YEARS_BACK: Final = 10
@@ -109,7 +109,8 @@ def read_time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
 
     A month or season without a year may mean any of several, and gives a range for each; "between" and
     "from ... to ..." join two times to one range, "since" lasts until now. Of overlapping readings the
-    longer expression counts. Dates that do not exist ("31 June") are ignored.
+    longer expression counts. Dates that do not exist ("31 June"), or lie outside of the years 1 to 9999, are
+    ignored.
 
     Args:
         text: A question, of any length (about 0.1 ms for 100 characters).
@@ -117,17 +118,27 @@ def read_time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
     """
     if not _ANY_HINT.search(text):
         return ()
-    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    try:
+        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    except OverflowError:  # the first or last hours of the calendar, in another time zone
+        return ()
     found: list[_Found] = []
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             begin = match.end("gap") if "gap" in pattern.groupindex else match.start()
             if all(match.end() <= other.begin or begin >= other.end for other in found):
-                ranges = read(match, today)
+                ranges = _readable(read, match, today)
                 if ranges:
                     found.append(_Found(begin, match.end(), ranges))
     found.sort(key=lambda one: one.begin)
     return tuple(dict.fromkeys(_joined(text, found, today)))
+
+
+def _readable(read: _Reader, match: _Match, today: datetime) -> tuple[TimeRange, ...]:
+    try:
+        return read(match, today)
+    except (OverflowError, ValueError):  # before the year 1 or after 9999
+        return ()
 
 
 def _joined(text: str, found: list[_Found], today: datetime) -> Iterator[TimeRange]:
@@ -149,7 +160,7 @@ def _joined(text: str, found: list[_Found], today: datetime) -> Iterator[TimeRan
 def _since(ranges: tuple[TimeRange, ...], today: datetime) -> Iterator[TimeRange]:
     """Count from the latest of the possible times that has begun."""
     starts = [one.start for one in ranges if one.start <= today.timestamp()]
-    if starts:
+    if starts and today.date() < date.max:  # else there is no tomorrow in the calendar
         yield TimeRange(max(starts), (today + timedelta(days=1)).timestamp())
 
 
@@ -164,9 +175,9 @@ def _spans(first: tuple[TimeRange, ...], last: tuple[TimeRange, ...]) -> Iterato
 def _day(year: int, month: int, day: int) -> tuple[TimeRange, ...]:
     try:
         start = datetime(year, month, day, tzinfo=UTC)
-    except ValueError:
+        return (TimeRange.of(start, start + timedelta(days=1)),)
+    except (OverflowError, ValueError):
         return ()
-    return (TimeRange.of(start, start + timedelta(days=1)),)
 
 
 def _months(year: int, month: int, count: int = 1) -> TimeRange:
@@ -211,7 +222,7 @@ def _read_season(match: _Match, today: datetime) -> tuple[TimeRange, ...]:
 
 def _periods(match: _Match, today: datetime, *, month: int, count: int) -> tuple[TimeRange, ...]:
     lead = match["lead"].lower() if "lead" in match.re.groupindex else ""
-    ranges = tuple(_months(year, month, count) for year in _years(match, today))
+    ranges = tuple(_months(year, month, count) for year in _years(match, today) if MINYEAR <= year < MAXYEAR)
     if match["year"] or lead not in {"last", "past", "this"}:
         return ranges
     if lead == "this":

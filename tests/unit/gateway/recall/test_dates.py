@@ -121,3 +121,38 @@ WORDS_TEXT = (
 def test_any_text_is_read_without_error_into_proper_ranges(text: str, now: datetime) -> None:
     for found in read_time_ranges(text, now.replace(tzinfo=UTC)):
         assert found.start < found.end
+
+
+@given(
+    st.lists(
+        st.sampled_from([*WORDS_TEXT.split(), "weekend", "year", "December", "9999", "tonight", "ago", "day"]),
+        max_size=12,
+    ).map(" ".join),
+    st.one_of(
+        st.datetimes(timezones=st.timezones()),
+        st.datetimes(max_value=datetime(12, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
+        st.datetimes(min_value=datetime(9998, 11, 1), timezones=st.just(UTC)),  # noqa: DTZ001
+    ),
+)
+def test_at_the_ends_of_the_calendar_ranges_are_proper_times_or_dropped(text: str, now: datetime) -> None:
+    for found in read_time_ranges(text, now):
+        start, end = (datetime.fromtimestamp(seconds, UTC) for seconds in (found.start, found.end))
+        assert start < end
+
+
+@pytest.mark.parametrize("text", ["yesterday", "last year", "last month", "last week", "6 weeks ago"])
+def test_before_the_first_day_there_is_no_time(text: str) -> None:
+    assert read_time_ranges(text, datetime(1, 1, 1, tzinfo=UTC)) == ()
+
+
+@pytest.mark.parametrize("text", ["this weekend", "today", "this year", "since last May"])
+def test_after_the_last_day_there_is_no_time(text: str) -> None:
+    assert read_time_ranges(text, datetime(9999, 12, 31, 23, tzinfo=UTC)) == ()
+
+
+def test_at_the_ends_of_the_calendar_the_years_that_exist_are_kept() -> None:
+    assert [found.start for found in read_time_ranges("in June", datetime(2, 7, 1, tzinfo=UTC))] == [
+        datetime(year, 6, 1, tzinfo=UTC).timestamp() for year in (2, 1)
+    ]
+    abroad = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=9)))  # in UTC the day before
+    assert read_time_ranges("in June", abroad) == ()
