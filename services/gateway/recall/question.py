@@ -107,12 +107,24 @@ class _Names:
         pattern = self._pattern_for(text)
         if pattern is None:
             return ()
-        found = {self._any_case[match["name"].casefold()] for match in pattern.finditer(text)}
-        return tuple(sorted(found))
+        found = {self._index_of(match) for match in pattern.finditer(text)}
+        return tuple(sorted(index for index in found if index is not None))
 
     def to_first_person(self, text: str) -> str:
         pattern = self._pattern_for(text)
-        return pattern.sub(lambda match: "my" if match["owner"] else "I", text) if pattern else text
+        return pattern.sub(self._pronoun, text) if pattern else text
+
+    def _index_of(self, match: re.Match[str]) -> int | None:
+        """Return the speaker whose name was found; none where the spellings are alike to `re` alone.
+
+        IGNORECASE holds letters for the same that `casefold` tells apart, such as the dotless i and I.
+        """
+        return self._any_case.get(match["name"].casefold())
+
+    def _pronoun(self, match: re.Match[str]) -> str:
+        if self._index_of(match) is None:
+            return match[0]
+        return "my" if match["owner"] else "I"
 
     def _pattern_for(self, text: str) -> re.Pattern[str] | None:
         # Names that are words too ("Will", "Mark") are told apart by their capital where there are capitals.

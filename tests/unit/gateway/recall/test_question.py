@@ -5,6 +5,7 @@ import pytest
 from services.gateway.recall.question import QuestionEvidence, read_question, to_first_person
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
+DOTLESS = "\N{LATIN SMALL LETTER DOTLESS I}"
 
 
 def read(text: str, *speakers: str) -> QuestionEvidence:
@@ -79,3 +80,17 @@ def test_times_are_read_with_the_question() -> None:
         datetime(2026, 11, 20, tzinfo=UTC).timestamp(),
         datetime(2026, 11, 21, tzinfo=UTC).timestamp(),
     )
+
+
+@pytest.mark.parametrize("speaker", ["Irem", "İrem", f"{DOTLESS}rem"])
+@pytest.mark.parametrize("text", [f"{DOTLESS}rem ne sever", "irem ne sever", "i̇rem ne sever", "İREM ne sever"])
+def test_a_name_that_only_looks_alike_is_text(speaker: str, text: str) -> None:
+    question = read(text, speaker)  # letters that are the same to a regular expression may be different names
+    assert (question.first_person_text == text) is (question.named_speakers == ())
+
+
+def test_a_dotless_i_is_another_letter() -> None:
+    asked = f"{DOTLESS}rem ne sever"
+    question = read(asked, "Irem")
+    assert (question.named_speakers, question.first_person_text) == ((), asked)
+    assert read("irem ne sever", "Irem").named_speakers == (0,)
