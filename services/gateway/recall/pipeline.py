@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import structlog
+
 from services.common.auth import Principal
 from services.common.convert import vector_to_proto
 from services.common.embedding.embedder import Embedder
@@ -34,6 +36,8 @@ from services.gateway.recall.quarantine import quarantine
 from services.gateway.recall.question import QuestionEvidence, read_question
 from services.gateway.recall.speakers import SpeakerNames
 from services.gateway.recall.stages import StageClock
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ class RecallPipeline:
         clock = StageClock(deadline_seconds=deadline_seconds)
         is_consistent = await self._wait(principal, query, clock)
         with clock.stage("read_question"):
-            names = await self._stages.speakers.of(principal.tenant_id, query.user_id)
+            known_names = await self._names(principal, query, clock)
+            names = known_names or ()
             question = read_question(query.text, names, query.as_of)
         with clock.stage("embed"):
             vector = await self._embed(question.first_person_text, clock)
@@ -100,7 +105,9 @@ class RecallPipeline:
             reports=reports,
             reading=reading,
             stage_seconds=clock.stages,
-            is_degraded=is_consistent is False or any(r.state is TierState.FAILED for r in reports),
+            is_degraded=(
+                is_consistent is False or known_names is None or any(r.state is TierState.FAILED for r in reports)
+            ),
             is_consistent=is_consistent,
         )
 
@@ -114,6 +121,15 @@ class RecallPipeline:
                 [tier for tier in query.tiers if tier is not Tier.SESSION],
                 timeout_seconds=clock.seconds_left * self._settings.consistency_time_share,
             )
+
+    async def _names(self, principal: Principal, query: RecallQuery, clock: StageClock) -> Sequence[str] | None:
+        """The names of the user's speakers, None where they cannot be read: the tiers may well answer without."""
+        try:
+            async with asyncio.timeout(clock.seconds_left * (1.0 - self._settings.tier_time_share)):
+                return await self._stages.speakers.of(principal.tenant_id, query.user_id)
+        except (StoreUnavailable, DeadlineExceeded, TimeoutError) as error:
+            _log.warning("speakers_not_read", error=type(error).__name__)
+            return None
 
     async def _embed(self, text: str, clock: StageClock) -> Vector:
         try:

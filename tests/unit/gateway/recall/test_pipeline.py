@@ -222,3 +222,20 @@ async def test_a_fault_of_a_stage_is_not_hidden() -> None:
 
     with pytest.raises(MnemeError):
         await recall(answering_tiers(), journal=BrokenJournal())
+
+
+@pytest.mark.parametrize("failure", [StoreUnavailable("gateway"), DeadlineExceeded("late"), None])
+async def test_spec_5_10_without_the_speakers_names_the_tiers_still_answer(failure: MnemeError | None) -> None:
+    class UnreachableJournal(FakeJournal):
+        async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
+            await super().speakers(tenant_id, user_id)
+            if failure is not None:
+                raise failure
+            await asyncio.Event().wait()
+            return ()
+
+    recalled = await recall(answering_tiers(), journal=UnreachableJournal(), deadline_seconds=0.3)
+    assert len(recalled.memories) == 3
+    assert recalled.is_degraded
+    assert recalled.reading.embedded_query == QUERY.text
+    assert all(report.state is not TierState.FAILED for report in recalled.reports)
