@@ -72,6 +72,9 @@ class HostSettings(BaseSettings):
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
     max_deadline_seconds: float = Field(default=300.0, gt=0, description="Longer deadlines are cut to it.")
+    stream_deadline_seconds: float = Field(
+        default=3600.0, gt=0, description="For a RememberStream without a deadline; longer ones are cut to it."
+    )
     session_store_url: str = Field(
         default="", description="redis:// or rediss:// URL. Empty: sessions live in the process."
     )
@@ -141,7 +144,10 @@ async def serving(
         InsecureListenError: See `authenticator`.
     """
     limits = InterceptorSettings(
-        default_deadline_seconds=settings.default_deadline_seconds, max_deadline_seconds=settings.max_deadline_seconds
+        default_deadline_seconds=settings.default_deadline_seconds,
+        max_deadline_seconds=settings.max_deadline_seconds,
+        # A stream lasts as long as its caller has something to send; every group of it is durable by itself.
+        method_deadline_seconds={"/mneme.gateway.v1.MemoryService/RememberStream": settings.stream_deadline_seconds},
     )
     server = GrpcServer(
         ServerSettings(address=address, tls=settings.tls, grace_seconds=grace_seconds),

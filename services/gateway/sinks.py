@@ -12,8 +12,9 @@ from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from services.common.auth import Principal, Role
 from services.common.convert import scope_to_proto, turn_to_proto
-from services.common.errors import MnemeError, Reason, StoreUnavailable
+from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
 from services.common.turns import MessageRole
+from services.gateway.journal.dispatcher import PERMANENT_REASONS
 from services.gateway.journal.model import (
     Delivery,
     DeliveryFailure,
@@ -23,19 +24,6 @@ from services.gateway.journal.model import (
 )
 from services.gateway.sessions import SessionAccess, session_turn
 from services.gateway.upstream import Upstream
-
-#: Refusals that trying again cannot change.
-_PERMANENT: Final = frozenset(
-    {
-        Reason.INVALID_FIELD,
-        Reason.UNKNOWN_ENUM_VALUE,
-        Reason.TEXT_TOO_LONG,
-        Reason.TOO_MANY_ITEMS,
-        Reason.INVALID_VECTOR,
-        Reason.NOT_FOUND,
-        Reason.ALREADY_EXISTS,
-    }
-)
 
 _WORKER: Final = "gateway-dispatcher"
 
@@ -74,7 +62,7 @@ class SessionSink:
             except StoreUnavailable:
                 raise
             except MnemeError as error:
-                failed += [DeliveryFailure(d, str(error.reason), error.reason in _PERMANENT) for d in group]
+                failed += [DeliveryFailure(d, str(error.reason), error.reason in PERMANENT_REASONS) for d in group]
             else:
                 done += group
         return DeliveryOutcome(tuple(done), tuple(failed))
@@ -106,19 +94,27 @@ class EpisodicSink:
         return _outcome(deliveries, [(r.HasField("error"), r.error) for r in response.results])
 
     async def _judge(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+        outcome = DeliveryOutcome()
         for delivery in deliveries:
             feedback = cast("Feedback", delivery.subject)
-            await self._upstream.episodic.record_feedback(
-                worker_principal(tenant_id),
-                episodic_pb2.RecordFeedbackRequest(
-                    request_id=feedback.feedback_id,
-                    user_id=feedback.user_id,
-                    episode_ids=feedback.memory_ids,
-                    feedback=feedback.value,
-                ),
-                timeout_seconds=self._timeout_seconds,
+            request = episodic_pb2.RecordFeedbackRequest(
+                request_id=feedback.feedback_id,
+                user_id=feedback.user_id,
+                episode_ids=feedback.memory_ids,
+                feedback=feedback.value,
             )
-        return DeliveryOutcome(done=tuple(deliveries))
+            try:
+                await self._upstream.episodic.record_feedback(
+                    worker_principal(tenant_id), request, timeout_seconds=self._timeout_seconds
+                )
+            except (StoreUnavailable, Conflict, LimitExceeded, DeadlineExceeded):
+                raise
+            except MnemeError as error:
+                failure = DeliveryFailure(delivery, str(error.reason), error.reason in PERMANENT_REASONS)
+                outcome += DeliveryOutcome(failed=(failure,))
+            else:
+                outcome += DeliveryOutcome(done=(delivery,))
+        return outcome
 
 
 class SemanticSink:
@@ -243,7 +239,7 @@ def _outcome(deliveries: Sequence[Delivery], errors: Iterable[tuple[bool, common
     failed: list[DeliveryFailure] = []
     for delivery, (is_refused, error) in zip(deliveries, errors, strict=True):
         if is_refused:
-            failed.append(DeliveryFailure(delivery, error.reason, error.reason in _PERMANENT))
+            failed.append(DeliveryFailure(delivery, error.reason, error.reason in PERMANENT_REASONS))
         else:
             done.append(delivery)
     return DeliveryOutcome(tuple(done), tuple(failed))

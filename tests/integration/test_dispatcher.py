@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from services.common.errors import FailedPrecondition, MnemeError, StoreUnavailable
+from services.common.errors import FailedPrecondition, InvalidArgument, MnemeError, StoreUnavailable
 from services.common.ids import Uuid7Ids
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.turns import MessageRole, Turn
 from services.gateway.journal.dispatcher import Dispatcher, DispatcherSettings, TierWorker
 from services.gateway.journal.model import (
+    Appended,
     Delivery,
     DeliveryFailure,
     DeliveryOutcome,
     Interaction,
+    RememberCommand,
     Tier,
 )
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
-from tests.contract.journal import OTHER, append, command
+from tests.contract.journal import ACME, NOON, OTHER, append, command, turn
 from tests.support.clock import FakeClock
 from tests.support.postgres import fresh_postgres
 
@@ -35,6 +39,7 @@ class Sink:
         self.calls: list[tuple[str, int]] = []
         self.outage: MnemeError | None = None
         self.poison: set[str] = set()  # a call that holds one fails as a whole
+        self.fault: Exception = FailedPrecondition("cannot digest this")
         self.refused: set[str] = set()  # these alone are refused
 
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
@@ -43,7 +48,7 @@ class Sink:
         if self.outage is not None:
             raise self.outage
         if self.poison & set(texts):
-            raise FailedPrecondition("cannot digest this")
+            raise self.fault
         good = [d for d, text in zip(deliveries, texts, strict=True) if text not in self.refused]
         bad = [d for d, text in zip(deliveries, texts, strict=True) if text in self.refused]
         self.taken += [text for text in texts if text not in self.refused]
@@ -168,3 +173,55 @@ async def test_two_workers_share_the_work_and_deliver_nothing_twice(journal: Pos
     await asyncio.gather(*(drain(worker(journal, sink, batch_max=4)) for _ in range(4)))
     await drain(worker(journal, sink))
     assert sorted(map(int, sink.taken)) == list(range(60))
+
+
+async def test_a_fault_of_ours_stops_nobody_else(journal: PostgresJournal, clock: FakeClock) -> None:
+    sink = Sink()
+    sink.poison = {"bad"}
+    sink.fault = ValueError("year -1 is out of range")
+    await append(journal, command("a", "bad", "b"))
+    await append(journal, command("c"), OTHER)
+    of = worker(journal, sink)
+    for _ in range(20):
+        await drain(of)
+        clock.advance(minutes=10)
+    assert sorted(sink.taken) == ["a", "b", "c"]
+    (letter,) = (await journal.dead_letters("acme", tier=None, limit=10, after=None)).items
+    assert letter.last_reason == "INTERNAL"
+
+
+async def test_what_cannot_be_cured_is_not_tried_again(journal: PostgresJournal) -> None:
+    sink = Sink()
+    sink.poison = {"bad"}
+    sink.fault = InvalidArgument("no good")
+    await append(journal, command("a", "bad", "b"))
+    await drain(worker(journal, sink))
+    assert sorted(sink.taken) == ["a", "b"]
+    (letter,) = (await journal.dead_letters("acme", tier=None, limit=10, after=None)).items
+    assert (letter.attempts, letter.last_reason) == (1, "INVALID_FIELD")
+
+
+async def test_poison_of_one_tenant_is_isolated_beside_the_work_of_others(journal: PostgresJournal) -> None:
+    sink = Sink()
+    sink.poison = {"bad"}
+    await append(journal, command("bad", "good"))
+    for number in range(12):
+        await append(journal, command(f"x{number}"), replace(OTHER, tenant_id=f"other{number % 3}"))
+    await drain(worker(journal, sink, batch_max=4))
+    assert sorted(sink.taken) == sorted(["good", *(f"x{number}" for number in range(12))])
+
+
+async def test_a_call_is_bounded_by_all_texts_of_its_turns(journal: PostgresJournal) -> None:
+    sink = Sink()
+    heavy = Turn(role=MessageRole.USER, content="hi", time=NOON, metadata={str(n): "x" * 1_000 for n in range(30)})
+    await append(journal, RememberCommand("u1", "c1", (heavy,) * 6))
+    await drain(worker(journal, sink))
+    assert [count for _, count in sink.calls] == [1] * 6
+
+
+async def test_batches_with_the_same_new_speakers_do_not_wait_for_each_other(journal: PostgresJournal) -> None:
+    names = [f"speaker {n}" for n in range(60)]
+    items = [RememberCommand("u1", f"c{n}", (turn("x", speaker=name),)) for n, name in enumerate(names)]
+    others = [RememberCommand("u1", f"d{n}", (turn("x", speaker=name),)) for n, name in enumerate(reversed(names))]
+    for outcomes in await asyncio.gather(journal.append(ACME, items), journal.append(ACME, others)):
+        assert all(isinstance(outcome, Appended) for outcome in outcomes)

@@ -4,8 +4,9 @@ One worker for each tier, so that a tier that is down holds up nobody else. A wo
 to its sink by tenant, and settles what came of it. Failures are told apart:
 
 - The tier cannot be reached: nothing is counted against the deliveries; the worker waits and tries again.
-- The tier failed on a whole batch, or ran out of time: the batch is halved until one delivery stands alone, and only
-  then does the failure count against it. So one poisoned delivery cannot take others down with it.
+- The tier failed on a whole batch: the batch is halved until one delivery stands alone, and only then does the failure
+  count against it. So one poisoned delivery cannot take others down with it. Where time ran out, smaller batches are
+  claimed from then on.
 - The tier refused one item: that delivery waits with growing delays, and is given up after a number of attempts,
   or at once where trying again cannot help.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ from typing import Protocol
 import structlog
 
 from services.common.clock import Clock
-from services.common.errors import Conflict, LimitExceeded, MnemeError, StoreUnavailable
+from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, Reason, StoreUnavailable
 from services.common.telemetry import extract_context
 from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOutcome, Interaction, Tier
 from services.gateway.journal.store import DeliveryQueue
@@ -31,6 +33,19 @@ from services.gateway.journal.store import DeliveryQueue
 _log = structlog.get_logger(__name__)
 
 _RESTART_DELAY_SECONDS = 1.0
+
+PERMANENT_REASONS = frozenset(
+    {
+        Reason.INVALID_FIELD,
+        Reason.UNKNOWN_ENUM_VALUE,
+        Reason.TEXT_TOO_LONG,
+        Reason.TOO_MANY_ITEMS,
+        Reason.INVALID_VECTOR,
+        Reason.NOT_FOUND,
+        Reason.ALREADY_EXISTS,
+    }
+)
+"""Refusals that trying again cannot change."""
 
 
 class DeliverySink(Protocol):
@@ -51,10 +66,12 @@ class DispatcherSettings:
     """How eagerly deliveries are handed on."""
 
     batch_max: int = 128  # deliveries in one call of a tier; at most 256, the tiers' own limit
-    batch_chars_max: int = 40_000  # characters in one call, some seconds of embedding; one longer turn goes alone
+    batch_chars_max: int = 40_000  # characters of all texts in one call: some seconds of embedding, far below the
+    # limit of a message; one longer turn goes alone
     linger: timedelta = timedelta(milliseconds=5)  # wait after a wake-up, so that a batch can fill
     poll_interval: timedelta = timedelta(seconds=1)  # for what no wake-up tells: delays that ended, other writers
     delivery_timeout: timedelta = timedelta(seconds=30)  # for one call of a tier
+    claim_max: timedelta = timedelta(seconds=30)  # after it no further call begins in the transaction of a claim
     outage_delay_first: timedelta = timedelta(milliseconds=200)  # wait after a tier could not be reached
     outage_delay_max: timedelta = timedelta(seconds=10)
     request_retention: timedelta = timedelta(days=7)  # how long a request id is recognised
@@ -124,50 +141,63 @@ class TierWorker:
         async with self._queue.claim(self._tier, limit=self._batch_limit) as batch:
             if not batch.deliveries:
                 return 0
-            outage: StoreUnavailable | None = None
-            done: list[Delivery] = []
-            failed: list[DeliveryFailure] = []
-            for tenant_id, group in _calls(batch.deliveries, chars_max=self._settings.batch_chars_max):
-                try:
-                    with _in_trace(self._tier, group):
-                        outcome = await self._deliver_group(tenant_id, group)
-                except StoreUnavailable as error:
-                    outage = error
-                    break
-                done += outcome.done
-                failed += outcome.failed
-            await batch.settle(DeliveryOutcome(tuple(done), tuple(failed)))
-        for failure in failed:
+            outcome, outage = await self._deliver_all(batch.deliveries)
+            await batch.settle(outcome)
+        for failure in outcome.failed:
             _log.warning("delivery_refused", tier=self._tier.name, reason=failure.reason)
-        if done or failed:
+        if outcome.done or outcome.failed:
             self._on_delivered()
         if outage is not None:
             raise outage
         return len(batch.deliveries)
 
+    async def _deliver_all(self, deliveries: Sequence[Delivery]) -> tuple[DeliveryOutcome, StoreUnavailable | None]:
+        """Delivers in calls of bounded size, until all are done, the tier is gone, or the claim has lasted too long."""
+        outcome = DeliveryOutcome()
+        ends = time.monotonic() + self._settings.claim_max.total_seconds()
+        is_clean = True
+        for tenant_id, group in _calls(deliveries, chars_max=self._settings.batch_chars_max):
+            if time.monotonic() >= ends:
+                break
+            try:
+                with _in_trace(self._tier, group):
+                    part = await self._deliver_group(tenant_id, group)
+            except StoreUnavailable as error:
+                return outcome, error
+            outcome += part
+            is_clean = is_clean and len(part.done) == len(group)
+        if is_clean:
+            self._batch_limit = min(self._settings.batch_max, self._batch_limit * 2)
+        return outcome, None
+
     async def _deliver_group(self, tenant_id: str, group: Sequence[Delivery]) -> DeliveryOutcome:
+        """Makes one call, and narrows down which delivery makes it fail."""
+        reason = str(Reason.INTERNAL)
         try:
             async with asyncio.timeout(self._settings.delivery_timeout.total_seconds()):
-                outcome = await self._sink.deliver(tenant_id, group)
+                return await self._sink.deliver(tenant_id, group)
         except StoreUnavailable:
             raise
         except (Conflict, LimitExceeded):
             # Nobody's fault: the deliveries are due again, after a pause, without a count.
             await asyncio.sleep(self._settings.outage_delay_first.total_seconds())
             return DeliveryOutcome()
-        except (MnemeError, TimeoutError) as error:
-            return self._isolate(group, error)
-        self._batch_limit = min(self._settings.batch_max, self._batch_limit * 2)
-        return outcome
-
-    def _isolate(self, group: Sequence[Delivery], error: MnemeError | TimeoutError) -> DeliveryOutcome:
-        """Narrows down which delivery made a whole call fail."""
+        except (DeadlineExceeded, TimeoutError):
+            if len(group) > 1:
+                # Smaller calls from the next claim on: this one has lasted long enough.
+                self._batch_limit = max(1, min(self._batch_limit, len(group)) // 2)
+                return DeliveryOutcome()
+            reason = str(Reason.DEADLINE_EXCEEDED)
+        except MnemeError as error:
+            reason = str(error.reason)
+        except Exception:
+            # A fault of ours, such as a turn that cannot be put into a request, must not stop the others.
+            _log.exception("delivery_fault", tier=self._tier.name)
         if len(group) > 1:
-            self._batch_limit = max(1, min(self._batch_limit, len(group)) // 2)
-            return DeliveryOutcome()
-        reason = str(error.reason) if isinstance(error, MnemeError) else "DEADLINE_EXCEEDED"
-        self._batch_limit = self._settings.batch_max
-        return DeliveryOutcome(failed=(DeliveryFailure(group[0], reason, permanent=False),))
+            half = len(group) // 2
+            first = await self._deliver_group(tenant_id, group[:half])
+            return first + await self._deliver_group(tenant_id, group[half:])
+        return DeliveryOutcome(failed=(DeliveryFailure(group[0], reason, permanent=reason in PERMANENT_REASONS),))
 
     def _outage_delay(self) -> timedelta:
         doubled: int = 2 ** min(self._outages, 16)
@@ -259,7 +289,9 @@ class Dispatcher:
         while True:
             await asyncio.sleep(self._settings.request_purge_interval.total_seconds())
             before = self._clock.now() - self._settings.request_retention
-            await self._queue.forget_requests(before=before, limit=self._settings.request_purge_max)
+            limit = forgotten = self._settings.request_purge_max
+            while forgotten == limit:
+                forgotten = await self._queue.forget_requests(before=before, limit=limit)
 
 
 async def _keep_running(loop: Callable[[], Awaitable[None]]) -> None:
@@ -286,7 +318,7 @@ def _calls(deliveries: Sequence[Delivery], *, chars_max: int) -> list[tuple[str,
     open_calls: dict[str, tuple[list[Delivery], int]] = {}
     for delivery in deliveries:
         subject = delivery.subject
-        chars = len(subject.turn.content) if isinstance(subject, Interaction) else 0
+        chars = subject.text_chars if isinstance(subject, Interaction) else 0
         group, total = open_calls.get(delivery.tenant_id, ([], 0))
         if not group or total + chars > chars_max:
             group, total = [], 0

@@ -92,6 +92,14 @@ class Interaction:
     scope: Scope
     create_time: datetime
 
+    @property
+    def text_chars(self) -> int:
+        """Characters of all texts of the turn: what it weighs on its way."""
+        turn = self.turn
+        chars = len(turn.content) + len(turn.speaker) + sum(map(len, turn.sources))
+        chars += sum(len(a.uri) + len(a.mime_type) + len(a.caption) for a in turn.attachments)
+        return chars + sum(len(key) + len(value) for key, value in turn.metadata.items())
+
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
@@ -132,6 +140,10 @@ class DeliveryOutcome:
 
     done: tuple[Delivery, ...] = ()
     failed: tuple[DeliveryFailure, ...] = ()
+
+    def __add__(self, other: DeliveryOutcome) -> DeliveryOutcome:
+        """Both outcomes as one."""
+        return DeliveryOutcome(self.done + other.done, self.failed + other.failed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+import structlog
+from asyncpg.pool import PoolAcquireContext
+
 from services.common.clock import Clock
-from services.common.errors import FieldViolation, InvalidArgument, MnemeError, Reason
+from services.common.errors import Conflict, FieldViolation, InvalidArgument, MnemeError, Reason
 from services.common.ids import IdSource
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
@@ -37,6 +40,8 @@ from services.gateway.journal.store import Cursor
 from services.gateway.journal.stores import rows
 from services.gateway.journal.stores.postgres_queue import PostgresDeliveryBatch, claimed_deliveries
 
+_log = structlog.get_logger(__name__)
+
 MIGRATIONS: Final = Path(__file__).parent.parent / "migrations"
 SCHEMA: Final = "gateway"
 
@@ -53,6 +58,8 @@ class PostgresJournalSettings:
     tiers: tuple[Tier, ...] = tuple(Tier)  # tiers that every interaction is delivered to
     session_delay: timedelta = timedelta(seconds=2)  # head start of the gateway's own session append
     speakers_max: int = 256  # names read for one user
+    conflict_attempts: int = 3  # tries of a write that a deadlock with another one undoes
+    acquire_timeout_seconds: float = 5.0  # patience with a pool that has no free connection
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
@@ -73,16 +80,40 @@ class PostgresJournal:
         self._ids = ids
         self._settings = settings or PostgresJournalSettings()
 
+    def _acquire(self) -> PoolAcquireContext:
+        return self._pool.acquire(timeout=self._settings.acquire_timeout_seconds)
+
     async def append(
         self, caller: Caller, commands: Sequence[RememberCommand], *, tries_session: bool = False
     ) -> Sequence[Appended | MnemeError]:
         """See `JournalWriter.append`. One command is one round trip, several share one commit."""
+        for _ in range(self._settings.conflict_attempts - 1):
+            try:
+                return await self._append(caller, commands, tries_session=tries_session)
+            except Conflict:
+                # Two writers waited for each other, and this one gave way; nothing of it was written.
+                _log.info("append_repeated_after_conflict")
+        return await self._append(caller, commands, tries_session=tries_session)
+
+    async def _append(
+        self, caller: Caller, commands: Sequence[RememberCommand], *, tries_session: bool
+    ) -> Sequence[Appended | MnemeError]:
         delay = self._settings.session_delay if tries_session else timedelta()
         if len(commands) == 1:
             with translate_errors():
-                async with self._pool.acquire() as connection:
+                async with self._acquire() as connection:
                     return [await self._append_one(connection, caller, commands[0], delay)]
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            # Names first and sorted, so that batches with the same new speakers cannot wait for each other.
+            names = sorted({(c.user_id, turn.speaker) for c in commands for turn in c.turns if turn.speaker})
+            await connection.execute(
+                "INSERT INTO gateway.speakers (tenant_id, user_id, speaker)"
+                " SELECT $1, n.user_id, n.speaker FROM unnest($2::text[], $3::text[]) AS n (user_id, speaker)"
+                " ON CONFLICT DO NOTHING",
+                caller.tenant_id,
+                [user_id for user_id, _ in names],
+                [speaker for _, speaker in names],
+            )
             # Conversations in a fixed order, so that two batches over the same ones cannot wait for each other;
             # within a conversation the order is the caller's.
             order = sorted(range(len(commands)), key=lambda i: _lock_key(commands[i]))
@@ -128,7 +159,7 @@ class PostgresJournal:
     async def append_feedback(self, caller: Caller, command: FeedbackCommand) -> FeedbackRecorded:
         """See `JournalWriter.append_feedback`."""
         with translate_errors():
-            async with self._pool.acquire() as connection:
+            async with self._acquire() as connection:
                 result = await connection.fetchval(
                     _APPEND_FEEDBACK,
                     caller.tenant_id,
@@ -290,7 +321,10 @@ class PostgresJournal:
     async def claim(self, tier: Tier, *, limit: int) -> AsyncIterator[PostgresDeliveryBatch]:
         """See `DeliveryQueue.claim`: row locks of one transaction, so that a dead process lets go at once."""
         with translate_errors():
-            async with self._pool.acquire() as connection, connection.transaction():
+            async with (
+                self._acquire() as connection,
+                connection.transaction(),
+            ):
                 deliveries = await claimed_deliveries(connection, tier, limit=limit, now=self._clock.now())
                 yield PostgresDeliveryBatch(connection, deliveries, self._settings.retry, self._clock)
 
@@ -312,7 +346,7 @@ class PostgresJournal:
         ids = sorted(set(delivery_ids))
         digest = hashlib.blake2b(repr(ids).encode(), digest_size=16).digest()
         with translate_errors():
-            async with self._pool.acquire() as connection:
+            async with self._acquire() as connection:
                 result = await connection.fetchval(
                     "SELECT gateway.retry_deliveries($1, $2, $3, $4, $5, $6)",
                     caller.tenant_id,
@@ -329,7 +363,10 @@ class PostgresJournal:
     async def forget_requests(self, *, before: datetime, limit: int) -> int:
         """See `DeliveryQueue.forget_requests`."""
         with translate_errors():
-            async with self._pool.acquire() as connection, connection.transaction():
+            async with (
+                self._acquire() as connection,
+                connection.transaction(),
+            ):
                 await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
                 found = await connection.fetch(
                     "DELETE FROM gateway.requests WHERE ctid = ANY(ARRAY("
