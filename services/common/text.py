@@ -8,7 +8,10 @@ import re
 from typing import Final
 
 _LIST_MARKER: Final = re.compile(r"(?:[-*+•‣]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|#{1,6}|>|\|)\s")
-_BREAK: Final = re.compile(r"(?P<mark>[.!?…]+[\"'”’)\]*_]*)(?P<gap>\s+)|[。！？]+[”’」』）]*")  # noqa: RUF001
+# A run of marks is entered at its first mark only and never given back: else a text of marks takes quadratic time.
+_BREAK: Final = re.compile(
+    r"(?<![.!?…])(?P<mark>[.!?…]++[\"'”’)\]*_]*+)(?P<gap>\s++)|[。！？]++[”’」』）]*+"  # noqa: RUF001
+)
 _LAST_WORD: Final = re.compile(r"[\w.\-]+$")
 _LEADING_NUMBER: Final = re.compile(r"\s*\(?(?:\d{1,3}|[a-zA-Z])$")
 # A full stop after these never ends a sentence: something always follows.
