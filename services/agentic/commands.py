@@ -124,7 +124,7 @@ def note_key(request: pb.GetNoteRequest, caller: Principal, *, limits: NoteLimit
         InvalidArgument: A field is missing or malformed.
     """
     violations = Violations()
-    violations.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     violations.uuid("note_id", request.note_id)
     violations.raise_if_any()
     return Owner(TenantId(caller.tenant_id), UserId(request.user_id)), NoteId(str(UUID(request.note_id)))
@@ -139,7 +139,7 @@ def list_notes_command(
         InvalidArgument: A field is missing or malformed, or the token is another query's.
     """
     violations = Violations()
-    violations.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     if request.HasField("kind"):
         violations.enum("kind", request.kind, NoteKind)
     page_size = violations.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
@@ -162,7 +162,7 @@ def search_notes_command(
         InvalidArgument: A field is missing or malformed, or the vector is of another model.
     """
     v = Violations()
-    v.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     has_vector = request.HasField("query_vector")
     v.text("query", request.query, chars_max=limits.query_chars_max, required=not has_vector)
     v.number("top_k", request.top_k, low=0, high=limits.top_k_max)
@@ -219,8 +219,8 @@ def delete_link_command(request: pb.DeleteLinkRequest, caller: Principal, *, lim
 def _note_source(message: pb.NoteSource, path: str, *, now: datetime, limits: NoteLimits) -> NoteSource:
     v = Violations()
     v.uuid(f"{path}.interaction_id", message.interaction_id)
-    v.text(f"{path}.user_id", message.user_id, chars_max=limits.id_chars_max)
-    v.text(f"{path}.conversation_id", message.conversation_id, chars_max=limits.id_chars_max)
+    v.identifier(f"{path}.user_id", message.user_id, chars_max=limits.id_chars_max)
+    v.identifier(f"{path}.conversation_id", message.conversation_id, chars_max=limits.id_chars_max)
     if message.position < 0:
         v.add(f"{path}.position", "must not be negative")
     scope = GLOBAL_SCOPE
@@ -278,8 +278,8 @@ def _change_link(
 
 
 def _check_write(violations: Violations, request_id: str, user_id: str, limits: NoteLimits) -> None:
-    violations.text("request_id", request_id, chars_max=limits.id_chars_max)
-    violations.text("user_id", user_id, chars_max=limits.id_chars_max)
+    violations.identifier("request_id", request_id, chars_max=limits.id_chars_max)
+    violations.identifier("user_id", user_id, chars_max=limits.id_chars_max)
 
 
 def _check_attachments(

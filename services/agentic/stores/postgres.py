@@ -24,7 +24,7 @@ from services.agentic.stores import postgres_sql as sql
 from services.agentic.stores.postgres_rows import link_from_row, note_from_row, scored_from_row
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.errors import NotFound
-from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.tenancy import tenant_connection, tenant_transaction
 from services.common.postgres.types import Pool
 
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
@@ -91,9 +91,9 @@ class PostgresNoteStore:
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one statement."""
         walk = search.walk
-        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+        async with tenant_connection(self._pool) as connection:
             rows = await connection.fetch(
-                sql.SEARCH,
+                sql.SEARCH_AS_TENANT,
                 owner.tenant_id,
                 owner.user_id,
                 search.model,

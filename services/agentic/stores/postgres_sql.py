@@ -5,6 +5,8 @@ Every one names tenant and user by key, beside row-level security: keys make it 
 
 from typing import Final
 
+from services.common.postgres.tenancy import as_tenant
+
 NOTE_COLUMNS: Final = (
     "n.note_id, n.user_id, n.content, n.kind, n.importance, n.keywords, n.tags, n.attachments, n.metadata, "
     "n.derived_from, n.time, n.create_time, n.access_count, n.last_access_time, n.scope_key, n.speaker, "
@@ -110,6 +112,8 @@ LEFT JOIN LATERAL (
 ) v ON true
 ORDER BY b.score DESC, b.note_id
 """  # noqa: S608 - no input in it
+
+SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
 
 RECORD_ACCESS: Final = """
 UPDATE agentic.notes n

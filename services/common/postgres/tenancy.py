@@ -44,6 +44,39 @@ async def tenant_transaction(
             yield connection
 
 
+def as_tenant(query: str) -> str:
+    """A query that binds itself to a tenant, its first parameter: one round trip instead of the four of a transaction.
+
+    For a single read on a hot path, sent outside of a transaction (the setting ends with the statement):
+
+        rows = await connection.fetch(AS_TENANT, tenant_id, *others)
+
+    The query is evaluated behind a fence for the row that sets the tenant, so policies see the setting; were it
+    evaluated earlier, they would hide every row.
+
+    Args:
+        query: A SELECT whose $1 is the tenant. The order of its rows is kept.
+    """
+    return f"""
+        WITH mneme_tenant AS MATERIALIZED (SELECT set_config('{TENANT_SETTING}', $1, true) AS tenant_id)
+        SELECT mneme_found.* FROM mneme_tenant CROSS JOIN LATERAL (
+            SELECT * FROM ({query}) AS mneme_query WHERE mneme_tenant.tenant_id = $1 OFFSET 0
+        ) AS mneme_found
+    """  # noqa: S608 - statements are constants
+
+
+@contextlib.asynccontextmanager
+async def tenant_connection(pool: Pool, *, acquire_timeout_seconds: float = 5.0) -> AsyncIterator[Connection]:
+    """A connection for one statement made by `as_tenant`, with the driver's errors translated.
+
+    Raises:
+        MnemeError: `StoreUnavailable` when no connection became free, else as `translate_errors` says.
+    """
+    with translate_errors():
+        async with _acquired(pool, acquire_timeout_seconds) as connection:
+            yield connection
+
+
 @contextlib.asynccontextmanager
 async def _acquired(pool: Pool, timeout_seconds: float) -> AsyncIterator[Connection]:
     try:

@@ -190,8 +190,8 @@ class RecallSettings:
     lane_limit: int = 100  # hits that each lane of the episodic tier contributes
     neighbour_seeds: int = 60  # best hits whose neighbours become candidates
     neighbour_radius: int = 2  # turns before and after
-    fact_limit: int = 20  # facts asked of the semantic tier
-    note_limit: int = 20  # notes asked of the agentic tier
+    fact_limit: int = 10  # facts asked of the semantic tier
+    note_limit: int = 10  # notes asked of the agentic tier
     note_hops: int = 2  # links walked from a note found by similarity
     tier_time_share: float = 0.7  # of the time left, for the coarse search; the rest is for what comes after
     consistency_time_share: float = 0.6  # of the time left, for waiting until a write is visible
