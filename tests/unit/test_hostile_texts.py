@@ -31,7 +31,7 @@ UNITS = (
     "a ", "I ", ". ", "?!", "- ", "1.", "and ", "my my", "my ", "a.", "A. ", "a\n", "- a\n", "` ", "~~~ ", "... ",
     '" ', "' ", "I'm ", "A-", ", I ", "in the ", "remember ", "please ", "call me ", "of ", "on ", "**a", ") ",
 )  # fmt: skip
-FRAMES = (("", ""), ("I like ", "x"), ("- ", "!"), ("remember that ", ""))
+FRAMES = (("", ""), ("I like ", "x"), ("- ", "!"), ("# ", "x"), ("remember that ", ""))
 
 
 def read_facts(text: str) -> object:

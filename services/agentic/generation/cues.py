@@ -101,7 +101,7 @@ PROCEDURE: Final = _pattern(
     r"\b(?:you (?:have|need) to|make sure to|be sure to) .{3,120}\b(?:before|then|after|until)\b",
     r"\b(?:the trick is to|the way (?:i|we|to) .{2,60} is)\b",
 )
-STEP_LINE: Final = re.compile(r"^\s*(?:\d{1,2}[.)]|step \d)\s", re.IGNORECASE | re.MULTILINE)
+STEP_LINE: Final = re.compile(r"^[^\S\n]*+(?:\d{1,2}[.)]|step \d)\s", re.IGNORECASE | re.MULTILINE)
 CONCEPT: Final = _pattern(
     r"^(?:an? |the )?[\w &-]{2,50} (?:is|are) (?:an? |the )?(?:\w+ ){0,2}(?:kind|type"
     r"|form|sort|method|technique|theory|"

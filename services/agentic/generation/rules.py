@@ -16,7 +16,7 @@ from services.agentic.model import NoteDraft, NoteKind, NoteSource
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
 
-_HEADING: Final = re.compile(r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{3,80}?):?\*\*:?)\s*$")
+_HEADING: Final = re.compile(r"^\s*(?:#{1,6}\s+(?P<hash>\S.*)|\*\*(?P<bold>[^*]{3,80}?):?\*\*:?)\s*$")
 _MARKUP: Final = re.compile(r"(?:\*\*|__|`{1,3})")
 _OPENING_PHRASE: Final = re.compile(
     r"^(?:sure|certainly|of course|absolutely|great question|good question"
@@ -139,7 +139,9 @@ class RuleNoteGenerator:
         for line in content.splitlines():
             match = _HEADING.match(line)
             if match:
-                heading = _MARKUP.sub("", match["hash"] or match["bold"]).strip()
+                # Closing marks are taken off here: a pattern that does takes quadratic time over a line of marks.
+                title = match["bold"] or match["hash"].rstrip().rstrip("#")
+                heading = _MARKUP.sub("", title).strip()
                 fresh = True
                 continue
             text = _MARKUP.sub("", line).strip()
