@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from services.common.errors import FieldViolation, InvalidArgument
+from services.common.validation import Violations
 
 #: Scope ids travel inside one key, so the separator must not occur in them.
 SEPARATOR = "\x1f"
@@ -71,20 +71,16 @@ def check_scope(scope: Scope, *, field_path: str, id_chars_max: int = 128) -> No
     """Checks that the ids fit the level.
 
     Raises:
-        InvalidArgument: An id is missing at its own level, stands below the level, is too long, or holds the
-            separator character. Names each by its path below `field_path`.
+        InvalidArgument: An id is missing at its own level, stands below the level, or breaks the rule of ids. Names
+            each by its path below `field_path`.
     """
-    violations: list[FieldViolation] = []
+    violations = Violations()
     ids = {"project_id": scope.project_id, "session_id": scope.session_id, "task_id": scope.task_id}
     for level, (name, value) in zip((2, 3, 4), ids.items(), strict=True):
         path = f"{field_path}.{name}"
         if level == scope.level and not value:
-            violations.append(FieldViolation(path, f"is required at level {scope.level.name}"))
+            violations.add(path, f"is required at level {scope.level.name}")
         if level > scope.level and value:
-            violations.append(FieldViolation(path, f"must be empty at level {scope.level.name}"))
-        if len(value) > id_chars_max:
-            violations.append(FieldViolation(path, f"is longer than {id_chars_max} characters"))
-        if SEPARATOR in value:
-            violations.append(FieldViolation(path, "holds a control character"))
-    if violations:
-        raise InvalidArgument("the scope is not valid", violations=violations)
+            violations.add(path, f"must be empty at level {scope.level.name}")
+        violations.identifier(path, value, chars_max=id_chars_max, required=False)
+    violations.raise_if_any("the scope is not valid")

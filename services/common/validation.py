@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from services.common.errors import FieldViolation, InvalidArgument, Reason
 
 _NUL: Final = "\x00"
+# They part the ids inside keys, cannot be kept by every store, or are not text at all.
+_NOT_IN_IDS: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class _Found(NamedTuple):
@@ -56,6 +59,24 @@ class Violations:
             self.add(field_path, description, reason=Reason.TEXT_TOO_LONG, facts=_limit(chars_max, len(value)))
         if _NUL in value:
             self.add(field_path, "holds a NUL character")
+        return len(self._found) == before
+
+    def identifier(self, field_path: str, value: str, *, chars_max: int, required: bool = True) -> bool:
+        """Checks an id that a caller chose, by the one rule of all services.
+
+        It is not blank, not too long, and holds neither control characters nor halves of surrogate pairs. Empty
+        is good where it is not required.
+        """
+        before = len(self._found)
+        if required and not value:
+            self.add(field_path, "is required")
+        elif value and not value.strip():
+            self.add(field_path, "must not be blank")
+        if len(value) > chars_max:
+            description = f"has {len(value)} characters, at most {chars_max} are allowed"
+            self.add(field_path, description, reason=Reason.TEXT_TOO_LONG, facts=_limit(chars_max, len(value)))
+        if _NOT_IN_IDS.search(value):
+            self.add(field_path, "holds a control character")
         return len(self._found) == before
 
     def count(self, field_path: str, count: int, *, count_max: int, count_min: int = 0) -> bool:

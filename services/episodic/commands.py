@@ -21,6 +21,7 @@ from services.common.convert import (
 from services.common.errors import FieldViolation, InvalidArgument, MnemeError, Reason
 from services.common.paging import Cursor, PageTokens
 from services.common.scope import Scope
+from services.common.validation import Violations
 from services.episodic.candidates import CandidateQuery
 from services.episodic.config import EpisodeLimits
 from services.episodic.model import (
@@ -51,7 +52,7 @@ def owner(tenant_id: str, user_id: str, rules: Rules) -> Owner:
     Raises:
         InvalidArgument: The user id is missing, too long, or holds control characters.
     """
-    _raise(_id_violations("user_id", user_id, rules.limits.id_chars_max))
+    _check_id("user_id", user_id, rules)
     return Owner(TenantId(tenant_id), UserId(user_id))
 
 
@@ -101,7 +102,7 @@ def episode_filter(request: pb.ListEpisodesRequest, rules: Rules) -> EpisodeFilt
         InvalidArgument: The session id is malformed, or the status is unknown.
     """
     if request.session_id:
-        _raise(_id_violations("session_id", request.session_id, rules.limits.id_chars_max))
+        _check_id("session_id", request.session_id, rules)
     status = None
     if request.HasField("status"):
         try:
@@ -185,7 +186,7 @@ def request_id(value: str, rules: Rules) -> str:
     Raises:
         InvalidArgument: It is missing, too long, or holds control characters.
     """
-    _raise(_id_violations("request_id", value, rules.limits.id_chars_max))
+    _check_id("request_id", value, rules)
     return value
 
 
@@ -234,17 +235,16 @@ def _store_item(message: pb.NewEpisode, path: str, *, tenant_id: str, now: datet
 
 def _new_episode(message: pb.NewEpisode, path: str, *, tenant_id: str, now: datetime, rules: Rules) -> NewEpisode:
     identity = episode_id(message.episode_id, field_path=f"{path}.episode_id")
-    violations = [
-        *_id_violations(f"{path}.user_id", message.user_id, rules.limits.id_chars_max),
-        *_id_violations(f"{path}.session_id", message.session_id, rules.limits.id_chars_max),
-    ]
+    violations = Violations()
+    violations.identifier(f"{path}.user_id", message.user_id, chars_max=rules.limits.id_chars_max)
+    violations.identifier(f"{path}.session_id", message.session_id, chars_max=rules.limits.id_chars_max)
     if not 0 <= message.position <= POSITION_MAX:
-        violations.append(FieldViolation(f"{path}.position", f"must be in [0, {POSITION_MAX}]"))
+        violations.add(f"{path}.position", f"must be in [0, {POSITION_MAX}]")
     for name in ("confidence", "importance"):
         value = getattr(message, name)
         if message.HasField(name) and not (math.isfinite(value) and 0.0 <= value <= 1.0):
-            violations.append(FieldViolation(f"{path}.{name}", "must be in [0, 1]"))
-    _raise(violations)
+            violations.add(f"{path}.{name}", "must be in [0, 1]")
+    violations.raise_if_any()
     role = role_from_proto(message.role, field_path=f"{path}.role")
     _check_turns(message, path, now=now, rules=rules)
     return NewEpisode(
@@ -312,14 +312,10 @@ def _bounded_ids(values: Sequence[str], *, field_path: str, count_max: int) -> l
     return [episode_id(value, field_path=f"{field_path}[{i}]") for i, value in enumerate(values)]
 
 
-def _id_violations(path: str, value: str, chars_max: int) -> list[FieldViolation]:
-    if not value:
-        return [FieldViolation(path, "is required")]
-    if len(value) > chars_max:
-        return [FieldViolation(path, f"has {len(value)} characters, at most {chars_max} are allowed")]
-    if any(character < " " or character == "\x7f" for character in value):
-        return [FieldViolation(path, "holds a control character")]
-    return []
+def _check_id(path: str, value: str, rules: Rules) -> None:
+    violations = Violations()
+    violations.identifier(path, value, chars_max=rules.limits.id_chars_max)
+    violations.raise_if_any()
 
 
 def _check_text(path: str, value: str, chars_max: int) -> None:
@@ -352,11 +348,6 @@ def _in_range(path: str, value: int, *, least: int, most: int) -> int:
     if not least <= value <= most:
         raise _invalid(path, f"must be in [{least}, {most}]")
     return value
-
-
-def _raise(violations: Sequence[FieldViolation]) -> None:
-    if violations:
-        raise InvalidArgument("the request is not valid", violations=violations)
 
 
 def _invalid(path: str, description: str) -> InvalidArgument:

@@ -209,10 +209,12 @@ class RequestReader:
 
     def _ids(self, violations: Violations, path: str, **ids: str) -> None:
         for name, value in ids.items():
-            violations.text(f"{path}{name}", value, chars_max=self._limits.journal.id_chars_max)
+            violations.identifier(f"{path}{name}", value, chars_max=self._limits.journal.id_chars_max)
 
     def _request_id(self, violations: Violations, value: str, *, path: str = "", required: bool = True) -> None:
-        violations.text(f"{path}request_id", value, chars_max=self._limits.journal.id_chars_max, required=required)
+        violations.identifier(
+            f"{path}request_id", value, chars_max=self._limits.journal.id_chars_max, required=required
+        )
 
     @staticmethod
     def _tiers(violations: Violations, values: Sequence[int]) -> tuple[Tier, ...]:

@@ -29,8 +29,8 @@ def source_interaction(
     """
     v = Violations()
     v.uuid(f"{path}.interaction_id", message.interaction_id)
-    v.text(f"{path}.user_id", message.user_id, chars_max=id_chars_max)
-    v.text(f"{path}.conversation_id", message.conversation_id, chars_max=id_chars_max)
+    v.identifier(f"{path}.user_id", message.user_id, chars_max=id_chars_max)
+    v.identifier(f"{path}.conversation_id", message.conversation_id, chars_max=id_chars_max)
     if message.position < 0:
         v.add(f"{path}.position", "must not be negative")
     scope = GLOBAL_SCOPE

@@ -11,7 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from mneme.session.v1 import session_pb2 as pb
 from services.common.auth import Principal
-from services.common.convert import turn_from_proto
+from services.common.convert import scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
 from services.common.paging import Cursor, PageTokens
 from services.common.validation import Violations
@@ -52,7 +52,7 @@ def create_command(request: pb.CreateSessionRequest, principal: Principal, *, li
     violations = Violations()
     mark = _mark(request, principal, limits, violations)
     owner = _owner(request.user_id, principal, limits, violations)
-    violations.text("session_id", request.session_id, chars_max=limits.id_chars_max, required=False)
+    violations.identifier("session_id", request.session_id, chars_max=limits.id_chars_max, required=False)
     window_turns = request.window_turns if request.HasField("window_turns") else None
     if window_turns is not None:
         violations.number("window_turns", window_turns, low=1, high=limits.window_turns_max)
@@ -155,34 +155,35 @@ def _said_turns(
     turns: list[SaidTurn] = []
     for i, message in enumerate(messages):
         path = f"turns[{i}]"
-        violations.text(f"{path}.turn_id", message.turn_id, chars_max=limits.id_chars_max, required=False)
+        violations.identifier(f"{path}.turn_id", message.turn_id, chars_max=limits.id_chars_max, required=False)
         position = message.position if message.HasField("position") else None
         if position is not None:
             violations.number(f"{path}.position", position, low=0, high=POSITION_MAX)
         try:
             turn = turn_from_proto(message.turn, now=now, field_path=f"{path}.turn", limits=limits.turn)
+            scope = scope_from_proto(message.scope, present=message.HasField("scope"), field_path=f"{path}.scope")
         except InvalidArgument as error:
             violations.include(error)
             continue
-        turns.append(SaidTurn(turn_id=TurnId(message.turn_id) or None, position=position, turn=turn))
+        turns.append(SaidTurn(turn_id=TurnId(message.turn_id) or None, position=position, turn=turn, scope=scope))
     return turns
 
 
 def _owner(user_id: str, principal: Principal, limits: SessionLimits, violations: Violations) -> Owner:
-    violations.text("user_id", user_id, chars_max=limits.id_chars_max)
+    violations.identifier("user_id", user_id, chars_max=limits.id_chars_max)
     return Owner(TenantId(principal.tenant_id), UserId(user_id))
 
 
 def _key(request: _KeyedRequest, principal: Principal, limits: SessionLimits, violations: Violations) -> SessionKey:
     owner = _owner(request.user_id, principal, limits, violations)
-    violations.text("session_id", request.session_id, chars_max=limits.id_chars_max)
+    violations.identifier("session_id", request.session_id, chars_max=limits.id_chars_max)
     return SessionKey(owner, SessionId(request.session_id))
 
 
 def _mark(
     request: _WriteRequest, principal: Principal, limits: SessionLimits, violations: Violations
 ) -> RequestMark | None:
-    violations.text("request_id", request.request_id, chars_max=limits.id_chars_max, required=False)
+    violations.identifier("request_id", request.request_id, chars_max=limits.id_chars_max, required=False)
     if not request.request_id:
         return None
     # Of the message as it was sent: what the service fills in, such as times and ids, differs in a repeat.

@@ -70,8 +70,8 @@ def create_fact_command(request: pb.CreateFactRequest, caller: Principal, *, lim
         InvalidArgument: A field is missing, malformed or over its limit; all of them are named.
     """
     v = Violations()
-    v.text("request_id", request.request_id, chars_max=limits.id_chars_max)
-    v.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     v.text("text", request.text, chars_max=limits.text_chars_max)
     for name in ("subject", "predicate", "object"):
         v.text(name, getattr(request, name), chars_max=limits.part_chars_max, required=False)
@@ -116,7 +116,7 @@ def fact_key(request: pb.GetFactRequest, caller: Principal, *, limits: FactLimit
         InvalidArgument: A field is missing or malformed.
     """
     violations = Violations()
-    violations.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     violations.uuid("fact_id", request.fact_id)
     violations.raise_if_any()
     return owner_of(request.user_id, caller), FactId(str(UUID(request.fact_id)))
@@ -131,7 +131,7 @@ def list_facts_command(
         InvalidArgument: A field is missing or malformed, or the token is another query's.
     """
     v = Violations()
-    v.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     if request.HasField("category"):
         v.enum("category", request.category, FactCategory)
     if request.HasField("status"):
@@ -159,7 +159,7 @@ def search_facts_command(
         InvalidArgument: A field is missing or malformed, or the vector is of another model.
     """
     v = Violations()
-    v.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     has_vector = request.HasField("query_vector")
     v.text("query", request.query, chars_max=limits.query_chars_max, required=not has_vector)
     v.enum("use", request.use, FactUse)

@@ -27,7 +27,7 @@ def profile_owner(request: pb.GetProfileRequest, caller: Principal, *, limits: F
         InvalidArgument: The user id is missing or too long.
     """
     violations = Violations()
-    violations.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     violations.raise_if_any()
     return owner_of(request.user_id, caller)
 
@@ -41,8 +41,8 @@ def update_profile_command(
         InvalidArgument: A field is missing, malformed or over its limit, or the mask names an unknown one.
     """
     v = Violations()
-    v.text("request_id", request.request_id, chars_max=limits.id_chars_max)
-    v.text("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     v.text("etag", request.etag, chars_max=limits.id_chars_max, required=False)
     paths = list(dict.fromkeys(request.update_mask.paths))
     for i, path in enumerate(request.update_mask.paths):

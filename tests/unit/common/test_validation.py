@@ -117,3 +117,18 @@ def test_violations_of_a_conversion_are_taken_over() -> None:
     error = raised(outer)
 
     assert (error.reason, error.metadata["actual"]) == (Reason.TEXT_TOO_LONG, "6")
+
+
+@pytest.mark.parametrize("value", ["", " ", "\u3000", "xxxxxx", "a\x00", "a\x1fb", "a\n", "\x7f", "a\ud800"])
+def test_an_id_that_is_not_valid(value: str) -> None:
+    violations = Violations()
+    assert not violations.identifier("user_id", value, chars_max=5)
+    assert raised(violations).violations[0].field_path == "user_id"
+
+
+@pytest.mark.parametrize("value", ["a", "a b", "ä\u4f60", "a-b", "x" * 5])
+def test_an_id_that_is_valid(value: str) -> None:
+    violations = Violations()
+    assert violations.identifier("user_id", value, chars_max=5)
+    assert violations.identifier("request_id", "", chars_max=5, required=False)
+    violations.raise_if_any()
