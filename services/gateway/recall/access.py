@@ -13,13 +13,14 @@ from mneme.episodic.v1 import episodic_pb2
 from services.common.auth import Principal
 from services.common.errors import MnemeError
 from services.gateway.upstream import Upstream
+from services.gateway.worker import worker_principal
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    principal: Principal
+    tenant_id: str
     user_id: str
     episode_ids: tuple[str, ...]
 
@@ -38,7 +39,7 @@ class AccessRecorder:
         if not episode_ids:
             return
         with contextlib.suppress(asyncio.QueueFull):
-            self._queue.put_nowait(_Access(principal, user_id, tuple(episode_ids)))
+            self._queue.put_nowait(_Access(principal.tenant_id, user_id, tuple(episode_ids)))
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -55,8 +56,9 @@ class AccessRecorder:
             access = await self._queue.get()
             request = episodic_pb2.RecordAccessRequest(user_id=access.user_id, episode_ids=access.episode_ids)
             try:
+                # Whoever may read is counted, though a reader may not write.
                 await self._upstream.episodic.record_access(
-                    access.principal, request, timeout_seconds=self._timeout_seconds
+                    worker_principal(access.tenant_id), request, timeout_seconds=self._timeout_seconds
                 )
             except MnemeError as error:
                 _log.debug("access_not_recorded", reason=error.reason)

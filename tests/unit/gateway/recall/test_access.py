@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
+from services.common.auth import Role
 from services.common.errors import StoreUnavailable
 from services.gateway.recall.access import AccessRecorder
 from tests.unit.gateway.tiers import ADA, NEVER, FakeTiers, uuid
 
 
-async def test_used_episodes_are_told_to_the_tier_in_the_name_of_who_asked() -> None:
+async def test_used_episodes_are_told_to_the_tier_whoever_asked() -> None:
     tiers = FakeTiers()
     method = tiers.episodic.method("record_access")
     recorder = AccessRecorder(tiers.upstream(), queue_max=10)
     async with recorder.running():
-        recorder.record(ADA, "ada", [uuid(1), uuid(2)])
+        recorder.record(replace(ADA, role=Role.READER), "ada", [uuid(1), uuid(2)])
         await method.until_asked(1)
     assert list(method.requests[0].episode_ids) == [uuid(1), uuid(2)]
     assert method.requests[0].user_id == "ada"
-    assert method.principals == [ADA]
+    (principal,) = method.principals
+    assert (principal.tenant_id, principal.role) == (ADA.tenant_id, Role.WRITER)  # a reader may not write itself
 
 
 async def test_a_recall_that_found_nothing_is_not_told() -> None:
