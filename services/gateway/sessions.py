@@ -11,8 +11,10 @@ import structlog
 from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
 from services.common.clock import Clock
-from services.common.convert import turn_from_proto, turn_to_proto
+from services.common.convert import scope_to_proto, turn_from_proto, turn_to_proto
 from services.common.errors import MnemeError, NotFound
+from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.turns import Turn
 from services.gateway.journal.model import Appended, Caller, Interaction, RememberCommand
 from services.gateway.journal.store import Journal
 from services.gateway.upstream import Upstream
@@ -54,7 +56,7 @@ class SessionAccess:
         Returns whether the tier took them; if not, their delivery will see to it.
         """
         turns = [
-            _session_turn(interaction_id, appended.first_position + offset, turn_to_proto(turn))
+            _session_turn(interaction_id, appended.first_position + offset, turn, command.scope)
             for offset, (interaction_id, turn) in enumerate(zip(appended.interaction_ids, command.turns, strict=True))
         ]
         try:
@@ -209,8 +211,11 @@ class SessionAccess:
 
 def session_turn(interaction: Interaction) -> session_pb2.SessionTurn:
     """An interaction of the log as a turn of a session."""
-    return _session_turn(interaction.interaction_id, interaction.position, turn_to_proto(interaction.turn))
+    return _session_turn(interaction.interaction_id, interaction.position, interaction.turn, interaction.scope)
 
 
-def _session_turn(turn_id: str, position: int, turn: object) -> session_pb2.SessionTurn:
-    return session_pb2.SessionTurn(turn_id=turn_id, position=position, turn=turn)  # type: ignore[arg-type]
+def _session_turn(turn_id: str, position: int, turn: Turn, scope: Scope) -> session_pb2.SessionTurn:
+    message = session_pb2.SessionTurn(turn_id=turn_id, position=position, turn=turn_to_proto(turn))
+    if scope != GLOBAL_SCOPE:
+        message.scope.CopyFrom(scope_to_proto(scope))
+    return message

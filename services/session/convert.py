@@ -5,8 +5,9 @@ from __future__ import annotations
 from google.protobuf.duration_pb2 import Duration
 
 from mneme.session.v1 import session_pb2 as pb
-from services.common.convert import timestamp, turn_to_proto
+from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.paging import PageTokens
+from services.common.scope import GLOBAL_SCOPE
 from services.session.commands import list_identity
 from services.session.model import Appended, Owner, Session, SessionPage, SessionTurn, microseconds
 from services.session.store import Answer
@@ -36,6 +37,7 @@ def session_turn_to_proto(turn: SessionTurn) -> pb.SessionTurn:
         position=turn.position,
         turn=turn_to_proto(turn.turn),
         token_count=turn.token_count,
+        scope=None if turn.scope == GLOBAL_SCOPE else scope_to_proto(turn.scope),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, NewType
 
+from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Turn
 
 TenantId = NewType("TenantId", str)
@@ -53,6 +54,7 @@ class NewTurn:
     position: int | None  # in [0, POSITION_MAX]; None means after the last one
     turn: Turn
     token_count: int  # of the content, in tokens of the service's tokenizer
+    scope: Scope = GLOBAL_SCOPE  # who may see it; kept for those who show turns to others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +65,17 @@ class SessionTurn:
     position: int  # in the conversation, from 0
     turn: Turn
     token_count: int
+    scope: Scope = GLOBAL_SCOPE
 
     def as_new(self) -> NewTurn:
         """The turn as one to append at the place that it has."""
-        return NewTurn(turn_id=self.turn_id, position=self.position, turn=self.turn, token_count=self.token_count)
+        return NewTurn(
+            turn_id=self.turn_id,
+            position=self.position,
+            turn=self.turn,
+            token_count=self.token_count,
+            scope=self.scope,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +157,7 @@ class SaidTurn:
     turn_id: TurnId | None  # None: made by the service
     position: int | None  # None: after the last one
     turn: Turn
+    scope: Scope = GLOBAL_SCOPE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,6 +140,7 @@ class SessionService:
                 position=turn.position,
                 turn=turn.turn,
                 token_count=count,
+                scope=turn.scope,
             )
             for turn, count in zip(said, counts, strict=True)
         ]

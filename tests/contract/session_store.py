@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from services.common.errors import AlreadyExists, NotFound
+from services.common.scope import Scope, ScopeLevel
 from services.common.turns import Attachment, MessageRole, Turn
 from services.session.model import (
     POSITION_MAX,
@@ -80,6 +82,13 @@ class SessionStoreContract(SessionRequestsContract):
         await self.append(store, clock, [NewTurn(turn_id=TurnId("t"), position=7, turn=said, token_count=9)])
         (found,) = (await store.get(key(), now=clock.now())).value.turns
         assert (found.turn, found.position, found.token_count, found.turn_id) == (said, 7, 9, "t")
+
+    @pytest.mark.parametrize("scope", [Scope(), Scope(ScopeLevel.TASK, "p", "", "t ✓"), Scope(ScopeLevel.PROJECT, "p")])
+    async def test_spec_5_3_a_turn_keeps_its_scope(self, store: SessionStore, clock: FakeClock, scope: Scope) -> None:
+        await self.append(store, clock, [replace(turn("a"), scope=scope)])
+        (found,) = (await store.get(key(), now=clock.now())).value.turns
+        assert found.scope == scope
+        assert found.as_new().scope == scope
 
     # Expiry
 

@@ -12,14 +12,18 @@ from services.gateway.recall.model import CoarseResult
 
 
 def quarantine(result: CoarseResult, reader: Scope) -> CoarseResult:
-    """Drops facts and notes outside of the reader's scope and those above it.
+    """Drops facts, notes and turns of the session outside of the reader's scope and those above it.
 
-    The tiers filter inside their stores; this is the second lock on the same door. Candidate turns come as bare
-    evidence without a scope: theirs is checked when their text is read (see `is_visible`).
+    The tiers filter facts and notes inside their stores; this is the second lock on the same door. A session is kept
+    whole, and only here its turns are chosen for the reader. Candidate turns come as bare evidence without a scope:
+    theirs is checked when their text is read (see `is_visible`).
     """
     return replace(
         result,
         facts=tuple(hit for hit in result.facts if is_visible(hit.fact.scope, hit.fact.HasField("scope"), reader)),
+        recent_turns=tuple(
+            turn for turn in result.recent_turns if is_visible(turn.scope, turn.HasField("scope"), reader)
+        ),
         notes=tuple(hit for hit in result.notes if is_visible(hit.note.scope, hit.note.HasField("scope"), reader)),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Attachment, MessageRole, Turn
 from services.session.model import NewTurn, SessionTurn, TurnId, microseconds, moment_of
 
@@ -27,6 +28,7 @@ def encode_turn(new: NewTurn) -> bytes:
         "confidence": turn.confidence,
         "sources": list(turn.sources),
         "metadata": dict(turn.metadata),
+        "scope": "" if new.scope == GLOBAL_SCOPE else new.scope.key,
     }
     return json.dumps({k: v for k, v in fields.items() if v not in ("", None, [], {})}).encode("ascii")
 
@@ -38,6 +40,7 @@ def decode_turn(payload: bytes, *, position: int) -> SessionTurn:
         turn_id=TurnId(fields["id"]),
         position=position,
         token_count=fields.get("n", 0),
+        scope=Scope.from_key(fields["scope"]) if "scope" in fields else GLOBAL_SCOPE,
         turn=Turn(
             role=MessageRole(fields["role"]),
             content=fields.get("content", ""),

@@ -101,7 +101,9 @@ class LiveSession:
         if position is None:
             # At the end of the scale turns share the last position: arrival still orders them.
             position = min(self._window[-1][0] + 1, POSITION_MAX) if self._window else 0
-        turn = SessionTurn(turn_id=new.turn_id, position=position, turn=new.turn, token_count=new.token_count)
+        turn = SessionTurn(
+            turn_id=new.turn_id, position=position, turn=new.turn, token_count=new.token_count, scope=new.scope
+        )
         insort(self._window, (position, self._arrivals, turn), key=lambda placed: placed[:2])
         self._remembered[new.turn_id] = None
         self._arrivals += 1

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from mneme.common.v1 import common_pb2
 from mneme.session.v1 import session_pb2, session_pb2_grpc
-from mneme_client import Client, MnemeClientError
+from mneme_client import Client, MnemeClientError, Scope, ScopeLevel
 from mneme_client.results import SessionWindow
 from services.common.postgres.server import EmbeddedPostgres
 from services.gateway.config import GatewaySettings
@@ -60,6 +60,28 @@ async def test_a_recall_returns_the_window_of_the_running_conversation(client: C
     found = await client.recall(user_id, "anything", conversation_id="c1")
     assert [turn.turn.content for turn in found.recent_turns] == [f"turn {n}" for n in range(2, 12)]
     assert (await client.recall(user_id, "anything", conversation_id="elsewhere")).recent_turns == ()
+
+
+async def test_spec_5_3_turns_of_a_task_are_not_shown_to_who_only_names_the_conversation(
+    client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
+) -> None:
+    task = Scope(ScopeLevel.TASK, task_id="payroll")
+    await client.remember(user_id, "c1", "for everyone")
+    await client.remember(user_id, "c1", "the vault code is 4711", scope=task)
+
+    async def shown(scope: Scope | None = None) -> list[str]:
+        found = await client.recall(user_id, "vault code", conversation_id="c1", scope=scope)
+        context = await client.build_context(user_id, "vault code", conversation_id="c1", scope=scope, token_budget=500)
+        said = [turn.turn.content for turn in found.recent_turns]
+        assert ("4711" in context.text) is ("the vault code is 4711" in said)
+        return said
+
+    for _ in ("as it was written", "as it is rebuilt"):
+        assert await shown() == ["for everyone"]
+        assert await shown(task) == ["for everyone", "the vault code is 4711"]
+        assert len((await client.get_session(user_id, "c1")).turns) == 2  # the owner's
+        lose = session_pb2.DeleteSessionRequest(user_id=user_id, session_id="c1")
+        await sessions.DeleteSession(lose, metadata=stack.identity())
 
 
 async def test_spec_1_5_a_session_that_its_store_lost_is_rebuilt_from_the_log(

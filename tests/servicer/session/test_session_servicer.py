@@ -67,9 +67,10 @@ async def test_spec_1_1_a_turn_keeps_everything_said_about_it(running: Running) 
         sources=["doc"],
         metadata={"k": "v"},
     )
-    await running.append(append(pb.SessionTurn(turn_id="t", position=4, turn=turn)))
+    scope = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK, project_id="p", task_id="t")
+    await running.append(append(pb.SessionTurn(turn_id="t", position=4, turn=turn, scope=scope)))
     (found,) = (await running.get()).session.turns
-    assert found == pb.SessionTurn(turn_id="t", position=4, turn=turn, token_count=1)
+    assert found == pb.SessionTurn(turn_id="t", position=4, turn=turn, token_count=1, scope=scope)
 
 
 async def test_what_a_turn_lacks_is_made_by_the_service(running: Running) -> None:
@@ -246,6 +247,12 @@ _TURN = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content="x")
         ("AppendTurns", append(said(), pb.SessionTurn()), "UNKNOWN_ENUM_VALUE", ["turns[1].turn.role"]),
         ("AppendTurns", append(said(content=" ")), "INVALID_FIELD", ["turns[0].turn.content"]),
         ("AppendTurns", append(said(content="x" * 32_769)), "TEXT_TOO_LONG", ["turns[0].turn.content"]),
+        (
+            "AppendTurns",
+            append(pb.SessionTurn(turn=_TURN, scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK))),
+            "INVALID_FIELD",
+            ["turns[0].scope.task_id"],
+        ),
         ("AppendTurns", append(said(LONG_ID)), "TEXT_TOO_LONG", ["turns[0].turn_id"]),
         ("AppendTurns", append(said(position=-1)), "INVALID_FIELD", ["turns[0].position"]),
         ("AppendTurns", append(said(), said(position=2**53)), "INVALID_FIELD", ["turns[1].position"]),

@@ -217,9 +217,12 @@ def note_hit(name: str, *sources: int, score: float = 0.5, scope: Scope | None =
     return notes_pb2.ScoredNote(note=note, score=score)
 
 
-def session_turn(number: int, text: str = "hi") -> session_pb2.SessionTurn:
+def session_turn(number: int, text: str = "hi", *, scope: Scope | None = None) -> session_pb2.SessionTurn:
     turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, speaker="Ada", content=text)
-    return session_pb2.SessionTurn(turn_id=uuid(number), position=number, turn=turn)
+    message = session_pb2.SessionTurn(turn_id=uuid(number), position=number, turn=turn)
+    if scope is not None:
+        message.scope.CopyFrom(scope_message(scope))
+    return message
 
 
 def interaction(number: int, text: str = "hello", *, conversation: str = "c1", **turn_fields: Any) -> Interaction:

@@ -8,7 +8,7 @@ from mneme.common.v1 import common_pb2
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.recall.model import CoarseResult
 from services.gateway.recall.quarantine import is_visible, quarantine
-from tests.unit.gateway.tiers import fact_hit, note_hit, scope_message
+from tests.unit.gateway.tiers import fact_hit, note_hit, scope_message, session_turn
 
 GLOBAL = Scope()
 PROJECT = Scope(ScopeLevel.PROJECT, "p1")
@@ -32,16 +32,18 @@ def test_spec_5_3_a_reader_sees_its_own_scope_and_those_above_it(reader: Scope) 
     result = CoarseResult(
         facts=tuple(fact_hit(scope.key, scope=scope) for scope in EVERYWHERE),
         notes=tuple(note_hit(scope.key, scope=scope) for scope in EVERYWHERE),
+        recent_turns=tuple(session_turn(1, scope.key, scope=scope) for scope in EVERYWHERE),
     )
     kept = quarantine(result, reader)
     visible = {scope.key for scope in SEES[reader]}
     assert {hit.fact.fact_id for hit in kept.facts} == visible
     assert {hit.note.note_id for hit in kept.notes} == visible
+    assert {turn.turn.content for turn in kept.recent_turns} == visible
 
 
 def test_spec_5_3_what_has_no_scope_is_global() -> None:
-    kept = quarantine(CoarseResult(facts=(fact_hit("f"),), notes=(note_hit("n"),)), SIBLING_TASK)
-    assert len(kept.facts) == len(kept.notes) == 1
+    kept = quarantine(CoarseResult(None, (fact_hit("f"),), (note_hit("n"),), (session_turn(1),)), SIBLING_TASK)
+    assert len(kept.facts) == len(kept.notes) == len(kept.recent_turns) == 1
 
 
 def test_spec_5_3_the_order_and_the_rest_of_an_answer_stay() -> None:

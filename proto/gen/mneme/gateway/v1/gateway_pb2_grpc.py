@@ -412,7 +412,8 @@ class ConversationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListInteractions(self, request, context):
-        """ListInteractions pages through the transcript of a conversation, oldest first.
+        """ListInteractions pages through the transcript of a conversation, oldest first. It is for the conversation's owner,
+        who knows its ids: turns of all scopes are listed, each with its scope.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -420,7 +421,8 @@ class ConversationServiceServicer:
 
     def GetSession(self, request, context):
         """GetSession returns the window of a running conversation. One that its store lost within its lifetime is rebuilt
-        from the log. Fails with NOT_FOUND when it never was, expired, or was ended.
+        from the log. Fails with NOT_FOUND when it never was, expired, or was ended. It is for the conversation's owner,
+        who knows its ids: the window holds turns of all scopes, each with its scope.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

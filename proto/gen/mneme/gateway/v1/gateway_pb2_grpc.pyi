@@ -111,10 +111,13 @@ class ConversationServiceStub:
     ListConversations: _aio.UnaryUnaryMultiCallable[_gateway_pb2.ListConversationsRequest, _gateway_pb2.ListConversationsResponse]
     """ListConversations pages through a user's conversations, the last written first."""
     ListInteractions: _aio.UnaryUnaryMultiCallable[_gateway_pb2.ListInteractionsRequest, _gateway_pb2.ListInteractionsResponse]
-    """ListInteractions pages through the transcript of a conversation, oldest first."""
+    """ListInteractions pages through the transcript of a conversation, oldest first. It is for the conversation's owner,
+    who knows its ids: turns of all scopes are listed, each with its scope.
+    """
     GetSession: _aio.UnaryUnaryMultiCallable[_gateway_pb2.GetSessionRequest, _gateway_pb2.GetSessionResponse]
     """GetSession returns the window of a running conversation. One that its store lost within its lifetime is rebuilt
-    from the log. Fails with NOT_FOUND when it never was, expired, or was ended.
+    from the log. Fails with NOT_FOUND when it never was, expired, or was ended. It is for the conversation's owner,
+    who knows its ids: the window holds turns of all scopes, each with its scope.
     """
     EndSession: _aio.UnaryUnaryMultiCallable[_gateway_pb2.EndSessionRequest, _gateway_pb2.EndSessionResponse]
     """EndSession deletes a session. Turns that were put into it past the gateway are archived to the log and the
@@ -138,7 +141,9 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _gateway_pb2.ListInteractionsRequest,
         context: _aio.ServicerContext[_gateway_pb2.ListInteractionsRequest, _abc.Awaitable[_gateway_pb2.ListInteractionsResponse]],
     ) -> _abc.Awaitable[_gateway_pb2.ListInteractionsResponse]:
-        """ListInteractions pages through the transcript of a conversation, oldest first."""
+        """ListInteractions pages through the transcript of a conversation, oldest first. It is for the conversation's owner,
+        who knows its ids: turns of all scopes are listed, each with its scope.
+        """
 
     @_abc_1.abstractmethod
     def GetSession(
@@ -147,7 +152,8 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_gateway_pb2.GetSessionRequest, _abc.Awaitable[_gateway_pb2.GetSessionResponse]],
     ) -> _abc.Awaitable[_gateway_pb2.GetSessionResponse]:
         """GetSession returns the window of a running conversation. One that its store lost within its lifetime is rebuilt
-        from the log. Fails with NOT_FOUND when it never was, expired, or was ended.
+        from the log. Fails with NOT_FOUND when it never was, expired, or was ended. It is for the conversation's owner,
+        who knows its ids: the window holds turns of all scopes, each with its scope.
         """
 
     @_abc_1.abstractmethod

@@ -12,16 +12,18 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SessionTurn(_message.Message):
-    __slots__ = ("turn_id", "position", "turn", "token_count")
+    __slots__ = ("turn_id", "position", "turn", "token_count", "scope")
     TURN_ID_FIELD_NUMBER: _ClassVar[int]
     POSITION_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
     turn_id: str
     position: int
     turn: _common_pb2.Turn
     token_count: int
-    def __init__(self, turn_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., token_count: _Optional[int] = ...) -> None: ...
+    scope: _common_pb2.Scope
+    def __init__(self, turn_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., token_count: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class Session(_message.Message):
     __slots__ = ("session_id", "user_id", "turns", "window_turns", "ttl", "create_time", "last_active_time", "expire_time", "turn_count")
