@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import structlog
@@ -16,6 +17,9 @@ from services.episodic.snapshots import SnapshotCache
 from services.episodic.store import EpisodeColumns, EpisodeIndex, EpisodeStore, IndexQuery, LaneHits, Vector
 
 _log = structlog.get_logger(__name__)
+
+_LOST_ASKED_MAX: Final = 100
+"""Episodes without a hit that the index is asked for again before they count as lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +45,7 @@ class Candidates:
     lexical_scores: list[float]  # best BM25 of its pieces, 0 without a shared term
     dense_ranks: list[int]  # from 1, 0 if the lane did not return it
     lexical_ranks: list[int]
-    degraded: bool = False  # the index could not be asked
+    degraded: bool = False  # the index could not be asked, or lacks episodes that are searchable
 
 
 class CandidateSearch:
@@ -56,7 +60,8 @@ class CandidateSearch:
     async def search(self, query: CandidateQuery) -> Candidates:
         """The candidates of a query.
 
-        When the index cannot be asked, the store's own word search answers instead, marked `degraded`.
+        When the index cannot be asked, the store's own word search answers instead, marked `degraded`. When it
+        lacks episodes of the owner, both answer, marked too: what was lost is still found by its words.
 
         Raises:
             StoreUnavailable: The store cannot be asked.
@@ -75,7 +80,10 @@ class CandidateSearch:
             added = snapshot.visible(_missing(wanted, lanes), query.scope_keys)
             exact = await self._exact_scores(index_query, lanes, added)
             keys = snapshot.visible(_every(lanes, added), query.scope_keys)
-            return _assembled(snapshot.columns(keys), lanes, exact)
+            found = _assembled(snapshot.columns(keys), lanes, exact)
+            active = snapshot.every(query.scope_keys) if lanes.dense_complete else ()
+            lost = snapshot.indexing_again or await self._has_lost(index_query, lanes, active)
+            return await self._completed(query, found) if lost or found.degraded else found
         except StoreUnavailable as error:
             _log.warning("episodes are searched without the index", error=str(error))
             return await self._degraded(query)
@@ -89,7 +97,39 @@ class CandidateSearch:
         added = _missing((*included.keys, *_neighbours(seeds, query.neighbour_radius)), lanes)
         exact = await self._exact_scores(index_query, lanes, added)
         columns = await self._store.columns_at(query.owner, _every(lanes, added), scope_keys=query.scope_keys)
-        return _assembled(columns, lanes, exact)
+        found = _assembled(columns, lanes, exact)
+        lost = found.degraded or await self._store.is_indexing_again(query.owner)
+        if not lost and lanes.dense_complete:
+            active, _ = await self._store.matching_columns(
+                query.owner, query.text, scope_keys=query.scope_keys, limit=_LOST_ASKED_MAX
+            )
+            lost = await self._has_lost(index_query, lanes, active.keys)
+        return await self._completed(query, found) if lost else found
+
+    async def _has_lost(self, index_query: IndexQuery, lanes: LaneHits, active: Iterable[EpisodeKey]) -> bool:
+        """Whether a lane that holds all that the index has of the reader's episodes lacks active ones."""
+        if not lanes.dense_complete:
+            return False
+        missing = [key for key in active if key not in lanes.dense][:_LOST_ASKED_MAX]
+        if not missing:
+            return False
+        # They may have become active since the index was asked: ask again.
+        again = await self._index.score(index_query, dense=missing, lexical=())
+        return any(key not in again.dense for key in missing)
+
+    async def _completed(self, query: CandidateQuery, found: Candidates) -> Candidates:
+        """With what the store finds by words, for an index that lacks some of the owner's episodes."""
+        by_words = await self._degraded(query)
+        known = set(found.columns.keys)
+        further = [i for i, key in enumerate(by_words.columns.keys) if key not in known]
+        return Candidates(
+            columns=found.columns.joined(by_words.columns.selected(further)),
+            dense_scores=[*found.dense_scores, *(0.0 for _ in further)],
+            lexical_scores=[*found.lexical_scores, *(by_words.lexical_scores[i] for i in further)],
+            dense_ranks=[*found.dense_ranks, *(0 for _ in further)],
+            lexical_ranks=[*found.lexical_ranks, *(by_words.lexical_ranks[i] for i in further)],
+            degraded=True,
+        )
 
     async def _exact_scores(self, index_query: IndexQuery, lanes: LaneHits, added: Sequence[EpisodeKey]) -> LaneHits:
         """Scores of what a lane did not return. A complete lane has returned everything that has a score."""
@@ -156,8 +196,10 @@ def _every(lanes: LaneHits, added: Iterable[EpisodeKey]) -> list[EpisodeKey]:
 def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits) -> Candidates:
     dense = {**exact.dense, **lanes.dense}
     lexical = {**exact.lexical, **lanes.lexical}
-    # An active episode without points is a fault that reconciliation repairs; there is no evidence to give.
+    # An active episode without points is a fault that reconciliation repairs; here is no evidence to give. A lane
+    # that is complete has not been asked for the places around the hits.
     present = [i for i, key in enumerate(columns.keys) if key in dense]
+    is_short = len(present) < len(columns) and not lanes.dense_complete
     if len(present) < len(columns):
         columns = columns.selected(present)
     dense_ranks = dict(zip(lanes.dense, range(1, len(lanes.dense) + 1), strict=True))
@@ -169,6 +211,7 @@ def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits) -> Can
         lexical_scores=[lexical.get(key, 0.0) for key in keys],
         dense_ranks=[dense_ranks.get(key, 0) for key in keys],
         lexical_ranks=[lexical_ranks.get(key, 0) for key in keys],
+        degraded=is_short,
     )
 
 

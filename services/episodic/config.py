@@ -60,8 +60,14 @@ class IndexerSettings:
     poll_seconds: float = 2.0  # how often to look for work nobody announced, such as another replica's leftovers
     retry_seconds_min: float = 1.0  # wait after a first failure; doubles with each
     retry_seconds_max: float = 300.0
+    reconciled_owners: int = 100  # owners compared with the index by one statement
+    reset_batch_max: int = 500  # episodes that one statement sends through again
     kept_vectors_max: int = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
     active_poll_seconds: float = 0.25  # how often wait_until_active looks for what another replica indexed
+
+    def retry_seconds(self, failures: int) -> float:
+        """How long to wait after so many failures, at least 1, in a row."""
+        return min(self.retry_seconds_min * 2.0 ** min(failures - 1, 20), self.retry_seconds_max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

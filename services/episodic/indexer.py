@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import timedelta
 
 import numpy as np
@@ -17,6 +17,7 @@ from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedEr
 from services.common.errors import MnemeError
 from services.episodic.config import IndexerSettings, TextSettings
 from services.episodic.model import EpisodeId, EpisodeStatus, Owner, episode_pieces
+from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import (
     EpisodeIndex,
     EpisodeStore,
@@ -57,26 +58,22 @@ class EpisodeIndexer:
         self._kept_count = 0
         self._work = asyncio.Event()
         self._progress = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Send episodes that were indexed with another model through again, and begin to work.
-
-        Raises:
-            StoreUnavailable: The store cannot be asked.
-        """
-        count = await self._store.reset_other_models(self._index.model)
-        if count:
-            _log.info("episodes are embedded again with another model", count=count)
-        self._task = asyncio.create_task(self._run(), name="episodic-indexer")
+        """Begin to work; what the index has not, whatever the reason, is found and sent through again meanwhile."""
+        reconciler = IndexReconciler(self._store, self._index, self._settings, notify=self.notify)
+        self._tasks = [
+            asyncio.create_task(self._run(), name="episodic-indexer"),
+            asyncio.create_task(_logged(reconciler.run()), name="episodic-reconciler"),
+        ]
 
     async def aclose(self) -> None:
         """Stop. What is under way is given back and done after the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
 
     def notify(self, vectors: Mapping[tuple[Owner, EpisodeId], Sequence[Vector]] | None = None) -> None:
         """Tell that there is work, with the vectors of pieces that callers brought along.
@@ -126,7 +123,7 @@ class EpisodeIndexer:
                 # Unexpected errors are logged in full; the store's and the embedder's own say enough.
                 known = isinstance(error, MnemeError | EmbedderBusyError | EmbedderClosedError)
                 _log.warning("indexing failed", error=str(error), failures=failures, exc_info=not known)
-                await asyncio.sleep(self._retry_seconds(failures))
+                await asyncio.sleep(self._settings.retry_seconds(failures))
                 continue
             failures = 0
             if count < self._settings.batch_max:
@@ -136,28 +133,28 @@ class EpisodeIndexer:
 
     async def _index_claimed(self, batch: PendingBatch) -> None:
         try:
-            await self._put(batch.episodes)
+            counts = await self._put(batch.episodes)
         except (MnemeError, EmbedderBusyError, EmbedderClosedError):
             raise
         except Exception:
             _log.warning("a batch cannot be embedded; trying its episodes one by one", exc_info=True)
         else:
-            await batch.mark_active(batch.episodes)
+            await batch.mark_active(batch.episodes, counts)
             return
         for episode in batch.episodes:
             try:
-                await self._put([episode])
+                counts = await self._put([episode])
             except (MnemeError, EmbedderBusyError, EmbedderClosedError):
                 raise
             except Exception:
-                wait = timedelta(seconds=self._retry_seconds(episode.attempts + 1))
+                wait = timedelta(seconds=self._settings.retry_seconds(episode.attempts + 1))
                 _log.warning("an episode cannot be embedded", episode_id=str(episode.episode_id), exc_info=True)
                 await batch.defer(episode, until=self._clock.now() + wait)
             else:
-                await batch.mark_active([episode])
+                await batch.mark_active([episode], counts)
 
-    async def _put(self, episodes: Sequence[PendingEpisode]) -> None:
-        """Embed what has no vector yet and index everything."""
+    async def _put(self, episodes: Sequence[PendingEpisode]) -> list[int]:
+        """Embed what has no vector yet, index everything, and return the number of pieces of each episode."""
         texts = [
             episode_pieces(e.text, piece_chars=self._text.piece_chars, pieces_max=self._text.pieces_max)
             for e in episodes
@@ -180,6 +177,7 @@ class EpisodeIndexer:
                 for number, text in enumerate(pieces)
             ]
         )
+        return [len(pieces) for pieces in texts]
 
     def _taken(self, episode: PendingEpisode, pieces_count: int) -> Sequence[Vector] | None:
         """The vectors that a caller brought along, if they are as many as the pieces."""
@@ -189,9 +187,13 @@ class EpisodeIndexer:
         self._kept_count -= len(vectors)
         return vectors if len(vectors) == pieces_count else None
 
-    def _retry_seconds(self, failures: int) -> float:
-        doubled = self._settings.retry_seconds_min * 2.0 ** min(failures - 1, 20)
-        return min(doubled, self._settings.retry_seconds_max)
+
+async def _logged(work: Awaitable[object]) -> None:
+    try:
+        await work
+    except Exception:
+        # The next start compares again; until then what is there is searched.
+        _log.exception("the index was not compared with the store")
 
 
 def _checked(vector: Vector) -> Vector:

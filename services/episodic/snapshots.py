@@ -20,6 +20,7 @@ class Snapshot:
     def __init__(self) -> None:
         """Nothing, as of change number 0."""
         self.number = 0
+        self.indexing_again = False  # further episodes are on their way into the index again
         self._rows: dict[EpisodeKey, _Row] = {}
         self._scope_keys: dict[EpisodeKey, str] = {}
         self._keys_by_id: dict[bytes, EpisodeKey] = {}
@@ -35,6 +36,7 @@ class Snapshot:
         """
         if self.number != since and changes.number <= self.number:
             return
+        self.indexing_again = changes.indexing_again
         if changes.begins_anew:
             self._rows.clear()
             self._scope_keys.clear()
@@ -74,6 +76,10 @@ class Snapshot:
         """Those of the places that hold a searchable episode in one of the scopes."""
         scopes = self._scope_keys
         return [key for key in keys if scopes.get(key) in scope_keys]
+
+    def every(self, scope_keys: Sequence[str]) -> list[EpisodeKey]:
+        """Places of all searchable episodes in these scopes."""
+        return [key for key, scope_key in self._scope_keys.items() if scope_key in scope_keys]
 
     def columns(self, keys: Iterable[EpisodeKey]) -> EpisodeColumns:
         """Columns of the episodes at these places, which must be known."""

@@ -100,6 +100,16 @@ class ColumnChanges:
     scope_keys: list[str]
     searchable: list[bool]  # False: it no longer is
     is_complete: bool  # False: there are more than were asked for
+    indexing_again: bool = False  # episodes that were searchable are on their way into the index again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexState:
+    """What an index should hold of one owner, by the store."""
+
+    owner: Owner
+    other_episodes: int  # active ones that were indexed with another model
+    piece_count: int  # of the active ones of this model, as far as they were counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +133,8 @@ class PendingBatch(Protocol):
         """The claimed episodes, oldest first; may be empty."""
         ...
 
-    async def mark_active(self, episodes: Sequence[PendingEpisode]) -> None:
-        """Makes claimed episodes searchable when the block is left; their points must be in the index."""
+    async def mark_active(self, episodes: Sequence[PendingEpisode], piece_counts: Sequence[int]) -> None:
+        """Makes claimed episodes searchable when the block is left; so many points of each must be in the index."""
         ...
 
     async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
@@ -183,9 +193,10 @@ class EpisodeStore(Protocol):
     async def matching_columns(
         self, owner: Owner, query: str, *, scope_keys: Sequence[str], limit: int
     ) -> tuple[EpisodeColumns, list[float]]:
-        """Columns and word scores of active episodes: those that share words with the query, then the newest.
+        """Columns and word scores of episodes: those that share words with the query, then the newest.
 
-        For when the index cannot be asked: it reads every episode of the user.
+        Of active ones, and of those that were active and are indexed again. For when the index cannot be asked: it
+        reads every episode of the user.
         """
         ...
 
@@ -209,8 +220,21 @@ class EpisodeStore(Protocol):
         """Claims pending episodes of any tenant, oldest first, that no worker holds; background work."""
         ...
 
-    async def reset_other_models(self, model: str) -> int:
-        """Makes active episodes that were indexed with another model pending again, and returns how many."""
+    async def is_indexing_again(self, owner: Owner) -> bool:
+        """Whether episodes of the owner that were searchable are on their way into the index again."""
+        ...
+
+    async def index_states(self, model: str, *, after: Owner | None, limit: int) -> list[IndexState]:
+        """What an index of this model should hold of the owners behind one, by tenant and user; background work."""
+        ...
+
+    async def reset_episodes(
+        self, owner: Owner, *, kept_model: str | None, after: EpisodeId | None, limit: int
+    ) -> list[EpisodeId]:
+        """Makes up to `limit` active episodes pending again, by id behind `after`, and returns them; background work.
+
+        Those indexed with `kept_model` stay as they are; where it is None, all are reset.
+        """
         ...
 
 

@@ -30,7 +30,7 @@ async def insert(store: EpisodeStore, *episodes: NewEpisode) -> None:
 async def activate(store: EpisodeStore) -> int:
     async with store.claim_pending(limit=1000, now=NOW) as batch:
         if batch.episodes:
-            await batch.mark_active(batch.episodes)
+            await batch.mark_active(batch.episodes, [1] * len(batch.episodes))
     return len(batch.episodes)
 
 
@@ -208,10 +208,12 @@ class EpisodeStoreContract:
         judged = await store.changes(OWNER, since=everything.number, limit=10)
         assert (judged.columns.positions, judged.columns.feedbacks) == ([1], [-1])
 
-        await store.reset_other_models("model-b")
+        await store.reset_episodes(OWNER, kept_model="model-b", after=None, limit=10)
         gone = await store.changes(OWNER, since=judged.number, limit=10)
         assert sorted(gone.columns.positions) == [1, 2]
         assert gone.searchable == [False, False]
+        assert not judged.indexing_again
+        assert gone.indexing_again
 
     async def test_changes_say_when_they_are_not_complete(self, store: EpisodeStore) -> None:
         await insert(store, *(new_episode(number) for number in range(1, 6)))
@@ -337,7 +339,7 @@ class EpisodeStoreContract:
 
         async def break_down() -> None:
             async with store.claim_pending(limit=10, now=NOW) as batch:
-                await batch.mark_active(batch.episodes)
+                await batch.mark_active(batch.episodes, [1] * len(batch.episodes))
                 raise RuntimeError("the worker broke")
 
         with pytest.raises(RuntimeError, match="the worker broke"):
@@ -349,7 +351,7 @@ class EpisodeStoreContract:
         await insert(store, new_episode(1), new_episode(2))
         async with store.claim_pending(limit=10, now=NOW) as batch:
             await batch.defer(batch.episodes[0], until=later(days=31))
-            await batch.mark_active(batch.episodes[1:])
+            await batch.mark_active(batch.episodes[1:], [1])
 
         assert await activate(store) == 0
         async with store.claim_pending(limit=10, now=later(days=31)) as batch:
@@ -359,10 +361,35 @@ class EpisodeStoreContract:
         await insert(store, new_episode(1))
         await activate(store)
 
-        assert await store.reset_other_models("model-a") == 0
-        assert await store.reset_other_models("model-b") == 1
+        assert await store.reset_episodes(OWNER, kept_model="model-a", after=None, limit=10) == []
+        assert not await store.is_indexing_again(OWNER)
+        assert await store.reset_episodes(OWNER, kept_model="model-b", after=None, limit=10) == [episode_id(1)]
         statuses = await store.statuses(OWNER, [episode_id(1)])
         assert statuses == {episode_id(1): EpisodeStatus.PENDING_EMBEDDING}
+        assert await store.is_indexing_again(OWNER)
+
+    async def test_episodes_are_reset_in_parts_each_once(self, store: EpisodeStore) -> None:
+        await insert(store, *(new_episode(number) for number in range(1, 6)))
+        await activate(store)
+
+        first = await store.reset_episodes(OWNER, kept_model=None, after=None, limit=3)
+        await activate(store)
+        second = await store.reset_episodes(OWNER, kept_model=None, after=max(first), limit=3)
+
+        assert sorted([*first, *second]) == sorted(episode_id(number) for number in range(1, 6))
+        assert (len(first), len(second)) == (3, 2)
+
+    async def test_what_an_index_should_hold_is_known_by_owner(self, store: EpisodeStore) -> None:
+        other = Owner(OWNER.tenant_id, UserId("zoe"))
+        await insert(store, new_episode(1), new_episode(2))
+        await insert(store, new_episode(3, owner=other))
+        async with store.claim_pending(limit=10, now=NOW) as batch:
+            await batch.mark_active(batch.episodes, [3] * len(batch.episodes))
+
+        states = await store.index_states("model-a", after=None, limit=10)
+        assert [(s.owner, s.other_episodes, s.piece_count) for s in states] == [(OWNER, 0, 6), (other, 0, 3)]
+        states = await store.index_states("model-b", after=OWNER, limit=1)
+        assert [(s.owner, s.other_episodes, s.piece_count) for s in states] == [(other, 1, 0)]
 
     async def test_odd_names_are_only_names(self, store: EpisodeStore) -> None:
         owner = Owner(TenantId("o'brien\\"), UserId('" OR 1=1 --'))

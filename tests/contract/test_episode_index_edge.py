@@ -1,4 +1,5 @@
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -46,6 +47,21 @@ class TestEdgeEpisodeIndex(EpisodeIndexContract):
         other = await EdgeEpisodeIndex.open(tmp_path, model="another/model", dimension=64)
         assert await other.count(OWNER) == 0
         await other.aclose()
+
+    async def test_a_shard_is_found_again_with_its_generation_and_a_new_one_has_another(self, tmp_path: Path) -> None:
+        first = await opened(tmp_path)
+        await first.aclose()
+        again = await opened(tmp_path)
+        await again.aclose()
+        for folder in tmp_path.iterdir():  # noqa: ASYNC240 - nothing else runs
+            (folder / "edge_config.json").unlink()  # the generation alone is left
+            shutil.rmtree(folder / "segments", ignore_errors=True)
+            shutil.rmtree(folder / "wal", ignore_errors=True)
+        new = await opened(tmp_path)
+        await new.aclose()
+
+        assert again.model == first.model != new.model
+        assert {index.model.split("@")[0] for index in (first, new)} == {"hashing-test-64"}
 
     async def test_optimising_changes_no_answer(self, tmp_path: Path) -> None:
         opened_index = await opened(tmp_path, optimize_after_points=100)

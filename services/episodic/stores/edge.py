@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import math
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -52,7 +53,8 @@ _log = structlog.get_logger(__name__)
 _T = TypeVar("_T")
 _Scores = dict[EpisodeKey, float]
 
-"""Of a point's id, behind its episode's key."""
+_GENERATION_FILE: Final = "mneme-generation"
+"""In the shard's folder."""
 _PIECES_A_TURN: Final = 4
 """Pieces that are fetched for each episode at first when named ones are scored."""
 
@@ -106,9 +108,10 @@ class EdgeEpisodeIndex:
         """
         chosen = settings or EdgeSettings()
         folder = qdrant_folder / f"episodes-{dimension}-{_folder_name(model)}"
+        shard = _translated(lambda: _open_shard(folder, dimension=dimension, settings=chosen))
         index = cls(
-            _translated(lambda: _open_shard(folder, dimension=dimension, settings=chosen)),
-            model=model,
+            shard,
+            model=f"{model}@{_translated(lambda: _generation(folder))}",
             dimension=dimension,
             text=text or TextSettings(),
             settings=chosen,
@@ -120,7 +123,10 @@ class EdgeEpisodeIndex:
 
     @property
     def model(self) -> str:
-        """Fingerprint of the model."""
+        """Fingerprint of the model, and of the shard: what is noted as indexed in another one is not in it.
+
+        So the episodes are indexed again when the folder was lost.
+        """
         return self._model
 
     @property
@@ -318,6 +324,7 @@ def _open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> Edge
         shard = EdgeShard.load(str(folder), config)
     else:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / _GENERATION_FILE).unlink(missing_ok=True)  # of a shard that is gone
         shard = EdgeShard.create(str(folder), config)
     indexed = shard.info().payload_schema
     for field, params in (
@@ -329,6 +336,16 @@ def _open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> Edge
         if field not in indexed:
             shard.update(UpdateOperation.create_field_index(field, params))
     return shard
+
+
+def _generation(folder: Path) -> str:
+    """What tells this shard from any other that was or will be in its place; drawn when it is first opened."""
+    file = folder / _GENERATION_FILE
+    known = file.read_text("ascii").strip() if file.exists() else ""
+    if not known:
+        known = secrets.token_hex(8)
+        file.write_text(known, "ascii")
+    return known
 
 
 def _translated(call: Callable[[], _T]) -> _T:

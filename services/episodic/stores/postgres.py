@@ -30,6 +30,7 @@ from services.episodic.store import (
     EpisodeColumns,
     EpisodeCursor,
     EpisodeFilter,
+    IndexState,
     PendingEpisode,
     StoreOutcome,
 )
@@ -201,11 +202,34 @@ class PostgresEpisodeStore:
                 found = await connection.fetch("SELECT * FROM episodic.claim_pending($1, $2)", limit, now)
                 yield PostgresPendingBatch(connection, [rows.pending(row) for row in found], self._model)
 
-    async def reset_other_models(self, model: str) -> int:
-        """See `EpisodeStore.reset_other_models`."""
+    async def is_indexing_again(self, owner: Owner) -> bool:
+        """See `EpisodeStore.is_indexing_again`."""
         with translate_errors():
-            count = await self._pool.fetchval("SELECT episodic.reset_other_models($1)", model)
-        return int(count)
+            return bool(await self._pool.fetchval(sql.INDEXING_AGAIN, owner.tenant_id, owner.user_id))
+
+    async def index_states(self, model: str, *, after: Owner | None, limit: int) -> list[IndexState]:
+        """See `EpisodeStore.index_states`."""
+        tenant_id, user_id = ("", "") if after is None else (after.tenant_id, after.user_id)
+        with translate_errors():
+            found = await self._pool.fetch(
+                "SELECT * FROM episodic.index_states($1, $2, $3, $4)", model, tenant_id, user_id, limit
+            )
+        return [rows.index_state(row) for row in found]
+
+    async def reset_episodes(
+        self, owner: Owner, *, kept_model: str | None, after: EpisodeId | None, limit: int
+    ) -> list[EpisodeId]:
+        """See `EpisodeStore.reset_episodes`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                "SELECT * FROM episodic.reset_episodes($1, $2, $3, $4, $5)",
+                owner.tenant_id,
+                owner.user_id,
+                kept_model,
+                after,
+                limit,
+            )
+        return [EpisodeId(row[0]) for row in found]
 
 
 class PostgresPendingBatch:
@@ -217,13 +241,14 @@ class PostgresPendingBatch:
         self._model = model
         self.episodes = episodes
 
-    async def mark_active(self, episodes: Sequence[PendingEpisode]) -> None:
+    async def mark_active(self, episodes: Sequence[PendingEpisode], piece_counts: Sequence[int]) -> None:
         """See `PendingBatch.mark_active`."""
         await self._connection.execute(
-            "SELECT episodic.mark_active($1, $2, $3, $4)",
+            "SELECT episodic.mark_active($1, $2, $3, $4, $5)",
             [str(episode.owner.tenant_id) for episode in episodes],
             [str(episode.owner.user_id) for episode in episodes],
             [episode.episode_id for episode in episodes],
+            list(piece_counts),
             self._model,
         )
 

@@ -22,7 +22,7 @@ from services.episodic.model import (
     episode_text,
     traits,
 )
-from services.episodic.store import ColumnChanges, EpisodeColumns, PendingEpisode
+from services.episodic.store import ColumnChanges, EpisodeColumns, IndexState, PendingEpisode
 
 if TYPE_CHECKING:
     from asyncpg import Record
@@ -102,6 +102,12 @@ def pending(row: Record) -> PendingEpisode:
     )
 
 
+def index_state(row: Record) -> IndexState:
+    """The state of a row of `index_states`."""
+    owner = Owner(TenantId(row["tenant_id"]), UserId(row["user_id"]))
+    return IndexState(owner=owner, other_episodes=row["other_episodes"], piece_count=row["piece_count"])
+
+
 def columns(rows: Sequence[Record]) -> EpisodeColumns:
     """Rows turned into columns. Rows may have further fields behind those of the columns."""
     found = EpisodeColumns.of_rows(rows)
@@ -129,6 +135,7 @@ def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges
         scope_keys=[row["scope_key"] for row in changed],
         searchable=[row["status"] == EpisodeStatus.ACTIVE for row in changed],
         is_complete=len(changed) <= limit,
+        indexing_again=first["indexing_again"],
     )
 
 

@@ -78,13 +78,26 @@ COLUMNS_AT: Final = _read(_COLUMN_FIELDS, f"e.episode_key = ANY($4::bytea[]) AND
 
 COLUMNS_OF: Final = _read(_COLUMN_FIELDS, f"e.episode_id = ANY($4::uuid[]) AND {_VISIBLE}")
 
+_INDEXING_AGAIN: Final = """
+    EXISTS (
+        SELECT 1 FROM episodic.episodes AS p
+        WHERE p.tenant_id = tenant.tenant_id AND p.user_id = $2 AND p.status = 1 AND p.indexed_model IS NOT NULL
+    )
+"""
+
+INDEXING_AGAIN: Final = f"""
+    WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
+    SELECT {_INDEXING_AGAIN} FROM tenant
+"""  # noqa: S608 - built from constants of this module
+
 # One row at least where the owner is known, with nulls when nothing has changed. A reader that knows more
 # than the database, which was restored from a backup then, begins anew as well.
 CHANGES: Final = f"""
     WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
-    SELECT changed.*, owner.change_number, owner.begins_anew
+    SELECT changed.*, owner.change_number, owner.begins_anew, owner.indexing_again
     FROM tenant CROSS JOIN LATERAL (
-        SELECT o.change_number, ($3 < o.reset_number OR $3 > o.change_number) AS begins_anew
+        SELECT o.change_number, ($3 < o.reset_number OR $3 > o.change_number) AS begins_anew,
+            {_INDEXING_AGAIN} AS indexing_again
         FROM episodic.owners AS o
         WHERE o.tenant_id = tenant.tenant_id AND o.user_id = $2 OFFSET 0
     ) AS owner LEFT JOIN LATERAL (
@@ -100,7 +113,7 @@ COLUMNS_MATCHING: Final = _read(
         to_tsvector('english', e.query || ' ' || e.response),
         replace(plainto_tsquery('english', $4)::text, '&', '|')::tsquery
     )::float8 AS word_score""",
-    _VISIBLE,
+    f"({_VISIBLE} OR e.status = 1 AND e.indexed_model IS NOT NULL AND e.scope_key = ANY($3::text[]))",
     "ORDER BY word_score DESC, e.time DESC, e.episode_id LIMIT $5",
 )
 

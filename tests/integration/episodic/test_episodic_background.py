@@ -1,6 +1,7 @@
 """The indexer, the access recorder and the search on real stores, when something is broken."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +12,15 @@ import pytest
 from services.common.embedding.errors import EmbedderBusyError
 from services.common.embedding.vectors import Matrix
 from services.common.errors import StoreUnavailable
-from services.common.postgres.pool import create_pool
+from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, CandidateSearch
-from services.episodic.config import AccessSettings, SnapshotSettings
+from services.episodic.config import AccessSettings, IndexerSettings, SnapshotSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import EpisodeStatus
+from services.episodic.reconciliation import IndexReconciler
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from tests.contract.episode_samples import GLOBAL, OWNER, TENANT, episode_id, new_episode
@@ -46,6 +48,7 @@ class MoodyEmbedder(HashingEmbedder):
 
 @dataclass
 class Parts:
+    folder: Path
     url: str
     pool: Pool
     store: PostgresEpisodeStore
@@ -72,8 +75,10 @@ async def parts(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncItera
     async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
         pool = await create_pool(urls.app)
         index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
-        store = PostgresEpisodeStore(pool, model="m")
-        yield Parts(urls.app, pool, store, index, embedder, clock, EpisodeIndexer(store, index, embedder, clock))
+        store = PostgresEpisodeStore(pool, model=index.model)
+        yield Parts(
+            tmp_path, urls.app, pool, store, index, embedder, clock, EpisodeIndexer(store, index, embedder, clock)
+        )
         await index.aclose()
         await pool.close()
 
@@ -138,6 +143,86 @@ async def test_spec_5_10_without_the_index_the_answer_is_degraded_and_not_empty(
     assert found.columns.positions == [1, 2]
     assert found.lexical_ranks == [1, 0]
     assert found.lexical_scores[0] > found.lexical_scores[1] == 0
+
+
+async def indexed(parts: Parts, *queries: str) -> None:
+    episodes = [new_episode(number, query=text) for number, text in enumerate(queries, start=1)]
+    await parts.store.insert(TENANT, episodes, now=parts.clock.now())
+    assert await parts.indexer.index_batch() == len(episodes)
+
+
+@pytest.mark.parametrize("is_kept_in_memory", [True, False])
+async def test_a_lost_index_is_built_again_and_answers_are_degraded_meanwhile(
+    parts: Parts, tmp_path: Path, is_kept_in_memory: bool
+) -> None:
+    await indexed(parts, "the harbour at night", "a violin")
+    await parts.index.aclose()
+    shutil.rmtree(tmp_path)
+    index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+    store = PostgresEpisodeStore(parts.pool, model=index.model)
+    indexer = EpisodeIndexer(store, index, parts.embedder, parts.clock)
+    settings = SnapshotSettings() if is_kept_in_memory else SnapshotSettings(owner_episodes_max=1)
+    search = CandidateSearch(store, index, settings)
+
+    before = await search.search(parts.query("harbour"))
+    assert (before.degraded, before.columns.positions) == (True, [1, 2])
+
+    assert await IndexReconciler(store, index).run() == 2
+    meanwhile = await search.search(parts.query("harbour"))
+    assert (meanwhile.degraded, meanwhile.columns.positions) == (True, [1, 2])
+
+    assert await indexer.index_batch() == 2
+    after = await search.search(parts.query("harbour"))
+    assert (after.degraded, sorted(after.columns.positions)) == (False, [1, 2])
+    assert all(score != 0 for score in after.dense_scores)
+    assert await IndexReconciler(store, index).run() == 0
+    await index.aclose()
+
+
+async def test_an_owner_of_whom_the_index_lost_pieces_is_indexed_again(parts: Parts) -> None:
+    await indexed(parts, "the harbour at night", "a violin")
+    await parts.index.remove(OWNER, [new_episode(1).key])  # as after a power failure
+    search = CandidateSearch(parts.store, parts.index)
+
+    lost = await search.search(parts.query("harbour"))
+    assert (lost.degraded, sorted(lost.columns.positions)) == (True, [1, 2])
+
+    await parts.indexer.start()
+    async with asyncio.timeout(10):
+        while (await search.search(parts.query("harbour"))).degraded:  # noqa: ASYNC110 - what a caller can see
+            await asyncio.sleep(0.01)
+    await parts.indexer.aclose()
+    assert await parts.index.count(OWNER) == 2
+    assert await statuses(parts, 1, 2) == [EpisodeStatus.ACTIVE] * 2
+
+
+async def test_many_episodes_of_another_model_do_not_hold_up_the_start(parts: Parts) -> None:
+    await indexed(parts, *(f"harbour {n}" for n in range(50)))
+    pool = await create_pool(parts.url, PoolSettings(statement_timeout_seconds=5))
+    store = PostgresEpisodeStore(pool, model="other")
+    settings = IndexerSettings(reset_batch_max=7, reconciled_owners=1)
+    other = await EdgeEpisodeIndex.open(parts.folder / "other", model="other", dimension=64)
+
+    assert await IndexReconciler(store, other, settings).run() == 50
+
+    assert set(await statuses(parts, *range(1, 51))) == {EpisodeStatus.PENDING_EMBEDDING}
+    await other.aclose()
+    await pool.close()
+
+
+async def test_an_indexer_starts_without_the_store_and_compares_when_it_is_back(parts: Parts) -> None:
+    await indexed(parts, "the harbour at night")
+    await parts.index.remove(OWNER, [new_episode(1).key])
+    lost_pool = await create_pool(parts.url)
+    store = PostgresEpisodeStore(lost_pool, model=parts.index.model)
+    await lost_pool.close()
+    reconciler = IndexReconciler(store, parts.index, IndexerSettings(retry_seconds_min=0.01))
+
+    running = asyncio.create_task(reconciler.run())
+    await asyncio.sleep(0)
+    store._pool = parts.pool  # the database is back
+
+    assert await running == 1
 
 
 async def test_without_the_store_a_search_fails(parts: Parts) -> None:

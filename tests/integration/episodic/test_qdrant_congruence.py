@@ -12,6 +12,7 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import EpisodeKey, EpisodeStatus, Owner, TenantId, UserId
+from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery, LaneHits
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
@@ -150,7 +151,7 @@ async def test_a_move_to_a_server_indexes_everything_again(postgres_server: Embe
     async def start(index: EpisodeIndex) -> list[EpisodeStatus]:
         """What a service of this index finds at its start; then it does its work."""
         store = PostgresEpisodeStore(pool, model=index.model)
-        await store.reset_other_models(index.model)
+        await IndexReconciler(store, index).run()
         before = await store.statuses(OWNER, [episode_id(n) for n in range(3)])
         await EpisodeIndexer(store, index, EMBEDDER, clock).index_batch()
         return list(before.values())
