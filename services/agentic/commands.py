@@ -290,7 +290,7 @@ def _check_attachments(
     for i, attachment in enumerate(attachments[: turn.attachments_max]):
         path = f"attachments[{i}]"
         violations.text(f"{path}.uri", attachment.uri, chars_max=turn.uri_chars_max)
-        violations.text(f"{path}.mime_type", attachment.mime_type, chars_max=turn.uri_chars_max, required=False)
+        violations.text(f"{path}.mime_type", attachment.mime_type, chars_max=turn.mime_type_chars_max, required=False)
         violations.text(f"{path}.caption", attachment.caption, chars_max=turn.caption_chars_max, required=False)
 
 

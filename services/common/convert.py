@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,16 @@ from mneme.common.v1 import common_pb2 as pb
 from services.common.errors import FieldViolation, InvalidArgument, Reason
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel, check_scope
 from services.common.turns import Attachment, MessageRole, Turn, TurnLimits
+from services.common.validation import Violations
 
 _DEFAULT_TURN_LIMITS = TurnLimits()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: The first and the last year of times that are accepted. A store reads the ends of the calendar as infinity, and
+#: reckoning with spans of time must not leave the calendar.
+YEAR_MIN = 1900
+YEAR_MAX = 2200
+_SECONDS_MIN = int(datetime(YEAR_MIN, 1, 1, tzinfo=UTC).timestamp())
+_SECONDS_END = int(datetime(YEAR_MAX + 1, 1, 1, tzinfo=UTC).timestamp())
 
 
 def timestamp(moment: datetime) -> Timestamp:
@@ -30,12 +37,13 @@ def moment(message: Timestamp, *, field_path: str) -> datetime:
     """A Timestamp as an aware UTC datetime.
 
     Raises:
-        InvalidArgument: It lies outside the years 1 to 9999 or its nanoseconds outside [0, 1e9).
+        InvalidArgument: It lies outside the years 1900 to 2200 or its nanoseconds outside [0, 1e9).
     """
-    try:
-        return message.ToDatetime(tzinfo=UTC)
-    except (ValueError, OverflowError) as error:
-        raise _invalid(field_path, "is not a valid time") from error
+    if not 0 <= message.nanos < 1_000_000_000:
+        raise _invalid(field_path, "has nanoseconds outside [0, 999999999]")
+    if not _SECONDS_MIN <= message.seconds < _SECONDS_END:
+        raise _invalid(field_path, f"must lie between the years {YEAR_MIN} and {YEAR_MAX}")
+    return _EPOCH + timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
 
 
 def scope_from_proto(message: pb.Scope, *, present: bool, field_path: str) -> Scope:
@@ -86,18 +94,20 @@ def turn_from_proto(
         InvalidArgument: A field is missing, malformed or over its limit; all of them are named by path.
     """
     role = role_from_proto(message.role, field_path=f"{field_path}.role")
-    violations = [*_text_violations(message, field_path, limits), *_bound_violations(message, field_path, limits)]
-    if violations:
-        reasons = {reason for reason, _ in violations}
-        raise InvalidArgument(
-            "the turn is not valid",
-            reason=reasons.pop() if len(reasons) == 1 else Reason.INVALID_FIELD,
-            violations=[violation for _, violation in violations],
-        )
+    violations = Violations()
+    _check_texts(violations, message, field_path, limits)
+    _check_bounds(violations, message, field_path, limits)
+    time = now
+    if message.HasField("time"):
+        try:
+            time = moment(message.time, field_path=f"{field_path}.time")
+        except InvalidArgument as error:
+            violations.include(error)
+    violations.raise_if_any("the turn is not valid")
     return Turn(
         role=role,
         content=message.content,
-        time=moment(message.time, field_path=f"{field_path}.time") if message.HasField("time") else now,
+        time=time,
         speaker=message.speaker,
         attachments=attachments_from_proto(message.attachments),
         confidence=message.confidence if message.HasField("confidence") else None,
@@ -160,47 +170,39 @@ def vector_to_proto(vector: npt.NDArray[np.float32], *, model: str) -> pb.Vector
     return pb.Vector(model=model, values=vector.tolist())
 
 
-def _text_violations(message: pb.Turn, path: str, limits: TurnLimits) -> list[tuple[Reason, FieldViolation]]:
-    found: list[tuple[Reason, FieldViolation]] = []
+def _check_texts(violations: Violations, message: pb.Turn, path: str, limits: TurnLimits) -> None:
     texts = [
         ("content", message.content, limits.content_chars_max),
         ("speaker", message.speaker, limits.speaker_chars_max),
     ]
     for i, attachment in enumerate(message.attachments[: limits.attachments_max]):
         texts.append((f"attachments[{i}].uri", attachment.uri, limits.uri_chars_max))
+        texts.append((f"attachments[{i}].mime_type", attachment.mime_type, limits.mime_type_chars_max))
         texts.append((f"attachments[{i}].caption", attachment.caption, limits.caption_chars_max))
     texts.extend((f"sources[{i}]", s, limits.source_chars_max) for i, s in enumerate(message.sources))
     for key, value in message.metadata.items():
         texts.append((f"metadata[{key[:64]}]", key, limits.metadata_key_chars_max))
         texts.append((f"metadata[{key[:64]}]", value, limits.metadata_value_chars_max))
-    for name, text, chars_max in texts:
-        if len(text) > chars_max:
-            description = f"has {len(text)} characters, at most {chars_max} are allowed"
-            found.append((Reason.TEXT_TOO_LONG, FieldViolation(f"{path}.{name}", description)))
+    good = [violations.text(f"{path}.{name}", text, chars_max=most, required=False) for name, text, most in texts]
     if not message.content.strip() and not any(a.caption.strip() for a in message.attachments):
-        found.append((Reason.INVALID_FIELD, FieldViolation(f"{path}.content", "is required")))
-    found.extend(
-        (Reason.INVALID_FIELD, FieldViolation(f"{path}.{name}", "holds a NUL character"))
-        for name, text, _ in texts
-        if "\x00" in text
-    )
-    return found
+        violations.add(f"{path}.content", "is required")
+    payload_chars = sum(len(text) for _, text, _ in texts)
+    if all(good) and payload_chars > limits.payload_chars_max:
+        violations.add(
+            path,
+            f"has {payload_chars} characters in all its texts, at most {limits.payload_chars_max} are allowed",
+            reason=Reason.TEXT_TOO_LONG,
+            facts={"limit": str(limits.payload_chars_max), "actual": str(payload_chars)},
+        )
 
 
-def _bound_violations(message: pb.Turn, path: str, limits: TurnLimits) -> list[tuple[Reason, FieldViolation]]:
-    found: list[tuple[Reason, FieldViolation]] = []
-    for name, count, count_max in (
-        ("attachments", len(message.attachments), limits.attachments_max),
-        ("sources", len(message.sources), limits.sources_max),
-        ("metadata", len(message.metadata), limits.metadata_entries_max),
-    ):
-        if count > count_max:
-            description = f"has {count} items, at most {count_max} are allowed"
-            found.append((Reason.TOO_MANY_ITEMS, FieldViolation(f"{path}.{name}", description)))
+def _check_bounds(violations: Violations, message: pb.Turn, path: str, limits: TurnLimits) -> None:
+    violations.count(f"{path}.attachments", len(message.attachments), count_max=limits.attachments_max)
+    violations.count(f"{path}.sources", len(message.sources), count_max=limits.sources_max)
+    violations.count(f"{path}.metadata", len(message.metadata), count_max=limits.metadata_entries_max)
     confidence = message.confidence
     if message.HasField("confidence") and not (math.isfinite(confidence) and 0.0 <= confidence <= 1.0):
-        found.append((Reason.INVALID_FIELD, FieldViolation(f"{path}.confidence", "must be in [0, 1]")))
-    return found
+        violations.add(f"{path}.confidence", "must be in [0, 1]")
 
 
 def _invalid(field_path: str, description: str) -> InvalidArgument:

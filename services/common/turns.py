@@ -59,9 +59,11 @@ class TurnLimits:
     speaker_chars_max: int = 128
     attachments_max: int = 16
     uri_chars_max: int = 2_048
+    mime_type_chars_max: int = 255  # 127 for each half is what registries allow
     caption_chars_max: int = 4_000
     sources_max: int = 64
     source_chars_max: int = 512
     metadata_entries_max: int = 32
     metadata_key_chars_max: int = 64
     metadata_value_chars_max: int = 1_024
+    payload_chars_max: int = 65_536  # of all texts together: answers hold many turns in one message

@@ -23,6 +23,7 @@ TOKENS = ConsistencyTokens(b"s" * 32)
 READER = RequestReader(RequestLimits(), TOKENS)
 ID = "0190a000-0000-7000-8000-000000000001"
 USER = common_pb2.MESSAGE_ROLE_USER
+BAD_TIME = (Reason.INVALID_FIELD, ["turns[0].time"])
 UNKNOWN_SCOPE = common_pb2.Scope(level=9)  # type: ignore[arg-type]  # as a newer client might send it
 
 
@@ -50,6 +51,13 @@ def test_an_item_becomes_a_command() -> None:
     assert [(t.content, t.time) for t in command.turns] == [("a", NOW), ("b", NOW)]
     assert command.scope == Scope(ScopeLevel.PROJECT, "p1")
     assert (command.user_id, command.conversation_id, command.request_id) == ("ada", "c1", "r1")
+
+
+@pytest.mark.parametrize("time", [datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, 23, 59, 59, 999_999, UTC)])
+def test_the_first_and_the_last_time_that_are_accepted(time: datetime) -> None:
+    message = Timestamp()
+    message.FromDatetime(time)
+    assert READER.remember(item(turns=[turn(time=message)]), now=NOW).turns[0].time == time
 
 
 def test_an_item_without_a_scope_is_global() -> None:
@@ -91,6 +99,39 @@ REMEMBER_FAULTS = {
         item(turns=[turn(confidence=float("nan"))]),
         Reason.INVALID_FIELD,
         ["turns[0].confidence"],
+    ),
+    "year before 1900": (item(turns=[turn(time=Timestamp(seconds=-2_208_988_801))]), *BAD_TIME),
+    "year after 2200": (item(turns=[turn(time=Timestamp(seconds=7_289_654_400))]), *BAD_TIME),
+    "end of the calendar": (item(turns=[turn(time=Timestamp(seconds=253_402_300_799, nanos=999_999_999))]), *BAD_TIME),
+    "time out of range": (item(turns=[turn(time=Timestamp(seconds=2**62))]), *BAD_TIME),
+    "nanoseconds out of range": (item(turns=[turn(time=Timestamp(nanos=1_000_000_000))]), *BAD_TIME),
+    "negative nanoseconds": (item(turns=[turn(time=Timestamp(nanos=-1))]), *BAD_TIME),
+    "NUL in a media type": (
+        item(turns=[turn(attachments=[common_pb2.Attachment(mime_type="a\x00")])]),
+        Reason.INVALID_FIELD,
+        ["turns[0].attachments[0].mime_type"],
+    ),
+    "long media type": (
+        item(turns=[turn(attachments=[common_pb2.Attachment(mime_type="a" * 256)])]),
+        Reason.TEXT_TOO_LONG,
+        ["turns[0].attachments[0].mime_type"],
+    ),
+    "NUL in a speaker": (item(turns=[turn(speaker="a\x00")]), Reason.INVALID_FIELD, ["turns[0].speaker"]),
+    "NUL in a source": (item(turns=[turn(sources=["a\x00"])]), Reason.INVALID_FIELD, ["turns[0].sources[0]"]),
+    "NUL in a metadata key": (
+        item(turns=[turn(metadata={"a\x00": "b"})]),
+        Reason.INVALID_FIELD,
+        ["turns[0].metadata[a\x00]"],
+    ),
+    "NUL in a metadata value": (
+        item(turns=[turn(metadata={"a": "b\x00"})]),
+        Reason.INVALID_FIELD,
+        ["turns[0].metadata[a]"],
+    ),
+    "more text in a turn than goes into answers": (
+        item(turns=[turn(), turn("x" * 32_768, sources=["s" * 512] * 64, metadata={"k": "v"})]),
+        Reason.TEXT_TOO_LONG,
+        ["turns[1]"],
     ),
     "too many attachments": (
         item(turns=[turn(attachments=[common_pb2.Attachment(uri="u")] * 17)]),
