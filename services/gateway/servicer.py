@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme.gateway.v1 import gateway_pb2_grpc
 from mneme.semantic.v1 import profile_pb2
-from mneme.session.v1 import session_pb2
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.errors import InvalidArgument
-from services.common.paging import PageTokens, fitting
+from services.common.paging import PageTokens
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.around import Context
 from services.common.telemetry import traceparent
 from services.gateway import convert
 from services.gateway.context.service import ContextBuilder
+from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.model import Caller, RememberCommand
 from services.gateway.journal.store import Journal
 from services.gateway.recall.pipeline import RecallPipeline
@@ -154,12 +154,9 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
             limit=self._use.reader.page_size(request.page_size),
             after=after,
         )
-        interactions = [convert.interaction(item) for item in page.items]
-        count = fitting(interactions, bytes_max=self._use.reader.page_bytes_max)
-        cursor = page.next_cursor if count == len(interactions) else (page.items[count - 1].position,)
         return pb.ListInteractionsResponse(
-            interactions=interactions[:count],
-            next_page_token=self._use.pages.next_token(cursor, tenant_id=tenant_id, query=query),
+            interactions=[convert.interaction(item) for item in page.items],
+            next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
         )
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
@@ -174,17 +171,14 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
         """See the proto."""
         principal = current_principal()
         self._use.reader.user(request.user_id, conversation_id=request.conversation_id, request_id=request.request_id)
-        archived = await self._use.sessions.end(
+        ended = await self._use.sessions.end(
             principal,
             _caller(principal),
-            session_pb2.DeleteSessionRequest(
-                request_id=request.request_id, user_id=request.user_id, session_id=request.conversation_id
-            ),
-            discard=request.discard,
+            EndCommand(request.user_id, request.conversation_id, request.request_id, request.discard),
             timeout_seconds=self._seconds_left(),
         )
         self._use.remembering.announce()
-        return pb.EndSessionResponse(archived_turn_count=archived)
+        return pb.EndSessionResponse(archived_turn_count=ended.archived_count)
 
 
 class DeliveryServicer(_Base, gateway_pb2_grpc.DeliveryServiceServicer):

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
+from itertools import groupby
 
 import structlog
 
 from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
 from services.common.clock import Clock
-from services.common.convert import scope_to_proto, turn_from_proto, turn_to_proto
+from services.common.convert import scope_from_proto, scope_to_proto, turn_from_proto, turn_to_proto
 from services.common.errors import MnemeError, NotFound
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Turn
+from services.gateway.journal.ending import EndCommand, Ended
 from services.gateway.journal.model import Appended, Caller, Interaction, RememberCommand
 from services.gateway.journal.store import Journal
 from services.gateway.upstream import Upstream
+from services.gateway.worker import worker_principal
 
 _log = structlog.get_logger(__name__)
+
+_PUT_BACK_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,16 @@ class FoundSession:
     session: session_pb2.Session
     is_rebuilt: bool  # by this call, from the log
     is_degraded: bool  # the tier answered from its own memory
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Which session is meant, on whose behalf, and how long a call of the tier may take."""
+
+    principal: Principal
+    user_id: str
+    conversation_id: str
+    timeout_seconds: float
 
 
 class SessionAccess:
@@ -86,12 +101,11 @@ class SessionAccess:
         Raises:
             MnemeError: The tier did not take them.
         """
-        response = await self._append(principal, user_id, conversation_id, turns, timeout_seconds)
+        place = _Place(principal, user_id, conversation_id, timeout_seconds)
+        response = await self._append(place, turns)
         # Positions begin at 0: a new session that begins later has lost what came before.
-        if response.created and turns[0].position > 0:
-            lost = await self._logged_turns(principal, user_id, conversation_id)
-            if lost:
-                await self._append(principal, user_id, conversation_id, lost, timeout_seconds)
+        if response is None or (response.created and turns[0].position > 0):
+            await self._put_back(place)
 
     async def find(
         self, principal: Principal, user_id: str, conversation_id: str, *, timeout_seconds: float
@@ -108,7 +122,12 @@ class SessionAccess:
                 timeout_seconds=timeout_seconds,
             )
         except NotFound:
-            return await self._rebuild(principal, user_id, conversation_id, timeout_seconds)
+            # Rebuilding writes, which is the gateway's own doing: a reader may not.
+            own = worker_principal(principal.tenant_id)
+            rebuilt = await self._put_back(_Place(own, user_id, conversation_id, timeout_seconds))
+            if rebuilt is None:
+                return None
+            return FoundSession(rebuilt.session, is_rebuilt=True, is_degraded=rebuilt.degraded)
         return FoundSession(response.session, is_rebuilt=False, is_degraded=response.degraded)
 
     async def get(
@@ -124,89 +143,100 @@ class SessionAccess:
             raise NotFound("session", conversation_id)
         return found
 
-    async def end(
-        self,
-        principal: Principal,
-        caller: Caller,
-        request: session_pb2.DeleteSessionRequest,
-        *,
-        discard: bool,
-        timeout_seconds: float,
-    ) -> int:
+    async def end(self, principal: Principal, caller: Caller, command: EndCommand, *, timeout_seconds: float) -> Ended:
         """Ends a session; turns that are not in the log are archived to it first unless discarded.
-
-        Returns how many turns were written to the log.
 
         Raises:
             NotFound: There is no such session, neither running nor in the log.
+            InvalidArgument: The request id was used before with another request.
             MnemeError: The tier did not answer.
         """
-        found = await self.find(principal, request.user_id, request.session_id, timeout_seconds=timeout_seconds)
-        if found is None:
-            # The tier answers a request that it has seen before as it did then: so does this call.
-            ended = await self._upstream.session.delete(principal, request, timeout_seconds=timeout_seconds)
-            return 0 if discard else await self._archive(caller, request, ended.session)
-        archived = 0 if discard else await self._archive(caller, request, found.session)
-        await self._journal.end_session(caller.tenant_id, request.user_id, request.session_id)
+        place = _Place(principal, command.user_id, command.conversation_id, timeout_seconds)
+        ended = await self._journal.earlier_end(caller, command)
+        running = await self._running(place)
+        if ended is None:
+            if running is None and not await self._logged_turns(place):
+                raise NotFound("session", command.conversation_id)
+            is_archived = running is not None and not command.discard
+            archive = await self._unlogged(caller, command, running) if running and is_archived else ()
+            ended = await self._journal.end_session(caller, command, archive)
+        # The first use may have failed before it came to the tier; a session that began later is another one.
+        if running is not None and (not ended.replayed or running.create_time.ToDatetime(UTC) <= ended.end_time):
+            await self._delete(place)
+        return ended
+
+    async def _unlogged(
+        self, caller: Caller, command: EndCommand, session: session_pb2.Session
+    ) -> list[RememberCommand]:
+        """Turns that only the session holds, as commands, one for each run of turns of the same scope."""
+        known = await self._journal.known_interactions(caller.tenant_id, [t.turn_id for t in session.turns])
+        now = self._clock.now()
+        said = [
+            (
+                scope_from_proto(t.scope, present=t.HasField("scope"), field_path="scope"),
+                turn_from_proto(t.turn, now=now, field_path="turn"),
+            )
+            for t in session.turns
+            if t.turn_id not in known
+        ]
+        return [
+            RememberCommand(command.user_id, command.conversation_id, tuple(turn for _, turn in run), scope)
+            for scope, run in groupby(said, key=lambda one: one[0])
+        ]
+
+    async def _running(self, place: _Place) -> session_pb2.Session | None:
+        request = session_pb2.GetSessionRequest(user_id=place.user_id, session_id=place.conversation_id)
         try:
-            await self._upstream.session.delete(principal, request, timeout_seconds=timeout_seconds)
+            response = await self._upstream.session.get(place.principal, request, timeout_seconds=place.timeout_seconds)
+        except NotFound:
+            return None
+        return response.session
+
+    async def _delete(self, place: _Place) -> None:
+        request = session_pb2.DeleteSessionRequest(user_id=place.user_id, session_id=place.conversation_id)
+        try:
+            await self._upstream.session.delete(place.principal, request, timeout_seconds=place.timeout_seconds)
         except NotFound:
             _log.debug("session_gone_before_deletion")
-        return archived
 
-    async def _archive(
-        self, caller: Caller, request: session_pb2.DeleteSessionRequest, session: session_pb2.Session
-    ) -> int:
-        known = await self._journal.known_interactions(caller.tenant_id, [t.turn_id for t in session.turns])
-        unlogged = [t for t in session.turns if t.turn_id not in known]
-        if not unlogged:
-            return 0
-        now = self._clock.now()
-        command = RememberCommand(
-            user_id=request.user_id,
-            conversation_id=request.session_id,
-            # As many as a window holds, so that all of them are archived or none.
-            turns=tuple(turn_from_proto(t.turn, now=now, field_path=f"turns[{i}]") for i, t in enumerate(unlogged)),
-            # A repeat of the same EndSession must not archive the same turns again.
-            request_id=f"end-session:{request.request_id}",
-        )
-        (outcome,) = await self._journal.append(caller, [command])
-        if isinstance(outcome, MnemeError):
-            raise outcome
-        return len(unlogged)
+    async def _put_back(self, place: _Place) -> session_pb2.AppendTurnsResponse | None:
+        """Makes a session of what the log has of it; None where there is nothing."""
+        for _ in range(_PUT_BACK_ATTEMPTS):
+            lost = await self._logged_turns(place)
+            if not lost:
+                return None
+            response = await self._append(place, lost)
+            if response is not None:
+                return response
+        return None  # ended as often as it was put back
 
-    async def _rebuild(
-        self, principal: Principal, user_id: str, conversation_id: str, timeout_seconds: float
-    ) -> FoundSession | None:
-        lost = await self._logged_turns(principal, user_id, conversation_id)
-        if not lost:
-            return None
-        response = await self._append(principal, user_id, conversation_id, lost, timeout_seconds)
-        return FoundSession(response.session, is_rebuilt=True, is_degraded=response.degraded)
-
-    async def _logged_turns(
-        self, principal: Principal, user_id: str, conversation_id: str
-    ) -> list[session_pb2.SessionTurn]:
+    async def _logged_turns(self, place: _Place) -> list[session_pb2.SessionTurn]:
         """The window as the log has it; empty where the session's lifetime is over."""
         logged = await self._journal.session_interactions(
-            principal.tenant_id, user_id, conversation_id, limit=self._settings.window_turns
+            place.principal.tenant_id, place.user_id, place.conversation_id, limit=self._settings.window_turns
         )
         if not logged or logged[-1].create_time + self._settings.ttl <= self._clock.now():
             return []
         return [session_turn(interaction) for interaction in logged]
 
     async def _append(
-        self,
-        principal: Principal,
-        user_id: str,
-        conversation_id: str,
-        turns: Sequence[session_pb2.SessionTurn],
-        timeout_seconds: float,
-    ) -> session_pb2.AppendTurnsResponse:
+        self, place: _Place, turns: Sequence[session_pb2.SessionTurn]
+    ) -> session_pb2.AppendTurnsResponse | None:
+        """Appends turns of the log. None where their session has been ended meanwhile: then it is gone again."""
         request = session_pb2.AppendTurnsRequest(
-            user_id=user_id, session_id=conversation_id, turns=turns, create_if_missing=True
+            user_id=place.user_id, session_id=place.conversation_id, turns=turns, create_if_missing=True
         )
-        return await self._upstream.session.append(principal, request, timeout_seconds=timeout_seconds)
+        response = await self._upstream.session.append(place.principal, request, timeout_seconds=place.timeout_seconds)
+        window = response.session.turns
+        is_late = bool(window) and window[-1].position > turns[-1].position
+        # Turns that arrive in order, in a session that is there, cannot be of one that was ended.
+        if not response.created and not is_late:
+            return response
+        start = await self._journal.session_start(place.principal.tenant_id, place.user_id, place.conversation_id)
+        if turns[0].position >= start:
+            return response
+        await self._delete(place)
+        return None
 
 
 def session_turn(interaction: Interaction) -> session_pb2.SessionTurn:

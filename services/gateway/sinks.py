@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final, TypeVar, cast
+from typing import TypeVar, cast
 
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
-from services.common.auth import Principal, Role
 from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
 from services.common.turns import MessageRole
@@ -24,15 +23,9 @@ from services.gateway.journal.model import (
 )
 from services.gateway.sessions import SessionAccess, session_turn
 from services.gateway.upstream import Upstream
-
-_WORKER: Final = "gateway-dispatcher"
+from services.gateway.worker import worker_principal
 
 T = TypeVar("T")
-
-
-def worker_principal(tenant_id: str) -> Principal:
-    """On whose behalf deliveries are made."""
-    return Principal(tenant_id=tenant_id, principal_id=_WORKER, role=Role.WRITER)
 
 
 class SessionSink:

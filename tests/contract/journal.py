@@ -12,6 +12,7 @@ import pytest
 from services.common.errors import InvalidArgument, Reason
 from services.common.scope import Scope, ScopeLevel
 from services.common.turns import Attachment, MessageRole, Turn
+from services.gateway.journal.ending import EndCommand, Ended
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -252,10 +253,48 @@ class JournalContract:
         await append(journal, command(*"abc"))
         last = await journal.session_interactions("acme", "u1", "c1", limit=2)
         assert [i.turn.content for i in last] == ["b", "c"]
-        await journal.end_session("acme", "u1", "c1")
+        assert await journal.session_start("acme", "u1", "c1") == 0
+        await journal.end_session(ACME, EndCommand("u1", "c1", "", discard=False), [])
+        assert await journal.session_start("acme", "u1", "c1") == 3
+        assert await journal.session_start("other", "u1", "c1") == 0
         assert list(await journal.session_interactions("acme", "u1", "c1", limit=2)) == []
         await append(journal, command("d"))
         assert len(await journal.session_interactions("acme", "u1", "c1", limit=2)) == 1
+
+    async def test_spec_6_3_a_repeated_end_does_nothing_to_the_next_session(
+        self, journal: Journal, clock: FakeClock
+    ) -> None:
+        end = EndCommand("u1", "c1", "r1", discard=False)
+        await append(journal, command("a"))
+        assert await journal.earlier_end(ACME, end) is None
+        first = await journal.end_session(ACME, end, [command("b", "c")])
+        assert first == Ended(2, clock.now(), replayed=False)
+        await append(journal, command("d", "e"))
+        clock.advance(seconds=60)
+        again = await journal.end_session(ACME, end, [command("f")])
+        assert again == await journal.earlier_end(ACME, end) == replace(first, replayed=True)
+        assert await journal.session_start("acme", "u1", "c1") == 3
+        waiting = await take(journal, Tier.SESSION)
+        assert [d.subject.turn.content for d in waiting if isinstance(d.subject, Interaction)] == ["d", "e"]
+        assert len(await take(journal, Tier.EPISODIC)) == 5  # what was archived is remembered as well
+
+    async def test_spec_6_3_a_request_id_ends_one_session(self, journal: Journal) -> None:
+        end = EndCommand("u1", "c1", "r1", discard=False)
+        await journal.end_session(ACME, end, [])
+        for other in (replace(end, discard=True), replace(end, conversation_id="c2"), replace(end, user_id="u2")):
+            for attempt in (journal.earlier_end(ACME, other), journal.end_session(ACME, other, [])):
+                with pytest.raises(InvalidArgument) as caught:
+                    await attempt
+                assert caught.value.reason is Reason.REQUEST_ID_REUSED
+        assert await journal.earlier_end(OTHER, end) is None
+
+    async def test_an_end_that_fails_leaves_no_trace(self, journal: Journal) -> None:
+        end = EndCommand("u1", "c1", "r1", discard=False)
+        await append(journal, command("a", request_id="taken"))
+        with pytest.raises(InvalidArgument):
+            await journal.end_session(ACME, end, [command("b"), command("c", request_id="taken")])
+        assert await journal.earlier_end(ACME, end) is None
+        assert [i.turn.content for i in await journal.session_interactions("acme", "u1", "c1", limit=9)] == ["a"]
 
     async def test_old_request_ids_are_forgotten(self, journal: Journal, clock: FakeClock) -> None:
         first = await append(journal, command("a", request_id="r1"))

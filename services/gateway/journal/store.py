@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from services.common.errors import MnemeError
+from services.gateway.journal.ending import SessionLog
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -55,10 +56,6 @@ class JournalWriter(Protocol):
         Raises:
             InvalidArgument: The request id was used before with another content.
         """
-        ...
-
-    async def end_session(self, tenant_id: str, user_id: str, conversation_id: str) -> None:
-        """Notes that the session is over: what was said so far is never put into a session again."""
         ...
 
 
@@ -147,5 +144,5 @@ class DeliveryBatch(Protocol):
         ...
 
 
-class Journal(JournalWriter, JournalReader, DeliveryQueue, Protocol):
+class Journal(JournalWriter, JournalReader, SessionLog, DeliveryQueue, Protocol):
     """The whole journal."""

@@ -183,6 +183,35 @@ async def test_spec_1_5_what_is_discarded_is_not_archived(
     assert await gone(client, user_id)
 
 
+async def test_spec_6_3_a_repeated_end_leaves_the_next_session_alone(
+    client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
+) -> None:
+    await client.remember(user_id, "c1", ["one", "two"])
+    assert await client.end_session(user_id, "c1", request_id=f"{user_id}-end") == 0
+    await client.remember(user_id, "c1", "three")
+    await put_past_the_gateway(stack, sessions, user_id, "four")
+    assert await client.end_session(user_id, "c1", request_id=f"{user_id}-end") == 0
+    assert texts(await client.get_session(user_id, "c1")) == ["three", "four"]
+    with pytest.raises(MnemeClientError) as caught:
+        await client.end_session(user_id, "c2", request_id=f"{user_id}-end")
+    assert caught.value.reason == "REQUEST_ID_REUSED"
+
+
+async def test_spec_7_1_a_reader_sees_a_session_that_its_store_lost(secured_stack: RunningStack, user_id: str) -> None:
+    async with secured_stack.client("writer") as writer, secured_stack.client("reader") as reader:
+        await writer.remember(user_id, "c1", ["one", "two"])
+        lose = session_pb2.DeleteSessionRequest(user_id=user_id, session_id="c1")
+        async with grpc.aio.insecure_channel(secured_stack.services.tier_targets.session) as channel:
+            sessions = session_pb2_grpc.SessionServiceStub(channel)
+            for _ in range(2):
+                await sessions.DeleteSession(lose, metadata=secured_stack.with_key("writer"))
+                found = await reader.recall(user_id, "anything", conversation_id="c1")
+                assert [turn.turn.content for turn in found.recent_turns] == ["one", "two"]
+                assert not found.degraded
+            await sessions.DeleteSession(lose, metadata=secured_stack.with_key("writer"))
+        assert (await reader.get_session(user_id, "c1")).rebuilt
+
+
 async def test_spec_6_3_an_end_that_is_repeated_returns_the_first_answer(
     client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
 ) -> None:

@@ -112,6 +112,7 @@ class FakeJournal:
     names: Sequence[str] = ()
     is_there: bool = True  # what was written has been delivered
     logged: Sequence[Interaction] = ()
+    start: int = 0  # position that the session begins at
     asked: list[tuple[Any, ...]] = field(default_factory=list)
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
@@ -125,7 +126,10 @@ class FakeJournal:
     async def session_interactions(
         self, _tenant_id: str, _user_id: str, _conversation_id: str, *, limit: int
     ) -> Sequence[Interaction]:
-        return self.logged[-limit:]
+        return [said for said in self.logged if said.position >= self.start][-limit:]
+
+    async def session_start(self, _tenant_id: str, _user_id: str, _conversation_id: str) -> int:
+        return self.start
 
     def as_journal(self) -> Journal:
         return cast("Journal", self)

@@ -15,7 +15,7 @@ import structlog
 from asyncpg.pool import PoolAcquireContext
 
 from services.common.clock import Clock
-from services.common.errors import Conflict, FieldViolation, InvalidArgument, MnemeError, Reason
+from services.common.errors import Conflict, MnemeError
 from services.common.ids import IdSource
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
@@ -39,6 +39,7 @@ from services.gateway.journal.model import (
 from services.gateway.journal.store import Cursor
 from services.gateway.journal.stores import rows
 from services.gateway.journal.stores.postgres_queue import PostgresDeliveryBatch, claimed_deliveries
+from services.gateway.journal.stores.postgres_sessions import PostgresSessions, request_id_reused
 
 _log = structlog.get_logger(__name__)
 
@@ -63,7 +64,7 @@ class PostgresJournalSettings:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
-class PostgresJournal:
+class PostgresJournal(PostgresSessions):
     """Implements the `Journal` port; see there for what each method guarantees."""
 
     def __init__(
@@ -148,7 +149,7 @@ class PostgresJournal:
             self._clock.now(),
         )
         if result.get("reused"):
-            return _request_id_reused()
+            return request_id_reused()
         return Appended(
             interaction_ids=tuple(result["ids"]),
             first_position=result["position"],
@@ -175,7 +176,7 @@ class PostgresJournal:
                     self._clock.now(),
                 )
         if result.get("reused"):
-            raise _request_id_reused()
+            raise request_id_reused()
         return FeedbackRecorded(SequenceSpan(result["first"], result["last"]), bool(result.get("replayed")))
 
     async def conversations(
@@ -231,24 +232,6 @@ class PostgresJournal:
                 limit,
             )
         return [rows.interaction(row) for row in reversed(found)]
-
-    async def end_session(self, tenant_id: str, user_id: str, conversation_id: str) -> None:
-        """See `JournalWriter.end_session`. Waits for a worker that delivers such a turn just now."""
-        async with tenant_transaction(self._pool, tenant_id) as connection:
-            await connection.execute(
-                "WITH ended AS (SELECT sequence FROM gateway.interactions"
-                "   WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3 AND position >= ("
-                "     SELECT session_start FROM gateway.conversations"
-                "     WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3)),"
-                " undelivered AS (DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $4 AND kind = 1"
-                "   AND given_up_time IS NULL AND sequence IN (SELECT sequence FROM ended))"
-                " UPDATE gateway.conversations SET session_start = next_position"
-                " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
-                tenant_id,
-                user_id,
-                conversation_id,
-                int(Tier.SESSION),
-            )
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
         """See `JournalReader.known_interactions`. Ids that are no UUIDs are not known."""
@@ -357,7 +340,7 @@ class PostgresJournal:
                     self._clock.now(),
                 )
         if result.get("reused"):
-            raise _request_id_reused()
+            raise request_id_reused()
         return int(result["retried"])
 
     async def forget_requests(self, *, before: datetime, limit: int) -> int:
@@ -379,14 +362,6 @@ class PostgresJournal:
 
 def _lock_key(command: RememberCommand) -> tuple[str, str]:
     return (command.user_id, command.conversation_id)
-
-
-def _request_id_reused() -> InvalidArgument:
-    return InvalidArgument(
-        "the request id was used before with another request",
-        reason=Reason.REQUEST_ID_REUSED,
-        violations=[FieldViolation("request_id", "was used before with another request")],
-    )
 
 
 def _page(items: Iterable[Any], limit: int, cursor: Any) -> Page[Any]:

@@ -1,0 +1,63 @@
+"""The end of a session as the journal keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from services.gateway.journal.model import Caller, RememberCommand
+
+
+@dataclass(frozen=True, slots=True)
+class EndCommand:
+    """A session to end."""
+
+    user_id: str
+    conversation_id: str
+    request_id: str
+    discard: bool  # what is not in the log is not archived to it
+
+    @property
+    def digest(self) -> bytes:
+        """By what a repeat is told from another request under the same id."""
+        parts = repr((self.user_id, self.conversation_id, self.discard))
+        return hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What came of an end."""
+
+    archived_count: int  # turns that were written to the log
+    end_time: datetime
+    replayed: bool  # an earlier use of the request id did it, and this one nothing
+
+
+class SessionLog(Protocol):
+    """Where sessions begin and end in the log."""
+
+    async def session_start(self, tenant_id: str, user_id: str, conversation_id: str) -> int:
+        """The position that the conversation's session begins at: turns before it belong to ended ones."""
+        ...
+
+    async def earlier_end(self, caller: Caller, command: EndCommand) -> Ended | None:
+        """What came of an earlier use of the request id.
+
+        Raises:
+            InvalidArgument: It was used with another request.
+        """
+        ...
+
+    async def end_session(self, caller: Caller, command: EndCommand, archive: Sequence[RememberCommand]) -> Ended:
+        """Notes that the session is over: what was said so far is never put into a session again.
+
+        Turns to archive are made durable with it, all or nothing; they belong to the ended session. A repeat of the
+        request id returns the first answer and does nothing.
+
+        Raises:
+            InvalidArgument: The request id was used with another request.
+        """
+        ...

@@ -1,0 +1,89 @@
+"""Turns that come to the session tier after their session was ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mneme.session.v1 import session_pb2
+from services.common.auth import Role
+from services.common.errors import NotFound
+from services.gateway.sessions import session_turn
+from tests.unit.gateway.tiers import ADA, FakeClient, FakeJournal, FakeTiers, interaction, sessions
+
+
+def appended(*positions: int, created: bool) -> session_pb2.AppendTurnsResponse:
+    window = [session_turn(interaction(position)) for position in positions]
+    return session_pb2.AppendTurnsResponse(session=session_pb2.Session(turns=window), created=created)
+
+
+def tiers(answer: session_pb2.AppendTurnsResponse) -> FakeTiers:
+    return FakeTiers(
+        session=FakeClient(get=NotFound("session", "c1"), append=answer, delete=session_pb2.DeleteSessionResponse())
+    )
+
+
+async def put(fakes: FakeTiers, journal: FakeJournal, *positions: int) -> None:
+    turns = [session_turn(interaction(position)) for position in positions]
+    await sessions(fakes, journal).append_turns(ADA, "ada", "c1", turns, timeout_seconds=1.0)
+
+
+def asked(fakes: FakeTiers) -> list[list[int]]:
+    return [[turn.position for turn in request.turns] for request in fakes.session.method("append").requests]
+
+
+def deletions(fakes: FakeTiers) -> int:
+    return len(fakes.session.method("delete").requests)
+
+
+async def test_spec_1_5_a_turn_that_comes_after_the_end_does_not_bring_the_session_back() -> None:
+    fakes = tiers(appended(0, 1, created=True))
+    await put(fakes, FakeJournal(logged=[interaction(0), interaction(1)], start=2), 0, 1)
+    assert (asked(fakes), deletions(fakes)) == ([[0, 1]], 1)
+
+
+async def test_spec_1_5_of_turns_around_an_end_those_after_it_stay() -> None:
+    fakes = tiers(appended(1, 2, created=True))
+    with_next = FakeJournal(logged=[interaction(n) for n in range(3)], start=2)
+    await put(fakes, with_next, 1, 2)
+    assert asked(fakes)[:2] == [[1, 2], [2]]
+    assert deletions(fakes) == 1
+
+
+async def test_spec_1_5_a_late_turn_of_an_ended_session_is_taken_out_of_the_next_one() -> None:
+    fakes = tiers(appended(1, 2, created=False))
+    await put(fakes, FakeJournal(logged=[interaction(n) for n in range(3)], start=2), 1)
+    assert asked(fakes)[1] == [2]
+    assert deletions(fakes) == 1
+
+
+@pytest.mark.parametrize("is_created", [True, False])
+async def test_turns_of_a_session_that_runs_stay(is_created: bool) -> None:
+    fakes = tiers(appended(2, 3, created=is_created))
+    await put(fakes, FakeJournal(logged=[interaction(2), interaction(3)], start=2), 2, 3)
+    assert asked(fakes)[0] == [2, 3]
+    assert deletions(fakes) == 0
+
+
+async def test_spec_1_5_a_session_that_ends_while_it_is_rebuilt_stays_gone() -> None:
+    class EndingJournal(FakeJournal):
+        async def session_start(self, tenant_id: str, user_id: str, conversation_id: str) -> int:
+            self.start = 2  # the end commits between the reading of the log and the check
+            return await super().session_start(tenant_id, user_id, conversation_id)
+
+    fakes = tiers(appended(0, 1, created=True))
+    journal = EndingJournal(logged=[interaction(0), interaction(1)])
+    assert await sessions(fakes, journal).find(ADA, "ada", "c1", timeout_seconds=1.0) is None
+    assert deletions(fakes) == 1
+
+
+async def test_spec_7_1_a_rebuild_is_the_gateways_own_in_the_readers_tenant() -> None:
+    fakes = tiers(appended(0, created=True))
+    reader = replace(ADA, role=Role.READER)
+    found = await sessions(fakes, FakeJournal(logged=[interaction(0)])).find(reader, "ada", "c1", timeout_seconds=1.0)
+    assert found is not None
+    assert found.is_rebuilt
+    (principal,) = fakes.session.method("append").principals
+    assert (principal.tenant_id, principal.role) == (reader.tenant_id, Role.WRITER)
+    assert fakes.session.method("get").principals == [reader]
