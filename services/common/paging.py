@@ -7,7 +7,10 @@ import binascii
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from typing import Final, TypeAlias
+
+from google.protobuf.message import Message
 
 from services.common.errors import FieldViolation, InvalidArgument, Reason
 
@@ -15,6 +18,20 @@ Cursor: TypeAlias = tuple[str | int | float, ...]
 
 _MAC_BYTES: Final = 12
 _LABEL: Final = b"mneme page token 1"
+
+
+def fitting(messages: Sequence[Message], *, bytes_max: int) -> int:
+    """How many messages of a page, counted from its first, go into `bytes_max` bytes; one at the least.
+
+    A page that is cut there ends early, and the next one goes on behind it: an answer never grows beyond what a
+    channel takes.
+    """
+    room = bytes_max
+    for count, message in enumerate(messages):
+        room -= message.ByteSize()
+        if room < 0:
+            return max(count, 1)
+    return len(messages)
 
 
 class PageTokens:

@@ -40,6 +40,7 @@ class EpisodeLimits:
     neighbour_radius_max: int = 5
     page_size_default: int = 50
     page_size_max: int = 200
+    page_bytes_max: int = 3 * 1024 * 1024  # of a page; gRPC clients take 4 MiB unless told otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import attachments_to_proto, scope_to_proto, timestamp
 from services.common.errors import MnemeError, Reason
-from services.common.paging import PageTokens
+from services.common.paging import PageTokens, fitting
 from services.common.scope import Scope
 from services.episodic.candidates import Candidates
 from services.episodic.commands import list_identity
@@ -23,16 +23,17 @@ def page_to_proto(
     *,
     tenant_id: str,
     tokens: PageTokens,
+    bytes_max: int,
 ) -> pb.ListEpisodesResponse:
-    """A page with the token of the next one."""
+    """A page, cut where it grows beyond `bytes_max`, with the token of the next one."""
+    episodes = [episode_to_proto(episode, decay_factor) for episode in page.episodes]
+    count = fitting(episodes, bytes_max=bytes_max)
     token = ""
-    if page.next_cursor is not None:
-        cursor = (page.next_cursor.time.isoformat(), str(page.next_cursor.episode_id))
+    if count < len(episodes) or page.next_cursor is not None:
+        last = page.episodes[count - 1].content
+        cursor = (last.time.isoformat(), str(last.episode_id))
         token = tokens.encode(cursor, tenant_id=tenant_id, query=list_identity(request))
-    return pb.ListEpisodesResponse(
-        episodes=[episode_to_proto(episode, decay_factor) for episode in page.episodes],
-        next_page_token=token,
-    )
+    return pb.ListEpisodesResponse(episodes=episodes[:count], next_page_token=token)
 
 
 def store_results_to_proto(results: Sequence[StoreResult]) -> pb.StoreEpisodesResponse:

@@ -79,7 +79,12 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
             after=commands.list_cursor(request, tenant_id=tenant_id, tokens=self._tokens),
         )
         return convert.page_to_proto(
-            page, request, self._episodes.decay_factor, tenant_id=tenant_id, tokens=self._tokens
+            page,
+            request,
+            self._episodes.decay_factor,
+            tenant_id=tenant_id,
+            tokens=self._tokens,
+            bytes_max=self._rules.limits.page_bytes_max,
         )
 
     async def SearchEpisodes(self, request: pb.SearchEpisodesRequest, _context: Context) -> pb.SearchEpisodesResponse:

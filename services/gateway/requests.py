@@ -30,6 +30,7 @@ class RequestLimits:
     context: ContextSettings = field(default_factory=ContextSettings)
     page_size_default: int = 50
     page_size_max: int = 200
+    page_bytes_max: int = 3 * 1024 * 1024  # of a page of interactions; gRPC clients take 4 MiB unless told otherwise
     retry_ids_max: int = 1_000  # dead letters in one RetryDeadLetters
 
 
@@ -189,6 +190,11 @@ class RequestReader:
         size = violations.page_size(value, default=self._limits.page_size_default, maximum=self._limits.page_size_max)
         violations.raise_if_any()
         return size
+
+    @property
+    def page_bytes_max(self) -> int:
+        """How large a page of interactions may grow."""
+        return self._limits.page_bytes_max
 
     def tier_filter(self, value: int | None) -> Tier | None:
         """The tier to list, or None for all."""

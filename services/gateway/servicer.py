@@ -11,7 +11,7 @@ from mneme.semantic.v1 import profile_pb2
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.errors import InvalidArgument
-from services.common.paging import PageTokens
+from services.common.paging import PageTokens, fitting
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.around import Context
 from services.common.telemetry import traceparent
@@ -154,9 +154,12 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
             limit=self._use.reader.page_size(request.page_size),
             after=after,
         )
+        interactions = [convert.interaction(item) for item in page.items]
+        count = fitting(interactions, bytes_max=self._use.reader.page_bytes_max)
+        cursor = page.next_cursor if count == len(interactions) else (page.items[count - 1].position,)
         return pb.ListInteractionsResponse(
-            interactions=[convert.interaction(item) for item in page.items],
-            next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
+            interactions=interactions[:count],
+            next_page_token=self._use.pages.next_token(cursor, tenant_id=tenant_id, query=query),
         )
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:

@@ -336,6 +336,21 @@ async def test_lists_page_newest_first(client: Client) -> None:
     assert pages == [[uid(5), uid(4)], [uid(3), uid(2)], [uid(1)]]
 
 
+async def test_a_page_of_long_episodes_ends_before_it_is_too_large_for_an_answer(client: Client) -> None:
+    texts = {uid(n): f"{n}" + "\u9577" * 32_000 for n in range(1, 41)}  # 96 kB each
+    request = pb.StoreEpisodesRequest(episodes=[new(n, texts[uid(n)]) for n in range(1, 41)])
+    await client.call("StoreEpisodes", request)
+    listing = pb.ListEpisodesRequest(user_id="ann", page_size=200)
+    first: Any = await client.call("ListEpisodes", listing)
+    listing.page_token = first.next_page_token
+    second: Any = await client.call("ListEpisodes", listing)
+
+    assert first.ByteSize() < 4 * 1024 * 1024
+    assert {e.episode_id: e.query for page in (first, second) for e in page.episodes} == texts
+    assert len(second.episodes) > 0
+    assert not second.next_page_token
+
+
 async def test_a_page_token_is_good_for_its_query_alone(client: Client) -> None:
     await store(client, new(1), new(2))
     response: Any = await client.call("ListEpisodes", pb.ListEpisodesRequest(user_id="ann", page_size=1))

@@ -173,6 +173,21 @@ async def test_spec_6_2_a_transcript_comes_in_pages(gateway: Stubs, user_id: str
     assert pages == [["turn 0", "turn 1"], ["turn 2", "turn 3"], ["turn 4"]]
 
 
+async def test_spec_6_2_a_page_of_long_turns_ends_before_it_is_too_large_for_an_answer(
+    gateway: Stubs, user_id: str
+) -> None:
+    contents = [f"{n}" + "\u9577" * 32_000 for n in range(40)]  # 96 kB each
+    await gateway.memory.Remember(item(user_id, *contents))
+    request = pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=200)
+    first = await gateway.conversations.ListInteractions(request)
+    request.page_token = first.next_page_token
+    second = await gateway.conversations.ListInteractions(request)
+    assert first.ByteSize() < 4 * 1024 * 1024
+    assert [i.turn.content for page in (first, second) for i in page.interactions] == contents
+    assert len(second.interactions) > 0
+    assert not second.next_page_token
+
+
 async def test_spec_6_2_a_page_goes_on_where_the_one_before_ended_whatever_is_written(
     gateway: Stubs, user_id: str
 ) -> None:

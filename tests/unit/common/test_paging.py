@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mneme.common.v1 import common_pb2
 from services.common.errors import InvalidArgument, Reason
-from services.common.paging import Cursor, PageTokens
+from services.common.paging import Cursor, PageTokens, fitting
 
 TOKENS = PageTokens(b"a secret of at least thirty-two bytes")
 QUERY: Cursor = ("ListSessions", "alice", 1)
@@ -80,3 +81,13 @@ def test_another_secret_makes_other_tokens() -> None:
 
     with pytest.raises(InvalidArgument):
         TOKENS.decode(token, tenant_id="acme", query=QUERY)
+
+
+@pytest.mark.parametrize(("bytes_max", "count"), [(0, 1), (11, 1), (12, 1), (23, 1), (24, 2), (36, 3), (99, 3)])
+def test_a_page_takes_whole_messages_as_far_as_they_fit_and_one_at_the_least(bytes_max: int, count: int) -> None:
+    messages = [common_pb2.Attachment(uri="x" * 10)] * 3  # of 12 bytes each
+    assert fitting(messages, bytes_max=bytes_max) == count
+
+
+def test_an_empty_page_fits() -> None:
+    assert fitting([], bytes_max=1) == 0
