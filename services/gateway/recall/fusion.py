@@ -81,6 +81,7 @@ class Fusion:
                     *(lane.ranks[index] for lane in (facts, notes) if index in lane.ranks),
                 ),
                 parts=tuple((name, float(part[index])) for name, part in parts.items() if part[index]),
+                text_chars=int(columns.length[index]),
             )
             for index in best
         ]

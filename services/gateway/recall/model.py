@@ -143,6 +143,7 @@ class RankedEpisode:
     score: float
     lanes: tuple[LaneRank, ...]
     parts: tuple[tuple[str, float], ...]  # name and value; they add up to the score
+    text_chars: int = 0  # length of its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ class RecallSettings:
     limit_default: int = 10
     limit_max: int = 200
     query_chars_max: int = 8_192
+    text_chars_max: int = 1_000_000  # of all memories of an answer; it has to fit into a message of 8 MiB
     lane_limit: int = 100  # hits that each lane of the episodic tier contributes
     neighbour_seeds: int = 60  # best hits whose neighbours become candidates
     neighbour_radius: int = 2  # turns before and after
