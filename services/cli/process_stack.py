@@ -40,6 +40,7 @@ class _Service:
     name: str
     address: str
     environment: dict[str, str]
+    has_tls: bool = False
     process: asyncio.subprocess.Process | None = None
     is_stopping: bool = False
 
@@ -92,10 +93,19 @@ async def run_processes(
         "MNEME_POSTGRES_URL": postgres.app_dsn,
         "MNEME_SERVICE_SECRET": secret.decode(),
         **{f"MNEME_{name.upper()}_TARGET": addresses[name] for name in _TIERS},
+        # The tiers stay on loopback, and a certificate is made for the name that clients call the gateway by.
+        "MNEME_TIER_TLS": "false",
         STOP_ON_EOF_VARIABLE: "1",
     }
+    plain = {name: value for name, value in common.items() if not name.startswith("MNEME_TLS_")}
     services = [
-        _Service(name, addresses[name], {**common, "MNEME_LISTEN": addresses[name]}) for name in (*_TIERS, "gateway")
+        *(_Service(name, addresses[name], {**plain, "MNEME_LISTEN": addresses[name]}) for name in _TIERS),
+        _Service(
+            "gateway",
+            addresses["gateway"],
+            {**common, "MNEME_LISTEN": addresses["gateway"]},
+            has_tls=settings.host_settings.tls is not None,
+        ),
     ]
     watchers = [asyncio.create_task(service.run()) for service in services]
     try:
@@ -131,6 +141,9 @@ def _addresses(settings: StackSettings) -> dict[str, str]:
 
 
 async def _wait_healthy(service: _Service) -> None:
+    if service.has_tls:
+        await _wait_listening(service)
+        return
     async with grpc.aio.insecure_channel(service.address) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)  # the package has no types
         with contextlib.suppress(TimeoutError):
@@ -144,3 +157,19 @@ async def _wait_healthy(service: _Service) -> None:
                     if answer.status == health_pb2.HealthCheckResponse.SERVING:
                         return
     raise OSError(f"the {service.name} service did not become healthy within {_START_TIMEOUT_SECONDS:.0f} s")
+
+
+async def _wait_listening(service: _Service) -> None:
+    """Waits for a service that may ask for a certificate which this process has not: it listens when it is ready."""
+    host, _, port = service.address.rpartition(":")
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_START_TIMEOUT_SECONDS):
+            while True:
+                await asyncio.sleep(0.05)
+                if service.process is None or service.process.returncode is not None:
+                    continue
+                with contextlib.suppress(OSError):
+                    _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+                    writer.close()
+                    return
+    raise OSError(f"the {service.name} service did not listen within {_START_TIMEOUT_SECONDS:.0f} s")

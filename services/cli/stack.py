@@ -166,11 +166,13 @@ def _serving(
 ) -> contextlib.AbstractAsyncContextManager[str]:
     settings = shared.settings
     # The tiers are for the gateway of this process: they stay on loopback, whatever the gateway listens on.
-    host = settings.host if offset == 0 else "127.0.0.1"
+    # A certificate is the gateway's, made for the name that clients call.
+    is_gateway = offset == 0
+    host = settings.host if is_gateway else "127.0.0.1"
     return serving(
         bindings,
         address=f"{host}:{settings.port + offset if settings.port else 0}",
-        settings=settings.host_settings,
+        settings=settings.host_settings if is_gateway else settings.host_settings.without_tls(),
         secret=shared.secret,
         clock=shared.clock,
         ids=shared.ids,

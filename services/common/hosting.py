@@ -68,6 +68,7 @@ class HostSettings(BaseSettings):
     tls_certificate: Path | None = Field(default=None, description="Certificate of this service, PEM.")
     tls_key: Path | None = Field(default=None, description="Its private key, PEM.")
     tls_authority: Path | None = Field(default=None, description="Authority of the other side, PEM: mutual TLS.")
+    tier_tls: bool = Field(default=True, description="With a certificate, the gateway calls the tiers by TLS as well.")
     otlp_endpoint: str = Field(default="", description="Where traces and metrics go, OTLP over gRPC. Empty: nowhere.")
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
@@ -89,6 +90,10 @@ class HostSettings(BaseSettings):
         if self.tls_certificate is None or self.tls_key is None:
             return None
         return TlsFiles(self.tls_certificate, self.tls_key, self.tls_authority)
+
+    def without_tls(self) -> HostSettings:
+        """The same for a service on loopback that only services of its own machine call."""
+        return self.model_copy(update={"tls_certificate": None, "tls_key": None, "tls_authority": None})
 
     def secret(self) -> bytes:
         """The service secret.

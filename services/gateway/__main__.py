@@ -29,7 +29,9 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         secret=assembly.secret,
         notice_dsn=settings.postgres_url,
     )
-    async with open_gateway(await assembly.pool(), targets, resources, tls=settings.tls) as gateway:
+    async with open_gateway(
+        await assembly.pool(), targets, resources, tls=settings.tls if settings.tier_tls else None
+    ) as gateway:
         yield gateway.bindings
 
 

@@ -130,13 +130,25 @@ async def until(reached: Callable[[], Awaitable[bool]], *, timeout_seconds: floa
 
 @contextlib.asynccontextmanager
 async def running_stack(
-    data_dir: Path, model_folder: Path, *, keys_file: Path | None = None, processes: bool = False
+    data_dir: Path,
+    model_folder: Path,
+    *,
+    keys_file: Path | None = None,
+    processes: bool = False,
+    tls: tuple[Path, Path] | None = None,
 ) -> AsyncIterator[Stack]:
-    """A stack on free ports, without a model of its own."""
+    """A stack on free ports, without a model of its own; with `tls`, a certificate and its key, for the gateway."""
     from services.cli.stack import StackSettings, run_stack
     from services.common.hosting import HostSettings
 
-    host_settings = HostSettings(api_keys_file=keys_file, embedding_model_dir=model_folder, otlp_endpoint="")
+    certificate, key = tls or (None, None)
+    host_settings = HostSettings(
+        api_keys_file=keys_file,
+        embedding_model_dir=model_folder,
+        otlp_endpoint="",
+        tls_certificate=certificate,
+        tls_key=key,
+    )
     chosen = StackSettings(
         data_dir=data_dir, port=0, processes=processes, host_settings=host_settings, grace_seconds=1.0
     )
