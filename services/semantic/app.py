@@ -73,7 +73,7 @@ async def open_semantic(
     """The tier on PostgreSQL, whose schema is up to date."""
     chosen = settings or SemanticSettings()
     profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
-    yield open_semantic_on(PostgresFactStore(pool), profiles, resources, chosen)
+    yield open_semantic_on(PostgresFactStore(pool, chosen.evidence), profiles, resources, chosen)
 
 
 def open_semantic_on(

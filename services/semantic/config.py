@@ -35,6 +35,12 @@ class EvidenceSettings:
     """Least confidence of a statement that ends the validity of an earlier one."""
     versions_max: int = 100
     """Newest earlier states kept with a fact; its evidence is kept in full."""
+    topic_facts_max: int = 64
+    """Facts of one topic, last said first, that a new statement is weighed against. Earlier ones are settled."""
+    statements_max: int = 128
+    """Newest statements of a fact that its state follows from. Earlier ones count as evidence."""
+    derived_from_max: int = 64
+    """Newest interactions that a fact names; `evidence_count` counts them all."""
 
 
 @dataclass(frozen=True, slots=True)

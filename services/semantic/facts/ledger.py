@@ -10,7 +10,8 @@ from services.common.scope import Scope
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys, keys_of
 from services.semantic.facts.model import Fact, FactDraft, FactId, FactRecord, Statement, StatementId
-from services.semantic.facts.settling import changed, leading_draft, rivals_of, settle, with_statement
+from services.semantic.facts.rivals import Topic
+from services.semantic.facts.settling import changed, leading_draft, settle, with_statement
 from services.semantic.facts.store import FactChange
 from services.semantic.model import UserId
 
@@ -73,19 +74,25 @@ class FactLedger:
     def changes(self) -> list[FactChange]:
         """New states of the facts that were entered, and of those they exclude."""
         by_topic: dict[bytes, list[FactRecord]] = {}
+        touched = {self._records[fact_id].topic for fact_id in self._touched}
         for record in self._records.values():
-            if record.topic is not None:
+            if record.topic is not None and record.topic in touched:
                 by_topic.setdefault(record.topic, []).append(record)
+        topics = {topic: Topic(records, self._settings) for topic, records in by_topic.items()}
         affected = dict(self._touched)
-        for fact_id in self._touched:
-            topic = self._records[fact_id].topic
-            if topic is not None:
-                affected.update(dict.fromkeys(record.fact_id for record in by_topic[topic]))
+        for topic in topics.values():
+            affected.update(dict.fromkeys(record.fact_id for record in topic.records if not record.is_context))
         found: list[FactChange] = []
         for fact_id in affected:
             record = self._records[fact_id]
-            others = by_topic.get(record.topic, []) if record.topic is not None else []
-            settled = settle(record, rivals_of(record, others), user_id=self._user_id, settings=self._settings)
+            own_topic = topics[record.topic] if record.topic is not None else None
+            settled = settle(
+                record,
+                own_topic.against(fact_id) if own_topic is not None else (),
+                own_topic.contradictions(record) if own_topic is not None else (),
+                user_id=self._user_id,
+                settings=self._settings,
+            )
             fact = changed(record, settled)
             self._states[fact_id] = fact or settled
             if fact is not None:

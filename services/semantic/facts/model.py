@@ -103,18 +103,14 @@ class Fact:
     last_confirmed_time: datetime  # aware, UTC
     valid_from_time: datetime | None = None
     valid_to_time: datetime | None = None
-    derived_from: tuple[InteractionId, ...] = ()  # oldest first
+    derived_from: tuple[InteractionId, ...] = ()  # the newest of them, oldest first
+    evidence_count: int = 0  # how many interactions support it
     contradictions: tuple[FactId, ...] = ()  # ascending
     status: FactStatus = FactStatus.TENTATIVE
     merged_into_fact_id: FactId | None = None
     versions: tuple[FactVersion, ...] = ()  # oldest first
     scope: Scope = GLOBAL_SCOPE
     revision: int = 1  # counts writes that changed it
-
-    @property
-    def evidence_count(self) -> int:
-        """How many interactions support it."""
-        return len(self.derived_from)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +137,8 @@ class FactRecord:
     identity: bytes  # equal for statements of the same thing; see `identity.py`
     text_identity: bytes  # of its present text
     topic: bytes | None  # equal for facts that may exclude each other
-    statements: tuple[Statement, ...]
+    statements: tuple[Statement, ...]  # the newest of them where it has many
     scope: Scope
     fact: Fact | None = None  # its stored state; None before the first
+    earlier_evidence: int = 0  # interactions of the statements that are not here
+    is_context: bool = False  # loaded since another one contradicts it: not all that it follows from is loaded

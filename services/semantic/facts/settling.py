@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from services.semantic.config import EvidenceSettings
-from services.semantic.facts.identity import exclude_each_other
 from services.semantic.facts.model import (
     Fact,
     FactDraft,
+    FactId,
     FactRecord,
     FactStatus,
     FactVersion,
@@ -42,34 +42,38 @@ def leading_draft(record: FactRecord) -> FactDraft:
     return next(complete, ordered[0].draft)
 
 
-def rivals_of(record: FactRecord, others: Iterable[FactRecord]) -> list[FactRecord]:
-    """Those of the others that cannot hold together with the fact."""
-    if record.topic is None:
-        return []
-    mine = leading_draft(record)
-    return [
-        other
-        for other in others
-        if other.topic == record.topic
-        and other.fact_id != record.fact_id
-        and exclude_each_other(mine, leading_draft(other))
-    ]
+def counted_statements(record: FactRecord, settings: EvidenceSettings) -> list[Statement]:
+    """The newest statements of a fact, which its state follows from, oldest first."""
+    return sorted(record.statements, key=lambda statement: statement.order)[-settings.statements_max :]
 
 
-def settle(record: FactRecord, rivals: Sequence[FactRecord], *, user_id: UserId, settings: EvidenceSettings) -> Fact:
-    """The fact that follows from its statements and its rivals', with revision 1.
+def settle(
+    record: FactRecord,
+    against: Sequence[Statement],
+    contradictions: Iterable[FactId],
+    *,
+    user_id: UserId,
+    settings: EvidenceSettings,
+) -> Fact:
+    """The fact that follows from its statements and those `against` it, with revision 1.
 
     Confidence begins with the first statement's; each later one raises it to its own, if that is higher, and by
     rate x (1 - confidence). A rival's statement after the last own one ends the validity; a later own one renews it.
     Nothing that was said is overwritten: each former state is a version.
     """
-    own = sorted(record.statements, key=lambda statement: statement.order)
-    versions, state = _fold(own, rivals, settings)
+    own = counted_statements(record, settings)
+    versions, state = _fold(own, against, settings)
     leading = leading_draft(record)
     since = [statement.draft.valid_from for statement in own if statement.draft.valid_from is not None]
     interaction_ids: dict[InteractionId, None] = {}
-    for statement in own:
+    for statement in sorted(record.statements, key=lambda statement: statement.order):
         interaction_ids.update(dict.fromkeys(statement.interaction_ids))
+    # Of all statements ever, since these two only grow and fall: the stored state knows those that are not loaded.
+    importances = [statement.draft.importance for statement in record.statements]
+    observed = [statement.time for statement in record.statements]
+    if record.fact is not None:
+        importances.append(record.fact.importance)
+        observed.append(record.fact.first_observed_time)
     return Fact(
         fact_id=record.fact_id,
         user_id=user_id,
@@ -79,13 +83,14 @@ def settle(record: FactRecord, rivals: Sequence[FactRecord], *, user_id: UserId,
         object=leading.object,
         category=state.draft.category,
         confidence=state.confidence,
-        importance=max(statement.draft.importance for statement in own),
-        first_observed_time=own[0].time,
+        importance=max(importances),
+        first_observed_time=min(observed),
         last_confirmed_time=own[-1].time,
         valid_from_time=since[-1] if since else None,
         valid_to_time=state.valid_to,
-        derived_from=tuple(interaction_ids),
-        contradictions=tuple(sorted(rival.fact_id for rival in rivals)),
+        derived_from=tuple(interaction_ids)[-settings.derived_from_max :],
+        evidence_count=record.earlier_evidence + len(interaction_ids),
+        contradictions=tuple(contradictions),
         status=_status(record, own),
         merged_into_fact_id=record.fact.merged_into_fact_id if record.fact else None,
         versions=tuple(versions[-settings.versions_max :]),
@@ -109,17 +114,11 @@ def with_statement(record: FactRecord, statement: Statement) -> FactRecord:
 
 
 def _fold(
-    own: Sequence[Statement], rivals: Sequence[FactRecord], settings: EvidenceSettings
+    own: Sequence[Statement], against: Sequence[Statement], settings: EvidenceSettings
 ) -> tuple[list[FactVersion], _State]:
     first = own[0]
     state = _State(first.draft, first.draft.confidence, first.time)
     versions: list[FactVersion] = []
-    against = [
-        statement
-        for rival in rivals
-        for statement in rival.statements
-        if statement.time > first.time and statement.draft.confidence >= settings.superseding_confidence_min
-    ]
     events = [(statement, False) for statement in own[1:]] + [(statement, True) for statement in against]
     # What was said at the same time comes first, so that it is not contradicted by it.
     for statement, is_against in sorted(events, key=lambda event: (event[0].time, event[1], event[0].statement_id)):

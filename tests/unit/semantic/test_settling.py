@@ -145,3 +145,24 @@ def test_versions_are_bounded_and_evidence_is_not() -> None:
     assert ids == {change.fact.fact_id}
     assert len(change.fact.versions) == 3
     assert ledger.state(change.fact.fact_id).evidence_count == 10
+
+
+def test_facts_of_one_topic_contradict_their_neighbours_in_time_alone() -> None:
+    facts = settled(*(said(lives_in(f"town{day}"), day=day) for day in range(800)))
+    assert max(len(fact.contradictions) for fact in facts.values()) == 2
+    middle = facts["town400"]
+    assert set(middle.contradictions) == {facts["town399"].fact_id, facts["town401"].fact_id}
+    assert all(facts[f"town{day}"].valid_to_time == DAY_ONE + timedelta(days=day + 1) for day in range(799))
+    assert facts["town799"].valid_to_time is None
+
+
+def test_derived_from_is_bounded_and_the_count_is_true() -> None:
+    settings = EvidenceSettings(derived_from_max=4, statements_max=8)
+    ledger = FactLedger(ANN.user_id, settings, new_id=new_id, model=MODEL)
+    statements = [said(likes("tea"), day=day) for day in range(20)]
+    for statement in statements:
+        ledger.enter(statement, GLOBAL_SCOPE, vector("Ann likes tea"))
+    [change] = ledger.changes()
+    assert change.fact.evidence_count == 20
+    assert change.fact.derived_from == tuple(i for s in statements[-4:] for i in s.interaction_ids)
+    assert change.fact.first_observed_time == DAY_ONE

@@ -11,6 +11,7 @@ from typing import Any, Final
 from services.common.errors import NotFound
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
+from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
@@ -31,23 +32,24 @@ _SUBJECT: Final = "facts"
 class PostgresFactStore:
     """A `FactStore`. Searches are exact: they read all facts of the user and of nobody else."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, evidence: EvidenceSettings | None = None) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
         self._pool = pool
+        self._evidence = evidence or EvidenceSettings()
 
     @contextlib.asynccontextmanager
     async def writing(self, owner: Owner) -> AsyncIterator[FactWriter]:
         """A transaction under the user's advisory lock, which ends with it."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            yield _PostgresFactWriter(connection, owner)
+            yield _PostgresFactWriter(connection, owner, self._evidence)
 
     async def extracted(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
     ) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            return await _PostgresFactWriter(connection, owner).extracted(interaction_ids)
+            return await _PostgresFactWriter(connection, owner, self._evidence).extracted(interaction_ids)
 
     async def get(self, owner: Owner, fact_id: FactId) -> Fact:
         """A fact with its versions."""
@@ -92,8 +94,9 @@ class PostgresFactStore:
 class _PostgresFactWriter:
     """A `FactWriter` in an open transaction."""
 
-    def __init__(self, connection: Connection, owner: Owner) -> None:
+    def __init__(self, connection: Connection, owner: Owner, evidence: EvidenceSettings) -> None:
         """Write for `owner` through a connection bound to its tenant."""
+        self._evidence = evidence
         self._connection = connection
         self._owner = owner
 
@@ -122,7 +125,7 @@ class _PostgresFactWriter:
         )
 
     async def records(self, keys: Sequence[Keys]) -> list[FactRecord]:
-        """Facts by their keys, then those that share a topic with one found by its text alone."""
+        """Facts by their keys, those that share a topic with one found by its text alone, and those they contradict."""
         topics = {key.topic for key in keys if key.topic is not None}
         rows = await self._rows(
             [key.identity for key in keys], [key.text_identity for key in keys if key.is_by_text], topics
@@ -133,8 +136,13 @@ class _PostgresFactWriter:
             rows += [row for row in await self._rows([], [], missing) if row["fact_id"] not in known]
         if not rows:
             return []
-        statements = await self._connection.fetch(sql.STATEMENTS, *self._key, [row["fact_id"] for row in rows])
-        return sorted(records_from_rows(rows, statements), key=lambda record: record.fact_id)
+        context = {i for row in rows for i in row["contradictions"]} - {row["fact_id"] for row in rows}
+        if context:
+            rows += await self._connection.fetch(sql.RECORDS_BY_ID, *self._key, list(context))
+        statements = await self._connection.fetch(
+            sql.STATEMENTS, *self._key, [row["fact_id"] for row in rows], self._evidence.statements_max
+        )
+        return sorted(records_from_rows(rows, statements, context=context), key=lambda record: record.fact_id)
 
     async def put(self, changes: Sequence[FactChange]) -> None:
         """Store new states and new statements."""
@@ -152,4 +160,5 @@ class _PostgresFactWriter:
         return self._owner.tenant_id, self._owner.user_id
 
     async def _rows(self, identities: Sequence[bytes], texts: Sequence[bytes], topics: set[bytes]) -> list[Any]:
-        return list(await self._connection.fetch(sql.RECORDS, *self._key, identities, texts, list(topics)))
+        limit = self._evidence.topic_facts_max
+        return list(await self._connection.fetch(sql.RECORDS, *self._key, identities, texts, list(topics), limit))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -46,6 +46,7 @@ def fact_from_row(row: Row) -> Fact:
         valid_from_time=row["valid_from_time"],
         valid_to_time=row["valid_to_time"],
         derived_from=tuple(InteractionId(str(i)) for i in row["derived_from"]),
+        evidence_count=row["evidence_count"],
         contradictions=tuple(FactId(str(i)) for i in row["contradictions"]),
         status=FactStatus(row["status"]),
         merged_into_fact_id=None if merged is None else FactId(str(merged)),
@@ -60,11 +61,17 @@ def scored_from_row(row: Row) -> ScoredFact:
     return ScoredFact(fact_from_row(row), max(-1.0, min(1.0, row["similarity"])))
 
 
-def records_from_rows(rows: Sequence[Row], statements: Sequence[Row]) -> list[FactRecord]:
-    """The facts with their statements, in the order of the rows."""
+def records_from_rows(
+    rows: Sequence[Row], statements: Sequence[Row], *, context: Collection[uuid.UUID] = ()
+) -> list[FactRecord]:
+    """The facts with their statements, in the order of the rows; those in `context` are marked so."""
     by_fact: dict[uuid.UUID, list[Statement]] = {}
     for statement in statements:
         by_fact.setdefault(statement["fact_id"], []).append(_statement(statement))
+    known = {
+        fact_id: len({i for statement in found for i in statement.interaction_ids})
+        for fact_id, found in by_fact.items()
+    }
     return [
         FactRecord(
             fact_id=FactId(str(row["fact_id"])),
@@ -74,6 +81,8 @@ def records_from_rows(rows: Sequence[Row], statements: Sequence[Row]) -> list[Fa
             statements=tuple(sorted(by_fact.get(row["fact_id"], []), key=lambda s: s.order)),
             scope=Scope.from_key(row["scope_key"]),
             fact=fact_from_row(row),
+            earlier_evidence=max(0, row["evidence_count"] - known.get(row["fact_id"], 0)),
+            is_context=row["fact_id"] in context,
         )
         for row in rows
     ]
@@ -110,6 +119,7 @@ def fact_values(owner: Owner, change: FactChange) -> tuple[object, ...]:
         fact.revision,
         change.model,
         change.vector,
+        fact.evidence_count,
     )
 
 

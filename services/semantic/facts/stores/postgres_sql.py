@@ -7,8 +7,9 @@ from typing import Final
 
 _PLAIN_COLUMNS: Final = (
     "fact_id, user_id, text, subject, predicate, object, category, confidence, importance, first_observed_time, "
-    "last_confirmed_time, valid_from_time, valid_to_time, derived_from, contradictions, status, merged_into_fact_id, "
-    "scope_key, revision"
+    "last_confirmed_time, valid_from_time, valid_to_time, derived_from, "
+    "coalesce(evidence_count, cardinality(derived_from)) AS evidence_count, contradictions, status, "
+    "merged_into_fact_id, scope_key, revision"
 )
 _COLUMNS: Final = f"{_PLAIN_COLUMNS}, versions"
 
@@ -22,27 +23,47 @@ ADD_EXTRACTED: Final = (
 
 RECORDS: Final = f"""
 SELECT {_COLUMNS}, identity, text_identity, topic FROM semantic.facts
-WHERE tenant_id = $1 AND user_id = $2
-    AND (identity = ANY ($3::bytea[]) OR text_identity = ANY ($4::bytea[]) OR topic = ANY ($5::bytea[]))
+WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY (ARRAY(
+    SELECT fact_id FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND identity = ANY ($3::bytea[])
+    UNION
+    SELECT fact_id FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND text_identity = ANY ($4::bytea[])
+    UNION
+    SELECT newest.fact_id FROM unnest($5::bytea[]) AS asked (topic) CROSS JOIN LATERAL (
+        SELECT f.fact_id FROM semantic.facts AS f
+        WHERE f.tenant_id = $1 AND f.user_id = $2 AND f.topic = asked.topic
+        ORDER BY f.last_confirmed_time DESC, f.fact_id
+        LIMIT $6
+    ) AS newest
+))
 ORDER BY fact_id
 """  # noqa: S608 - no input in it
 
-STATEMENTS: Final = """
-SELECT fact_id, statement_id, time, text, category, confidence, importance, subject, predicate, object,
-    valid_from_time, interaction_ids
-FROM semantic.fact_statements
+RECORDS_BY_ID: Final = f"""
+SELECT {_COLUMNS}, identity, text_identity, topic FROM semantic.facts
 WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
+"""  # noqa: S608 - no input in it
+
+STATEMENTS: Final = """
+SELECT newest.* FROM unnest($3::uuid[]) AS asked (fact_id) CROSS JOIN LATERAL (
+    SELECT s.fact_id, s.statement_id, s.time, s.text, s.category, s.confidence, s.importance, s.subject, s.predicate,
+        s.object, s.valid_from_time, s.interaction_ids
+    FROM semantic.fact_statements AS s
+    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = asked.fact_id
+    ORDER BY s.time DESC, s.statement_id DESC
+    LIMIT $4
+) AS newest
 """
 
 PUT_FACT: Final = """
 INSERT INTO semantic.facts (
     tenant_id, user_id, fact_id, identity, text_identity, topic, text, subject, predicate, object, category, confidence,
     importance, first_observed_time, last_confirmed_time, valid_from_time, valid_to_time, derived_from, contradictions,
-    status, merged_into_fact_id, versions, scope_key, revision, embedding_model, embedding
+    status, merged_into_fact_id, versions, scope_key, revision, embedding_model, embedding,
+    evidence_count
 )
 VALUES (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-    $25, $26
+    $25, $26, $27
 )
 """
 
@@ -54,7 +75,7 @@ UPDATE semantic.facts SET
     valid_to_time = $17, derived_from = $18, contradictions = $19, status = $20, merged_into_fact_id = $21,
     versions = $22, scope_key = $23, revision = $24,
     embedding_model = CASE WHEN $26::vector IS NULL THEN embedding_model ELSE $25 END,
-    embedding = coalesce($26, embedding)
+    embedding = coalesce($26, embedding), evidence_count = $27
 WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3
 """
 
@@ -64,6 +85,7 @@ INSERT INTO semantic.fact_statements (
     valid_from_time, interaction_ids
 )
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+ON CONFLICT DO NOTHING
 """
 
 GET_FACT: Final = f"SELECT {_COLUMNS} FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3"  # noqa: S608 - no input in it

@@ -1,0 +1,85 @@
+"""Which facts of one topic stand against each other: neighbours in time, never all pairs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.identity import exclude_each_other
+from services.semantic.facts.model import FactId, FactRecord, Statement
+from services.semantic.facts.settling import counted_statements, leading_draft
+
+
+class Topic:
+    """The facts of one topic, as far as they are loaded, in the order in which they were last said."""
+
+    def __init__(self, records: Iterable[FactRecord], settings: EvidenceSettings) -> None:
+        """Order the facts and their statements; what cannot end a validity is left out of the latter."""
+        self._settings = settings
+        # Ties, two facts of one utterance, are broken by what they mean: ids depend on the order of arrival.
+        self._records = sorted(records, key=lambda r: (max(s.order for s in r.statements), r.identity))
+        self._drafts = {record.fact_id: leading_draft(record) for record in self._records}
+        said = [
+            (statement, record.fact_id)
+            for record in self._records
+            for statement in record.statements
+            if statement.draft.confidence >= settings.superseding_confidence_min
+        ]
+        self._said = sorted(said, key=lambda item: (*item[0].order, self._drafts[item[1]].text))
+        self._times = [statement.time for statement, _ in self._said]
+        self._against: dict[FactId, list[Statement]] = {}
+        self._links: dict[FactId, set[FactId]] = {record.fact_id: set() for record in self._records}
+        for number, record in enumerate(self._records):
+            self._link_neighbours(number)
+            self._against[record.fact_id] = self._find_against(record)
+
+    @property
+    def records(self) -> Sequence[FactRecord]:
+        """Its facts."""
+        return self._records
+
+    def against(self, fact_id: FactId) -> Sequence[Statement]:
+        """The first statement against the fact after each own one, before the next own one, by time."""
+        return self._against[fact_id]
+
+    def contradictions(self, record: FactRecord) -> list[FactId]:
+        """The nearest facts before and after it that exclude it, and those that ended it in between.
+
+        Links to facts that are not loaded stay as they were stored.
+        """
+        stored = record.fact.contradictions if record.fact is not None else ()
+        kept = {fact_id for fact_id in stored if fact_id not in self._drafts}
+        return sorted(self._links[record.fact_id] | kept)
+
+    def _find_against(self, record: FactRecord) -> list[Statement]:
+        found: list[Statement] = []
+        own = counted_statements(record, self._settings)
+        for number, statement in enumerate(own):
+            until = own[number + 1].time if number + 1 < len(own) else None
+            for i in range(bisect_right(self._times, statement.time), len(self._said)):
+                rival, fact_id = self._said[i]
+                if until is not None and rival.time >= until:
+                    break
+                if self._excludes(record.fact_id, fact_id):
+                    found.append(rival)
+                    self._link(record.fact_id, fact_id)
+                    break
+        return found
+
+    def _link_neighbours(self, number: int) -> None:
+        mine = self._records[number].fact_id
+        after = (record.fact_id for record in self._records[number + 1 :])
+        before = (record.fact_id for record in reversed(self._records[:number]))
+        is_rival: Callable[[FactId], bool] = lambda other: self._excludes(mine, other)  # noqa: E731
+        for others in (after, before):
+            nearest = next(filter(is_rival, others), None)
+            if nearest is not None:
+                self._link(mine, nearest)
+
+    def _excludes(self, one: FactId, other: FactId) -> bool:
+        return one != other and exclude_each_other(self._drafts[one], self._drafts[other])
+
+    def _link(self, one: FactId, other: FactId) -> None:
+        self._links[one].add(other)
+        self._links[other].add(one)
