@@ -98,7 +98,7 @@ def test_bad_lines_say_why(tmp_path: Path, line: bytes, reason: str) -> None:
     assert _reason(tmp_path, line).startswith(reason)
 
 
-def test_good_lines_around_bad_ones_are_kept_and_numbered(tmp_path: Path) -> None:
+def test_spec_6_8_good_lines_around_bad_ones_are_kept_and_numbered(tmp_path: Path) -> None:
     long = b"x" * (3 * LINE_BYTES_MAX)
     entries = _read(tmp_path, b'{"text": "a"}\nbad\n' + long + b'\n{"text": "b"}\n')
     assert [(e.place, type(e)) for e in entries] == [
@@ -135,7 +135,7 @@ LOCOMO: dict[str, Any] = {
 }
 
 
-def test_locomo_is_read_session_by_session(tmp_path: Path) -> None:
+def test_spec_6_8_locomo_is_read_session_by_session(tmp_path: Path) -> None:
     file = tmp_path / "43.json"
     file.write_text(json.dumps(LOCOMO))
     source = open_source(file)

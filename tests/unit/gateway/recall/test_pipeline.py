@@ -95,13 +95,13 @@ async def test_the_best_turns_come_with_their_text_and_what_was_made_of_them() -
     assert not recalled.is_degraded
 
 
-async def test_the_question_is_embedded_once_in_the_first_person() -> None:
+async def test_spec_5_1_the_question_is_embedded_once_in_the_first_person() -> None:
     embedder = HashingEmbedder()
     await pipeline(answering_tiers(), embedder=embedder).run(ADA, QUERY, deadline_seconds=5.0)
     assert embedder.queries == ["Where does I live?"]
 
 
-async def test_the_stages_of_a_recall_are_those_that_are_described() -> None:
+async def test_spec_5_1_the_stages_of_a_recall_are_those_that_are_described() -> None:
     with_token = await recall(answering_tiers(), replace(QUERY, written=SPAN))
     assert [name for name, _ in with_token.stage_seconds] == [stage.name for stage in STAGES]
     without = await recall(answering_tiers())
