@@ -7,8 +7,9 @@ import contextlib
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -31,6 +32,11 @@ _TIERS = ("session", "episodic", "semantic", "agentic")
 _START_TIMEOUT_SECONDS = 60.0
 _STOP_TIMEOUT_SECONDS = 15.0
 _RESTART_DELAY_SECONDS = 0.5
+_EARLY_END_SECONDS = 10.0  # loading the program alone takes seconds on a busy machine
+_EARLY_ENDS_MAX = 3
+_LAST_LINES = 15
+_RELAY_SECONDS = 1.0
+_BLOCK_BYTES = 65_536
 
 
 @dataclass
@@ -41,24 +47,68 @@ class _Service:
     address: str
     environment: dict[str, str]
     has_tls: bool = False
+    program: Sequence[str] = ()  # of the service's own where empty
     process: asyncio.subprocess.Process | None = None
     is_stopping: bool = False
+    has_served: bool = False  # from then on it is started again however often it ends
+    last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
 
     async def run(self) -> None:
-        """Starts the process, and again whenever it ends, until told to stop."""
-        while not self.is_stopping:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                f"services.{self.name}",
-                env=self.environment,
-                # Its end tells the child that the supervisor is gone, however that came about.
-                stdin=asyncio.subprocess.PIPE,
-            )
-            code = await self.process.wait()
-            if not self.is_stopping:
-                _log.warning("service_ended", service=self.name, exit_code=code)
-                await asyncio.sleep(_RESTART_DELAY_SECONDS)
+        """Starts the process, and again whenever it ends, until told to stop.
+
+        Raises:
+            OSError: It has never served and ended early several times: its last words are in the message.
+        """
+        loop = asyncio.get_running_loop()
+        early_ends = 0
+        while not self._is_told_to_stop():
+            begin = loop.time()
+            code: int | None = None
+            try:
+                code = await self._run_once()
+            except OSError as error:  # no process or no memory left: it may be there again
+                self.last_lines.append(f"it cannot be started: {error}")
+            if self._is_told_to_stop():
+                return
+            _log.warning("service_ended", service=self.name, exit_code=code)
+            early_ends = early_ends + 1 if loop.time() - begin < _EARLY_END_SECONDS else 0
+            if early_ends >= _EARLY_ENDS_MAX and not self.has_served:
+                lines = "\n".join(self.last_lines)
+                raise OSError(f"the {self.name} service ends as soon as it is started; its last words:\n{lines}")
+            await asyncio.sleep(_RESTART_DELAY_SECONDS)
+
+    def _is_told_to_stop(self) -> bool:
+        return self.is_stopping  # a call, since it changes while `run` waits
+
+    async def _run_once(self) -> int:
+        self.process = await asyncio.create_subprocess_exec(
+            *(self.program or (sys.executable, "-m", f"services.{self.name}")),
+            env=self.environment,
+            # Its end tells the child that the supervisor is gone, however that came about.
+            stdin=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert self.process.stderr is not None
+        relaying = asyncio.create_task(self._relay(self.process.stderr))
+        try:
+            return await self.process.wait()
+        finally:
+            # What it started itself may hold the pipe for longer than it lives.
+            await asyncio.wait([relaying], timeout=_RELAY_SECONDS)
+            relaying.cancel()
+
+    async def _relay(self, stream: asyncio.StreamReader) -> None:
+        """Passes on what the service says, and remembers its last lines."""
+        begun = b""
+        while block := await stream.read(_BLOCK_BYTES):
+            with contextlib.suppress(OSError, ValueError):  # nobody reads ours any more; the service must go on
+                sys.stderr.write(block.decode("utf-8", "replace"))
+                sys.stderr.flush()
+            *lines, begun = (begun + block).split(b"\n")
+            begun = begun[-_BLOCK_BYTES:]
+            self.last_lines.extend(line.decode("utf-8", "replace") for line in lines)
+        if begun:
+            self.last_lines.append(begun.decode("utf-8", "replace"))
 
     async def stop(self) -> None:
         """Lets calls under way finish, then ends the process."""
@@ -81,7 +131,7 @@ async def run_processes(
     """Starts the tiers and the gateway as processes, yields when all are healthy, and drains them at the end.
 
     Raises:
-        OSError: A service did not become healthy in time.
+        OSError: A service did not become healthy in time, or ended early several times; its last words are named.
     """
     addresses = _addresses(settings)
     targets = TierTargets(**{name: addresses[name] for name in _TIERS})
@@ -109,7 +159,7 @@ async def run_processes(
     ]
     watchers = [asyncio.create_task(service.run()) for service in services]
     try:
-        await asyncio.gather(*(_wait_healthy(service) for service in services))
+        await asyncio.gather(*(_started(service, watcher) for service, watcher in zip(services, watchers, strict=True)))
         yield Stack(addresses["gateway"], targets, postgres.app_dsn)
     finally:
         for service in reversed(services):
@@ -138,6 +188,20 @@ def _addresses(settings: StackSettings) -> dict[str, str]:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
         ports = [bound.getsockname()[1] for bound in sockets]
     return {name: f"127.0.0.1:{port}" for name, port in zip(names, ports, strict=True)}
+
+
+async def _started(service: _Service, watcher: asyncio.Task[None]) -> None:
+    """Waits until the service serves, or its watcher has given up."""
+    waiting = asyncio.create_task(_wait_healthy(service))
+    try:
+        await asyncio.wait([waiting, watcher], return_when=asyncio.FIRST_COMPLETED)
+        if watcher.done():
+            await watcher  # raises what it has failed with
+        await waiting
+        service.has_served = True
+    finally:
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
 
 
 async def _wait_healthy(service: _Service) -> None:

@@ -20,7 +20,6 @@ from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.hosting import ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
-from services.common.postgres.failure import EmbeddedPostgresError
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
@@ -93,11 +92,11 @@ async def _kept_running(postgres: EmbeddedPostgres) -> AsyncIterator[None]:
 
     async def watch() -> None:
         while True:
-            status = await postgres.wait_exited()
-            _log.error("postgres_died", exit_status=status)
             try:
+                status = await postgres.wait_exited()
+                _log.error("postgres_died", exit_status=status)
                 await postgres.start()
-            except EmbeddedPostgresError:
+            except Exception:  # whatever it is, the next attempt may succeed; nobody else would make one
                 _log.exception("postgres_not_restarted")
                 await asyncio.sleep(_POSTGRES_RESTART_SECONDS)
 
