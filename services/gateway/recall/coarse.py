@@ -103,6 +103,8 @@ class CoarseSearch:
             async with asyncio.timeout(timeout_seconds):
                 value, count = await call()
             report = replace(report, state=TierState.ANSWERED, candidate_count=count)
+            if isinstance(value, EpisodeColumns) and value.is_incomplete:
+                report = replace(report, reason="index incomplete: some turns may be missing")
         except MnemeError as error:
             report = replace(report, reason=str(error.reason))
         except TimeoutError:

@@ -76,6 +76,7 @@ class EpisodeColumns:
     importance: FloatColumn
     session_ids: tuple[str, ...]
     speakers: tuple[str, ...]
+    is_incomplete: bool = False  # the index lacked some of the user's turns, or could not be asked
 
     def __len__(self) -> int:
         """The number of candidates."""
@@ -101,6 +102,7 @@ class EpisodeColumns:
             importance=np.array(response.importances, dtype=np.float32),
             session_ids=tuple(response.session_ids),
             speakers=tuple(response.speakers),
+            is_incomplete=response.degraded,
         )
 
 
@@ -121,9 +123,10 @@ class CoarseResult:
         return bool(asked) and all(r.state is TierState.FAILED for r in asked)
 
     @property
-    def any_failed(self) -> bool:
-        """Whether a tier is missing from the answer."""
-        return any(r.state is TierState.FAILED for r in self.reports)
+    def is_incomplete(self) -> bool:
+        """Whether a tier is missing from the answer, or gave only a part of what it has."""
+        failed = any(r.state is TierState.FAILED for r in self.reports)
+        return failed or (self.episodes is not None and self.episodes.is_incomplete)
 
 
 @dataclass(frozen=True, slots=True)

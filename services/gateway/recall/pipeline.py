@@ -106,7 +106,10 @@ class RecallPipeline:
             reading=reading,
             stage_seconds=clock.stages,
             is_degraded=(
-                is_consistent is False or known_names is None or any(r.state is TierState.FAILED for r in reports)
+                is_consistent is False
+                or known_names is None
+                or coarse.is_incomplete
+                or any(r.state is TierState.FAILED for r in reports)
             ),
             is_consistent=is_consistent,
         )

@@ -66,7 +66,7 @@ async def test_spec_5_10_every_tier_says_what_it_gave() -> None:
         (Tier.SEMANTIC, TierState.ANSWERED, 1),
         (Tier.AGENTIC, TierState.ANSWERED, 2),
     ]
-    assert not result.any_failed
+    assert not result.is_incomplete
 
 
 async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
@@ -109,7 +109,7 @@ async def test_spec_5_10_a_tier_that_fails_is_named_and_the_others_answer(tier: 
     assert (failed.state, failed.reason, failed.candidate_count) == (TierState.FAILED, reason, 0)
     others = [report.state for report in result.reports if report.tier is not tier]
     assert others == [TierState.ANSWERED] * 3
-    assert result.any_failed
+    assert result.is_incomplete
     assert not result.all_failed
 
 
@@ -143,7 +143,7 @@ async def test_spec_5_10_empty_and_failed_are_different() -> None:
     nothing = await search(empty)
     assert nothing.episodes is not None
     assert len(nothing.episodes) == 0
-    assert not nothing.any_failed
+    assert not nothing.is_incomplete
     down = FakeTiers(episodic=FakeClient(search_candidates=StoreUnavailable("episodic")))
     assert (await search(down, replace(QUERY, conversation_id=""))).episodes is None
 
@@ -174,3 +174,13 @@ async def test_columns_keep_what_the_tier_said_of_each_candidate() -> None:
     assert result.episodes is not None
     assert len(result.episodes) == 0
     assert result.episodes.dense.shape == (0,)
+
+
+async def test_spec_5_10_a_tier_whose_index_lacks_turns_says_so() -> None:
+    tiers = full_tiers()
+    tiers.episodic.method("search_candidates").answer = episodic_pb2.SearchCandidatesResponse(degraded=True)
+    result = await search(tiers)
+    report = reports(result)[Tier.EPISODIC]
+    assert (report.state, "index" in report.reason) == (TierState.ANSWERED, True)
+    assert result.is_incomplete
+    assert not result.all_failed
