@@ -1,0 +1,92 @@
+"""Requests and answers of the tests of this tier."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2, status_pb2
+
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2 as pb
+from tests.servicer.episodic.conftest import Client
+
+USER = common_pb2.MESSAGE_ROLE_USER
+
+
+def uid(number: int) -> str:
+    return str(UUID(int=number))
+
+
+def new(number: int, query: str = "", **fields: Any) -> pb.NewEpisode:
+    values: dict[str, Any] = {
+        "episode_id": uid(number),
+        "user_id": "ann",
+        "session_id": "s1",
+        "position": number,
+        "role": USER,
+        "query": query or f"turn number {number}",
+        **fields,
+    }
+    return pb.NewEpisode(**values)
+
+
+async def store(client: Client, *episodes: pb.NewEpisode, **options: Any) -> Sequence[pb.StoreEpisodeResult]:
+    request = pb.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
+    response: Any = await client.call("StoreEpisodes", request, **options)
+    results: Sequence[pb.StoreEpisodeResult] = response.results
+    return results
+
+
+def vector(client: Client, text: str, **changes: Any) -> common_pb2.Vector:
+    values = {"model": client.embedder.fingerprint, "values": client.embedder.vector(text).tolist(), **changes}
+    return common_pb2.Vector(**values)
+
+
+def candidates_request(client: Client, text: str, **fields: Any) -> pb.SearchCandidatesRequest:
+    values = {"user_id": "ann", "query": text, "query_vector": vector(client, text), **fields}
+    return pb.SearchCandidatesRequest(**values)
+
+
+async def candidates(client: Client, text: str, *, tenant: str = "acme", **fields: Any) -> dict[int, Any]:
+    """Candidates by the number of their episode."""
+    response: Any = await client.call("SearchCandidates", candidates_request(client, text, **fields), tenant=tenant)
+    ids = [int.from_bytes(response.episode_ids[at : at + 16], "big") for at in range(0, len(response.episode_ids), 16)]
+    columns = [
+        "dense_scores",
+        "lexical_scores",
+        "dense_ranks",
+        "lexical_ranks",
+        "sessions",
+        "positions",
+        "speaker_indexes",
+        "times",
+        "lengths",
+        "traits",
+        "feedbacks",
+        "importances",
+    ]
+    for name in columns:
+        assert len(getattr(response, name)) == len(ids)
+    found = {}
+    for i, number in enumerate(ids):
+        found[number] = {name: getattr(response, name)[i] for name in columns}
+        found[number]["session"] = response.session_ids[response.sessions[i]]
+        found[number]["speaker"] = response.speakers[response.speaker_indexes[i]]
+    assert len(found) == len(ids), "a candidate came twice"
+    return found
+
+
+async def refused(client: Client, method: str, request: Any, **options: Any) -> tuple[str, str, list[str]]:
+    """Status, reason and field paths of a call that must fail."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await client.call(method, request, **options)
+    info = error_details_pb2.ErrorInfo()
+    bad = error_details_pb2.BadRequest()
+    for key, value in caught.value.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            for detail in status_pb2.Status.FromString(value).details:
+                detail.Unpack(info)
+                detail.Unpack(bad)
+    return caught.value.code().name, info.reason, [violation.field for violation in bad.field_violations]

@@ -1,0 +1,123 @@
+"""What the tier refuses over a real gRPC server, and how it says so."""
+
+import math
+from typing import Any
+
+import pytest
+
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2 as pb
+from services.common.auth import Role
+from tests.servicer.episodic.calls import candidates_request, new, refused, store, uid, vector
+from tests.servicer.episodic.conftest import Client
+
+
+async def test_a_page_token_is_good_for_its_query_alone(client: Client) -> None:
+    await store(client, new(1), new(2))
+    response: Any = await client.call("ListEpisodes", pb.ListEpisodesRequest(user_id="ann", page_size=1))
+    token = response.next_page_token
+    expected = ("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", ["page_token"])
+
+    other_user = pb.ListEpisodesRequest(user_id="bob", page_token=token)
+    assert await refused(client, "ListEpisodes", other_user) == expected
+    same = pb.ListEpisodesRequest(user_id="ann", page_token=token)
+    assert await refused(client, "ListEpisodes", same, tenant="other") == expected
+    assert await refused(client, "ListEpisodes", pb.ListEpisodesRequest(user_id="ann", page_token="x")) == expected
+
+
+async def test_roles_are_enforced(client: Client) -> None:
+    await store(client, new(1))
+    request = pb.StoreEpisodesRequest(episodes=[new(2)])
+    assert (await refused(client, "StoreEpisodes", request, role=Role.READER))[:2] == (
+        "PERMISSION_DENIED",
+        "ROLE_MISSING",
+    )
+    await client.call("SearchCandidates", candidates_request(client, "turn"), role=Role.READER)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason", "field_path"),
+    [
+        ({"user_id": ""}, "INVALID_FIELD", "user_id"),
+        ({"query": " "}, "INVALID_FIELD", "query"),
+        ({"query": "x" * 9_000}, "TEXT_TOO_LONG", "query"),
+        ({"query_vector": None}, "INVALID_VECTOR", "query_vector"),
+        ({"query_vector": {"values": [1.0] * 63}}, "INVALID_VECTOR", "query_vector"),
+        ({"query_vector": {"values": [math.nan] * 64}}, "INVALID_VECTOR", "query_vector"),
+        ({"query_vector": {"model": "another"}}, "INVALID_VECTOR", "query_vector"),
+        ({"lane_limit": 1_001}, "INVALID_FIELD", "lane_limit"),
+        ({"lane_limit": -1}, "INVALID_FIELD", "lane_limit"),
+        ({"neighbour_radius": 6}, "INVALID_FIELD", "neighbour_radius"),
+        ({"neighbour_seeds": 201}, "INVALID_FIELD", "neighbour_seeds"),
+        ({"include_episode_ids": ["x"]}, "INVALID_FIELD", "include_episode_ids[0]"),
+        ({"include_episode_ids": [uid(1)] * 201}, "TOO_MANY_ITEMS", "include_episode_ids"),
+        ({"reader_scope": common_pb2.Scope()}, "UNKNOWN_ENUM_VALUE", "reader_scope.level"),
+    ],
+)
+async def test_a_wrong_candidate_search_names_its_fault(
+    client: Client, changes: dict[str, Any], reason: str, field_path: str
+) -> None:
+    fields = dict(changes)
+    if isinstance(fields.get("query_vector"), dict):
+        fields["query_vector"] = vector(client, "x", **fields["query_vector"])
+    request = candidates_request(client, "x", **fields)
+
+    assert await refused(client, "SearchCandidates", request) == ("INVALID_ARGUMENT", reason, [field_path])
+
+
+@pytest.mark.parametrize(
+    ("method", "request_message", "expected"),
+    [
+        ("StoreEpisodes", pb.StoreEpisodesRequest(), ("INVALID_ARGUMENT", "INVALID_FIELD", ["episodes"])),
+        (
+            "StoreEpisodes",
+            pb.StoreEpisodesRequest(episodes=[new(1)] * 257),
+            ("INVALID_ARGUMENT", "TOO_MANY_ITEMS", ["episodes"]),
+        ),
+        ("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)), ("NOT_FOUND", "NOT_FOUND", [])),
+        (
+            "GetEpisode",
+            pb.GetEpisodeRequest(user_id="ann", episode_id="x"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["episode_id"]),
+        ),
+        (
+            "BatchGetEpisodes",
+            pb.BatchGetEpisodesRequest(user_id="ann"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["episode_ids"]),
+        ),
+        (
+            "ListEpisodes",
+            pb.ListEpisodesRequest(user_id="ann", status="EPISODE_STATUS_UNSPECIFIED"),
+            ("INVALID_ARGUMENT", "UNKNOWN_ENUM_VALUE", ["status"]),
+        ),
+        (
+            "ListEpisodes",
+            pb.ListEpisodesRequest(user_id="ann", page_size=-1),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["page_size"]),
+        ),
+        (
+            "SearchEpisodes",
+            pb.SearchEpisodesRequest(user_id="ann"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["query"]),
+        ),
+        (
+            "RecordFeedback",
+            pb.RecordFeedbackRequest(user_id="ann", request_id="r", episode_ids=[uid(1)], feedback=2),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["feedback"]),
+        ),
+        (
+            "RecordFeedback",
+            pb.RecordFeedbackRequest(user_id="ann", episode_ids=[uid(1)]),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["request_id"]),
+        ),
+        (
+            "RecordAccess",
+            pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1)] * 201),
+            ("INVALID_ARGUMENT", "TOO_MANY_ITEMS", ["episode_ids"]),
+        ),
+    ],
+)
+async def test_a_wrong_request_names_its_fault(
+    client: Client, method: str, request_message: Any, expected: tuple[str, str, list[str]]
+) -> None:
+    assert await refused(client, method, request_message) == expected
