@@ -1,0 +1,83 @@
+"""Errors of the Neo4j driver as Mneme's."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Final
+
+from neo4j import exceptions as neo4j_errors
+
+from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, StoreUnavailable
+
+STORE_NAME: Final = "neo4j"
+
+_RETRY_AFTER_SECONDS: Final = 1.0
+"""What callers are told to wait when the store is unavailable."""
+
+_TIMED_OUT: Final = frozenset(
+    {
+        "Neo.ClientError.Transaction.TransactionTimedOut",
+        "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
+        "Neo.TransientError.Transaction.LockAcquisitionTimeout",
+    }
+)
+_CONTENDED: Final = frozenset(
+    {
+        "Neo.TransientError.Transaction.DeadlockDetected",
+        "Neo.TransientError.Transaction.Outdated",
+        "Neo.TransientError.Transaction.LockClientStopped",
+    }
+)
+_SCHEMA_OUTDATED: Final = frozenset({"Neo.ClientError.Schema.IndexNotFound"})
+
+
+@contextlib.contextmanager
+def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> Iterator[None]:
+    """Turns the driver's errors into Mneme's; put it around every use of a session.
+
+    ======================================================  =====================
+    deadlock, and a constraint that another call violates    `Conflict`
+    a transaction that took too long, `TimeoutError`         `DeadlineExceeded`
+    cannot connect, connection lost, no leader, starting up  `StoreUnavailable`
+    the credentials are refused                              `StoreUnavailable`
+    an index is missing: migrations did not run              `FailedPrecondition`
+    ======================================================  =====================
+
+    Anything else is a fault of ours (a syntax error, a wrong type) and passes through. The driver's text is kept as the
+    cause, for the log, and is not part of the message: it can quote stored values.
+
+    Args:
+        retry_after_seconds: Put into `StoreUnavailable`.
+    """
+    try:
+        yield
+    except neo4j_errors.ConstraintError as error:
+        raise Conflict("the operation conflicts with a concurrent one; try again") from error
+    except neo4j_errors.Neo4jError as error:
+        translated = _translated(error, retry_after_seconds)
+        if translated is None:
+            raise
+        raise translated from error
+    except TimeoutError as error:
+        raise DeadlineExceeded("the graph database did not answer in time") from error
+    except (
+        neo4j_errors.ServiceUnavailable,
+        neo4j_errors.SessionExpired,
+        neo4j_errors.ConnectionPoolError,
+        OSError,
+    ) as error:
+        raise StoreUnavailable(STORE_NAME, retry_after_seconds) from error
+
+
+def _translated(error: neo4j_errors.Neo4jError, retry_after_seconds: float) -> Exception | None:
+    code = error.code or ""
+    if code in _TIMED_OUT:
+        return DeadlineExceeded("the graph database did not answer in time")
+    if code in _CONTENDED:
+        return Conflict("the operation conflicts with a concurrent one; try again")
+    if code in _SCHEMA_OUTDATED:
+        return FailedPrecondition("the graph's indexes are not there; run the migrations")
+    if isinstance(error, neo4j_errors.TransientError | neo4j_errors.AuthError) or error.is_retryable():
+        return StoreUnavailable(STORE_NAME, retry_after_seconds)
+    return None
