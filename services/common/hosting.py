@@ -47,6 +47,10 @@ class HostSettings(BaseSettings):
     postgres_owner_url: str = Field(
         default="", description="PostgreSQL as the owner of the schemas, for migrations. Empty: they are not run."
     )
+    postgres_direct_url: str = Field(
+        default="",
+        description="PostgreSQL past PgBouncer, as the services' role: notices do not pass through transaction mode.",
+    )
     postgres_pool_max: int = Field(default=10, ge=1, le=200, description="Most connections of this service.")
     behind_pgbouncer: bool = Field(default=False, description="The URL leads to PgBouncer in transaction mode.")
     data_dir: Path | None = Field(default=None, description="Folder of the embedded engines and the model.")
@@ -58,6 +62,18 @@ class HostSettings(BaseSettings):
     qdrant_tls_authority: Path | None = Field(
         default=None, description="Authority of the Qdrant server's certificate, PEM. Empty: the public ones."
     )
+    neo4j_url: str = Field(
+        default="",
+        description="Neo4j of the semantic and the agentic tier, neo4j:// or bolt://. Empty: both are in PostgreSQL.",
+    )
+    neo4j_user: str = Field(default="neo4j", description="User of Neo4j; one who may make indexes.")
+    neo4j_password: SecretStr = Field(default=SecretStr(""), description="Password. Empty: the server asks for none.")
+    neo4j_password_file: Path | None = Field(default=None, description="File that holds it instead.")
+    neo4j_database: str = Field(default="neo4j", description="Database of Neo4j.")
+    neo4j_tls_authority: Path | None = Field(
+        default=None, description="Authority of Neo4j's certificate, PEM. Empty: the public ones, with a +s URL."
+    )
+    neo4j_connections_max: int = Field(default=32, ge=1, le=1000, description="Most connections of one tier to Neo4j.")
     embedding_model_dir: Path | None = Field(
         default=None, description="Folder with model.onnx and tokenizer.json to use instead of the packaged model."
     )
