@@ -117,13 +117,20 @@ class RecallPipeline:
     async def _wait(self, principal: Principal, query: RecallQuery, clock: StageClock) -> bool | None:
         if query.written is None:
             return None
+        timeout_seconds = clock.seconds_left * self._settings.consistency_time_share
         with clock.stage("consistency"):
-            return await self._stages.consistency(
-                principal.tenant_id,
-                query.written,
-                [tier for tier in query.tiers if tier is not Tier.SESSION],
-                timeout_seconds=clock.seconds_left * self._settings.consistency_time_share,
-            )
+            try:
+                async with asyncio.timeout(timeout_seconds):
+                    return await self._stages.consistency(
+                        principal.tenant_id,
+                        query.written,
+                        [tier for tier in query.tiers if tier is not Tier.SESSION],
+                        timeout_seconds=timeout_seconds,
+                    )
+            except (StoreUnavailable, DeadlineExceeded, TimeoutError) as error:
+                # The journal is away; the tiers may well answer, and the answer says that it may lack the write.
+                _log.warning("consistency_not_known", error=type(error).__name__)
+                return False
 
     async def _names(self, principal: Principal, query: RecallQuery, clock: StageClock) -> Sequence[str] | None:
         """The names of the user's speakers, None where they cannot be read: the tiers may well answer without."""

@@ -239,3 +239,22 @@ async def test_spec_5_10_without_the_speakers_names_the_tiers_still_answer(failu
     assert recalled.is_degraded
     assert recalled.reading.embedded_query == QUERY.text
     assert all(report.state is not TierState.FAILED for report in recalled.reports)
+
+
+@pytest.mark.parametrize("failure", [StoreUnavailable("gateway"), DeadlineExceeded("late"), None])
+async def test_spec_5_11_without_the_journal_the_tiers_still_answer_and_may_lack_the_write(
+    failure: MnemeError | None,
+) -> None:
+    class UnreachableJournal(FakeJournal):
+        async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
+            await super().is_delivered(tenant_id, span, tiers)
+            if failure is not None:
+                raise failure
+            await asyncio.Event().wait()
+            return True
+
+    query = replace(QUERY, written=SPAN)
+    recalled = await recall(answering_tiers(), query, journal=UnreachableJournal(), deadline_seconds=0.4)
+    assert len(recalled.memories) == 3
+    assert recalled.is_consistent is False
+    assert recalled.is_degraded
