@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 from services.common.embedding.vectors import Vector
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.semantic.config import EvidenceSettings
+from services.semantic.facts.identity import keys_of
 from services.semantic.facts.ledger import FactLedger
-from services.semantic.facts.model import FactCategory, FactDraft, FactId, Statement, StatementId
-from services.semantic.facts.store import FactStore
-from services.semantic.model import InteractionId, Owner, TenantId, UserId
+from services.semantic.facts.model import FactCategory, FactDraft, FactId, FactRecord, Statement, StatementId
+from services.semantic.facts.store import FactStore, FactWriter
+from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, TenantId, UserId
 from tests.support.embedding import HashingEmbedder
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -71,10 +72,28 @@ async def enter(
     scope: Scope = GLOBAL_SCOPE,
     model: str = MODEL,
 ) -> list[FactId]:
-    """Enter statements as the service does, in one block."""
-    async with store.writing(owner) as writer:
+    """Enter statements as the service does, in one work."""
+
+    async def work(writer: FactWriter) -> list[FactId]:
         ledger = FactLedger(owner.user_id, EvidenceSettings(), new_id=new_id, model=model)
         ledger.load(await writer.records(ledger.keys([(s.draft, scope) for s in statements])))
         entered = [ledger.enter(s, scope, vector(s.draft.text)) for s in statements]
         await writer.put(ledger.changes())
-    return entered
+        return entered
+
+    return await store.write(owner, work)
+
+
+async def records(store: FactStore, owner: Owner, draft: FactDraft) -> list[FactRecord]:
+    """What a statement of this draft is weighed against."""
+    return await store.write(owner, lambda writer: writer.records([keys_of(draft, GLOBAL_SCOPE)]))
+
+
+async def add_receipt(store: FactStore, owner: Owner, receipt: Receipt, *, forget_before: datetime) -> None:
+    """Keep one answer."""
+    await store.write(owner, lambda writer: writer.add_receipt(receipt, forget_before=forget_before))
+
+
+async def find_receipt(store: FactStore, owner: Owner, request: RequestKey) -> Receipt | None:
+    """The answer kept for a request."""
+    return await store.write(owner, lambda writer: writer.receipt(request))

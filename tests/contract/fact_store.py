@@ -7,9 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from services.common.errors import NotFound
+from services.common.errors import Conflict, NotFound
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
-from services.semantic.facts.identity import keys_of
 from services.semantic.facts.model import (
     ExtractionResult,
     FactCategory,
@@ -17,7 +16,7 @@ from services.semantic.facts.model import (
     FactStatus,
     ScoredFact,
 )
-from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore
+from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore, FactWriter
 from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
 from tests.contract.fact_samples import (
     ANN,
@@ -25,10 +24,13 @@ from tests.contract.fact_samples import (
     BO,
     DAY_ONE,
     MODEL,
+    add_receipt,
     enter,
+    find_receipt,
     likes,
     lives_in,
     new_id,
+    records,
     said,
     vector,
 )
@@ -88,23 +90,36 @@ class FactStoreContract:
     async def test_records_come_with_their_statements_and_their_topic(self, store: FactStore) -> None:
         statements = [said(lives_in("Leeds")), said(lives_in("York"), day=1), said(likes("tea"))]
         ids = await enter(store, ANN, statements)
-        async with store.writing(ANN) as writer:
-            records = await writer.records([keys_of(lives_in("York"), GLOBAL_SCOPE)])
-        assert [record.fact_id for record in records] == sorted(ids[:2])
-        assert {record.statements for record in records} == {(statements[0],), (statements[1],)}
+        found = await records(store, ANN, lives_in("York"))
+        assert [record.fact_id for record in found] == sorted(ids[:2])
+        assert {record.statements for record in found} == {(statements[0],), (statements[1],)}
 
-    async def test_nothing_is_written_when_a_block_fails(self, store: FactStore) -> None:
+    async def test_what_a_work_returns_is_returned(self, store: FactStore) -> None:
+        answer = object()
+
+        async def work(_writer: FactWriter) -> object:
+            return answer
+
+        assert await store.write(ANN, work) is answer
+
+    @pytest.mark.parametrize("failure", [RuntimeError("of the work"), Conflict("of the work")])
+    async def test_a_work_that_fails_writes_nothing_and_its_error_comes_out_unchanged(
+        self, store: FactStore, failure: Exception
+    ) -> None:
         interaction_id = InteractionId(new_id())
-        with pytest.raises(RuntimeError):
-            async with store.writing(ANN) as writer:
-                await writer.add_extracted([ExtractionResult(interaction_id, ())])
-                raise RuntimeError
+
+        async def work(writer: FactWriter) -> None:
+            await writer.add_extracted([ExtractionResult(interaction_id, ())])
+            raise failure
+
+        with pytest.raises(type(failure)) as raised:
+            await store.write(ANN, work)
+        assert raised.value is failure
         assert await store.extracted(ANN, [interaction_id]) == {}
 
     async def test_extracted_interactions_are_known(self, store: FactStore) -> None:
         known = ExtractionResult(InteractionId(new_id()), (FactId(new_id()), FactId(new_id())))
-        async with store.writing(ANN) as writer:
-            await writer.add_extracted([known])
+        await store.write(ANN, lambda writer: writer.add_extracted([known]))
         unknown = InteractionId(new_id())
         assert await store.extracted(ANN, [known.interaction_id, unknown]) == {known.interaction_id: known}
         assert await store.extracted(BO, [known.interaction_id]) == {}
@@ -112,23 +127,19 @@ class FactStoreContract:
 
     async def test_receipts_are_of_one_principal(self, store: FactStore) -> None:
         request = RequestKey("key-1", "r1", "digest")
-        async with store.writing(ANN) as writer:
-            await writer.add_receipt(Receipt(request, "answer", DAY_ONE), forget_before=DAY_ONE)
-        async with store.writing(ANN) as writer:
-            kept = await writer.receipt(RequestKey("key-1", "r1", "another digest"))
-            assert kept == Receipt(request, "answer", DAY_ONE)
-            assert await writer.receipt(RequestKey("key-2", "r1", "digest")) is None
-        async with store.writing(ANN_ELSEWHERE) as writer:
-            assert await writer.receipt(request) is None
+        receipt = Receipt(request, "answer", DAY_ONE)
+        await add_receipt(store, ANN, receipt, forget_before=DAY_ONE)
+        assert await find_receipt(store, ANN, RequestKey("key-1", "r1", "another digest")) == receipt
+        assert await find_receipt(store, ANN, RequestKey("key-2", "r1", "digest")) is None
+        assert await find_receipt(store, ANN_ELSEWHERE, request) is None
 
     async def test_old_receipts_go(self, store: FactStore) -> None:
         old, new = RequestKey("k", "old", ""), RequestKey("k", "new", "")
-        async with store.writing(ANN) as writer:
-            await writer.add_receipt(Receipt(old, "", DAY_ONE), forget_before=DAY_ONE)
-            later = DAY_ONE + timedelta(days=8)
-            await writer.add_receipt(Receipt(new, "", later), forget_before=DAY_ONE + timedelta(days=1))
-            assert await writer.receipt(old) is None
-            assert await writer.receipt(new) is not None
+        await add_receipt(store, ANN, Receipt(old, "", DAY_ONE), forget_before=DAY_ONE)
+        later = DAY_ONE + timedelta(days=8)
+        await add_receipt(store, ANN, Receipt(new, "", later), forget_before=DAY_ONE + timedelta(days=1))
+        assert await find_receipt(store, ANN, old) is None
+        assert await find_receipt(store, ANN, new) == Receipt(new, "", later)
 
     async def test_lists_are_in_order_and_pages_join(self, store: FactStore) -> None:
         days = [5, 1, 3, 3, 2]
@@ -208,8 +219,7 @@ class FactStoreContract:
                 await store.get(other, fact_id)
             assert await store.list_facts(other, which=FactFilter(), after=None, limit=5) == []
             assert await search(store, "tea", owner=other) == []
-            async with store.writing(other) as writer:
-                assert await writer.records([keys_of(likes("tea"), GLOBAL_SCOPE)]) == []
+            assert await records(store, other, likes("tea")) == []
 
     async def test_writers_of_one_user_wait_for_each_other(self, store: FactStore) -> None:
         batches = [[said(likes("tea"), day=i), said(lives_in(f"City{i}"), day=i)] for i in range(8)]
@@ -223,13 +233,12 @@ class FactStoreContract:
         entered = asyncio.Event()
         interaction_id = InteractionId(new_id())
 
-        async def write() -> None:
-            async with store.writing(ANN) as writer:
-                await writer.add_extracted([ExtractionResult(interaction_id, ())])
-                entered.set()
-                await asyncio.Event().wait()
+        async def work(writer: FactWriter) -> None:
+            await writer.add_extracted([ExtractionResult(interaction_id, ())])
+            entered.set()
+            await asyncio.Event().wait()
 
-        task = asyncio.create_task(write())
+        task = asyncio.create_task(store.write(ANN, work))
         await entered.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from services.common.errors import Conflict
 from services.common.turns import MessageRole
 from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, TenantId, UserId
 from services.semantic.profile.model import Observation, Preferences, Profile
-from services.semantic.profile.store import ProfileStore
+from services.semantic.profile.store import ProfileStore, ProfileWriter
 from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, new_id
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
@@ -37,6 +38,10 @@ def observed(owner: Owner = ANN, *, hours: float = 0, **fields: object) -> Obser
     return replace(observation, **fields)  # type: ignore[arg-type]
 
 
+async def put(store: ProfileStore, preferences: Preferences, *, etag: str, update_time: datetime = START) -> None:
+    await store.write(ANN, lambda writer: writer.put_preferences(preferences, etag=etag, update_time=update_time))
+
+
 class ProfileStoreContract:
     """Subclass it with a fixture `store` that returns a fresh `ProfileStore`."""
 
@@ -44,28 +49,48 @@ class ProfileStoreContract:
         assert await store.get(ANN) == Profile(user_id=UserId("ann"))
 
     async def test_preferences_are_read_as_they_were_written(self, store: ProfileStore) -> None:
-        async with store.writing(ANN) as writer:
-            await writer.put_preferences(Preferences(language="de"), etag="e1", update_time=START)
-        async with store.writing(ANN) as writer:
-            assert (await writer.get()).etag == "e1"
-            await writer.put_preferences(PREFERENCES, etag="e2", update_time=START + timedelta(days=1))
+        await put(store, Preferences(language="de"), etag="e1")
+        assert (await store.write(ANN, lambda writer: writer.get())).etag == "e1"
+        await put(store, PREFERENCES, etag="e2", update_time=START + timedelta(days=1))
         profile = await store.get(ANN)
         assert (profile.preferences, profile.etag) == (PREFERENCES, "e2")
         assert profile.update_time == START + timedelta(days=1)
 
-    async def test_nothing_is_written_when_a_block_fails(self, store: ProfileStore) -> None:
-        with pytest.raises(RuntimeError):
-            async with store.writing(ANN) as writer:
-                await writer.put_preferences(PREFERENCES, etag="e1", update_time=START)
-                raise RuntimeError
+    async def test_what_a_work_returns_is_returned(self, store: ProfileStore) -> None:
+        answer = object()
+
+        async def work(_writer: ProfileWriter) -> object:
+            return answer
+
+        assert await store.write(ANN, work) is answer
+
+    @pytest.mark.parametrize("failure", [RuntimeError("of the work"), Conflict("of the work")])
+    async def test_a_work_that_fails_writes_nothing_and_its_error_comes_out_unchanged(
+        self, store: ProfileStore, failure: Exception
+    ) -> None:
+        async def work(writer: ProfileWriter) -> None:
+            await writer.put_preferences(PREFERENCES, etag="e1", update_time=START)
+            raise failure
+
+        with pytest.raises(type(failure)) as raised:
+            await store.write(ANN, work)
+        assert raised.value is failure
         assert (await store.get(ANN)).etag == ""
+
+    async def test_works_on_one_user_wait_for_each_other(self, store: ProfileStore) -> None:
+        async def count(writer: ProfileWriter) -> None:
+            present = await writer.get()
+            later = Preferences(other={"count": str(int(present.preferences.other.get("count", "0")) + 1)})
+            await writer.put_preferences(later, etag="e", update_time=START)
+
+        await asyncio.gather(*(store.write(ANN, count) for _ in range(8)))
+        assert (await store.get(ANN)).preferences.other == {"count": "8"}
 
     async def test_receipts_are_kept(self, store: ProfileStore) -> None:
         receipt = Receipt(RequestKey("k", "r", "d"), "answer", START)
-        async with store.writing(ANN) as writer:
-            await writer.add_receipt(receipt, forget_before=START)
-            assert await writer.receipt(RequestKey("k", "r", "other")) == receipt
-            assert await writer.receipt(RequestKey("k", "r2", "d")) is None
+        await store.write(ANN, lambda writer: writer.add_receipt(receipt, forget_before=START))
+        assert await store.write(ANN, lambda writer: writer.receipt(RequestKey("k", "r", "other"))) == receipt
+        assert await store.write(ANN, lambda writer: writer.receipt(RequestKey("k", "r2", "d"))) is None
 
     async def test_interactions_are_counted(self, store: ProfileStore) -> None:
         batch = [
@@ -117,8 +142,7 @@ class ProfileStoreContract:
 
     async def test_tenants_are_apart(self, store: ProfileStore) -> None:
         one = observed()
-        async with store.writing(ANN) as writer:
-            await writer.put_preferences(PREFERENCES, etag="e1", update_time=START)
+        await put(store, PREFERENCES, etag="e1")
         await store.observe(ANN.tenant_id, [one])
         assert await store.get(ANN_ELSEWHERE) == Profile(user_id=UserId("ann"))
         assert await store.observe(TenantId("globex"), [one]) == 1

@@ -8,13 +8,11 @@ from datetime import timedelta
 import pytest
 
 from services.common.postgres.server import EmbeddedPostgres
-from services.common.scope import GLOBAL_SCOPE
 from services.semantic.config import EvidenceSettings
-from services.semantic.facts.identity import keys_of
 from services.semantic.facts.store import FactFilter, FactStore
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from tests.contract.fact_drivers import semantic_pool
-from tests.contract.fact_samples import ANN, DAY_ONE, enter, lives_in, said
+from tests.contract.fact_samples import ANN, DAY_ONE, enter, lives_in, records, said
 from tests.contract.fact_store import FactStoreContract
 
 
@@ -34,12 +32,11 @@ async def test_a_long_topic_costs_each_statement_the_same(
         store = PostgresFactStore(pool, EvidenceSettings(topic_facts_max=topic_facts_max))
         for day, town in enumerate(towns):
             await enter(store, ANN, [said(lives_in(town), day=day)])
-        async with store.writing(ANN) as writer:
-            records = await writer.records([keys_of(lives_in("elsewhere"), GLOBAL_SCOPE)])
+        found = await records(store, ANN, lives_in("elsewhere"))
         facts = {f.object: f for f in await store.list_facts(ANN, which=FactFilter(), after=None, limit=100)}
 
-    assert len([record for record in records if not record.is_context]) == min(topic_facts_max, 21)
-    assert len(records) <= topic_facts_max + 6
+    assert len([record for record in found if not record.is_context]) == min(topic_facts_max, 21)
+    assert len(found) <= topic_facts_max + 6
     # What was settled stays settled, however few facts are loaded.
     ends = {town: fact.valid_to_time for town, fact in facts.items()}
     assert ends.pop("town20") is None

@@ -131,7 +131,9 @@ class FactService:
         now = self._clock.now()
         statement = Statement(StatementId(self._ids.new_id()), now, command.draft, command.derived_from)
         [vector] = await self._embedder.embed([command.draft.text])
-        async with self._store.writing(command.owner) as writer:
+        forget_before = now - timedelta(seconds=self._settings.receipt_retention_seconds)
+
+        async def enter(writer: FactWriter) -> Fact:
             answer = await _answer_before(writer, command.request)
             if answer is not None:
                 return fact_from_json(answer)
@@ -139,9 +141,10 @@ class FactService:
             fact_id = ledger.enter(statement, command.scope, vector)
             await writer.put(ledger.changes())
             fact = ledger.state(fact_id)
-            forget_before = now - timedelta(seconds=self._settings.receipt_retention_seconds)
             await writer.add_receipt(Receipt(command.request, fact_to_json(fact), now), forget_before=forget_before)
-        return fact
+            return fact
+
+        return await self._store.write(command.owner, enter)
 
     async def get(self, owner: Owner, fact_id: FactId) -> Fact:
         """A fact with its versions.
@@ -183,7 +186,7 @@ class FactService:
     async def _extract_of_user(
         self, owner: Owner, sources: Sequence[SourceInteraction]
     ) -> Mapping[InteractionId, ExtractionResult]:
-        known = dict(await self._store.extracted(owner, [s.interaction_id for s in sources]))
+        known = await self._store.extracted(owner, [s.interaction_id for s in sources])
         fresh = [source for source in sources if source.interaction_id not in known]
         if not fresh:
             return known
@@ -192,13 +195,15 @@ class FactService:
         # The model runs before the lock is taken, so that a slow batch does not hold up the user's other writes.
         texts = list(dict.fromkeys(draft.text for one in read for draft in one.drafts))
         vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
-        async with self._store.writing(owner) as writer:
-            known.update(await writer.extracted([one.source.interaction_id for one in read]))
-            new = [one for one in read if one.source.interaction_id not in known]
+
+        async def store(writer: FactWriter) -> Mapping[InteractionId, ExtractionResult]:
+            meanwhile = await writer.extracted([one.source.interaction_id for one in read])
+            new = [one for one in read if one.source.interaction_id not in meanwhile]
             results = await self._store_read(writer, owner, new, vectors)
             await writer.add_extracted(results)
-        known.update({result.interaction_id: result for result in results})
-        return known
+            return {**meanwhile, **{result.interaction_id: result for result in results}}
+
+        return {**known, **await self._store.write(owner, store)}
 
     async def _store_read(
         self, writer: FactWriter, owner: Owner, read: Sequence[_Read], vectors: Mapping[str, Vector]

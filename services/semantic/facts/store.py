@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from services.common.embedding.vectors import Vector
 from services.common.scope import Scope
@@ -22,6 +21,8 @@ from services.semantic.facts.model import (
     Statement,
 )
 from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class FactChange:
 
 
 class FactWriter(Protocol):
-    """Writes to one user's facts; visible to others all at once when the block ends without an error."""
+    """Writes to one user's facts; visible to others all at once when the work ends without an error."""
 
     async def receipt(self, request: RequestKey) -> Receipt | None:
         """The answer given to this principal and request id before, with the digest of that request; or None."""
@@ -94,22 +95,24 @@ class FactWriter(Protocol):
 class FactStore(Protocol):
     """Keeps facts, their evidence and vectors. Every method must see the owner's rows alone."""
 
-    def writing(self, owner: Owner) -> AbstractAsyncContextManager[FactWriter]:
-        """A block of writes to one user's facts, all or nothing.
+    async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
+        """Runs `work` on one user's facts, all or nothing, and returns what it returns.
 
-        Blocks of one user must run one after the other, also across processes: what one reads in its block cannot
-        change until it ends.
+        Works on one user must run one after the other, also across processes: what one reads cannot change until it
+        ends. The driver may run `work` again from its beginning after a transient failure, so it must change nothing
+        but what it writes through its writer.
 
         Raises:
-            Conflict: Another block got in the way; nothing was written, and the caller may try again.
+            Conflict: Another work got in the way; nothing was written, and the caller may try again.
             StoreUnavailable: The engine cannot be reached.
+            Exception: Whatever `work` raises, unchanged; nothing was written.
         """
         ...
 
     async def extracted(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
     ) -> Mapping[InteractionId, ExtractionResult]:
-        """As in `FactWriter`, outside of a block: what is found stays true, what is not may come meanwhile."""
+        """As in `FactWriter`, outside of a work: what is found stays true, what is not may come meanwhile."""
         ...
 
     async def get(self, owner: Owner, fact_id: FactId) -> Fact:

@@ -19,7 +19,7 @@ from services.semantic.profile.model import (
     profile_from_json,
     profile_to_json,
 )
-from services.semantic.profile.store import ProfileStore
+from services.semantic.profile.store import ProfileStore, ProfileWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,9 @@ class ProfileService:
             InvalidArgument: The request id was used for something else.
         """
         now = self._clock.now()
-        async with self._store.writing(command.owner) as writer:
+        forget_before = now - timedelta(seconds=self._settings.receipt_retention_seconds)
+
+        async def change(writer: ProfileWriter) -> Profile:
             receipt = await writer.receipt(command.request)
             if receipt is not None:
                 return _first_answer(receipt, command.request)
@@ -67,11 +69,11 @@ class ProfileService:
             etag = self._ids.new_id()
             await writer.put_preferences(preferences, etag=etag, update_time=now)
             profile = replace(present, preferences=preferences, etag=etag, update_time=now)
-            forget_before = now - timedelta(seconds=self._settings.receipt_retention_seconds)
-            await writer.add_receipt(
-                Receipt(command.request, profile_to_json(profile), now), forget_before=forget_before
-            )
-        return profile
+            answer = Receipt(command.request, profile_to_json(profile), now)
+            await writer.add_receipt(answer, forget_before=forget_before)
+            return profile
+
+        return await self._store.write(command.owner, change)
 
     async def observe(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
         """Counts interactions into the statistics, each once; how many were new."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from services.semantic.model import Owner, Receipt, RequestKey, TenantId
 from services.semantic.profile.model import Observation, Preferences, Profile
 
+_T = TypeVar("_T")
+
 
 class ProfileWriter(Protocol):
-    """Writes to one user's preferences; visible to others all at once when the block ends without an error."""
+    """Writes to one user's preferences; visible to others all at once when the work ends without an error."""
 
     async def receipt(self, request: RequestKey) -> Receipt | None:
         """The answer given to this principal and request id before, with the digest of that request; or None."""
@@ -34,14 +35,17 @@ class ProfileWriter(Protocol):
 class ProfileStore(Protocol):
     """Keeps profiles. Every method must see the tenant's rows alone."""
 
-    def writing(self, owner: Owner) -> AbstractAsyncContextManager[ProfileWriter]:
-        """A block of writes to one user's preferences, all or nothing.
+    async def write(self, owner: Owner, work: Callable[[ProfileWriter], Awaitable[_T]]) -> _T:
+        """Runs `work` on one user's preferences, all or nothing, and returns what it returns.
 
-        Blocks of one user must run one after the other, also across processes.
+        Works on one user must run one after the other, also across processes: what one reads cannot change until it
+        ends. The driver may run `work` again from its beginning after a transient failure, so it must change nothing
+        but what it writes through its writer.
 
         Raises:
-            Conflict: Another block got in the way; nothing was written, and the caller may try again.
+            Conflict: Another work got in the way; nothing was written, and the caller may try again.
             StoreUnavailable: The engine cannot be reached.
+            Exception: Whatever `work` raises, unchanged; nothing was written.
         """
         ...
 

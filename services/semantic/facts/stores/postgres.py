@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from services.common.errors import NotFound
 from services.common.postgres.tenancy import tenant_transaction
@@ -26,6 +25,8 @@ from services.semantic.facts.stores.postgres_rows import (
 from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
 from services.semantic.stores.postgres import LOCK_USER, find_receipt, keep_receipt
 
+_T = TypeVar("_T")
+
 _SUBJECT: Final = "facts"
 
 
@@ -37,12 +38,11 @@ class PostgresFactStore:
         self._pool = pool
         self._evidence = evidence or EvidenceSettings()
 
-    @contextlib.asynccontextmanager
-    async def writing(self, owner: Owner) -> AsyncIterator[FactWriter]:
-        """A transaction under the user's advisory lock, which ends with it."""
+    async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
+        """A transaction under the user's advisory lock, which ends with it; work runs once."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            yield _PostgresFactWriter(connection, owner, self._evidence)
+            return await work(_PostgresFactWriter(connection, owner, self._evidence))
 
     async def extracted(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeVar
 
 import asyncpg
 
@@ -27,6 +26,8 @@ from services.semantic.profile.model import (
 )
 from services.semantic.profile.store import ProfileWriter
 from services.semantic.stores.postgres import LOCK_USER, find_receipt, keep_receipt
+
+_T = TypeVar("_T")
 
 _SUBJECT: Final = "profile"
 
@@ -112,12 +113,11 @@ class PostgresProfileStore:
         self._pool = pool
         self._peak_hours_max = peak_hours_max
 
-    @contextlib.asynccontextmanager
-    async def writing(self, owner: Owner) -> AsyncIterator[ProfileWriter]:
-        """A transaction under the user's advisory lock, which ends with it."""
+    async def write(self, owner: Owner, work: Callable[[ProfileWriter], Awaitable[_T]]) -> _T:
+        """A transaction under the user's advisory lock, which ends with it; work runs once."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            yield _PostgresProfileWriter(connection, owner, self._peak_hours_max)
+            return await work(_PostgresProfileWriter(connection, owner, self._peak_hours_max))
 
     async def get(self, owner: Owner) -> Profile:
         """The profile in one statement."""
