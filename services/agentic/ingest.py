@@ -77,7 +77,7 @@ class NoteIngest:
     async def _take_of_user(
         self, owner: Owner, sources: Sequence[NoteSource]
     ) -> Mapping[InteractionId, GenerationResult]:
-        known = dict(await self._store.taken(owner, [s.interaction_id for s in sources]))
+        known = await self._store.taken(owner, [s.interaction_id for s in sources])
         fresh = [source for source in sources if source.interaction_id not in known]
         if not fresh:
             return known
@@ -90,10 +90,12 @@ class NoteIngest:
         # The model runs before the lock is taken, so that a slow batch does not hold up the user's other
         # writes.
         vectors = await self._embedder.embed([n.embedded_text for p in prepared for n in p.notes])
-        async with self._store.writing(owner) as writer:
-            known.update(await writer.taken([p.source.interaction_id for p in prepared]))
-            known.update(await self._store_prepared(writer, prepared, vectors, known))
-        return known
+
+        async def work(writer: NoteWriter) -> Mapping[InteractionId, GenerationResult]:
+            taken = await writer.taken([p.source.interaction_id for p in prepared])
+            return {**taken, **await self._store_prepared(writer, prepared, vectors, taken)}
+
+        return {**known, **await self._store.write(owner, work)}
 
     async def _with_questions(self, owner: Owner, sources: Sequence[NoteSource]) -> list[GenerationItem]:
         """Each interaction with what the turn before it asked, be it in this batch or in an earlier one."""
@@ -116,9 +118,9 @@ class NoteIngest:
         writer: NoteWriter,
         prepared: Sequence[_Prepared],
         vectors: Matrix,
-        known: Mapping[InteractionId, GenerationResult],
-    ) -> dict[InteractionId, GenerationResult]:
-        fresh = [p.source.interaction_id not in known for p in prepared]
+        taken: Mapping[InteractionId, GenerationResult],
+    ) -> Mapping[InteractionId, GenerationResult]:
+        fresh = [p.source.interaction_id not in taken for p in prepared]
         keep = np.array([kept for p, kept in zip(prepared, fresh, strict=True) for _ in p.notes], dtype=bool)
         chosen = [p for p, kept in zip(prepared, fresh, strict=True) if kept]
         notes = [note for p in chosen for note in p.notes]

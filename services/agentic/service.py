@@ -156,7 +156,8 @@ class NoteService:
             scope=command.scope,
         )
         vectors = await self._embedder.embed([note.embedded_text])
-        async with self._store.writing(command.owner) as writer:
+
+        async def work(writer: NoteWriter) -> WrittenNote:
             answer = await _answer_before(writer, command.request)
             if answer is not None:
                 return written_note_from_json(answer)
@@ -165,7 +166,9 @@ class NoteService:
             )
             written = WrittenNote(note, tuple(links))
             await self._keep_answer(writer, command.request, written_note_to_json(written), now)
-        return written
+            return written
+
+        return await self._store.write(command.owner, work)
 
     async def get(self, owner: Owner, note_id: NoteId) -> WrittenNote:
         """A note with its strongest links.
@@ -212,13 +215,16 @@ class NoteService:
             InvalidArgument: Both ends are one note, or the request id was used for something else.
         """
         now = self._clock.now()
-        async with self._store.writing(command.owner) as writer:
+
+        async def work(writer: NoteWriter) -> Link:
             answer = await _answer_before(writer, command.request)
             if answer is not None:
                 return link_from_json(answer)
             [link] = await writer.put_links([Link(command.key.canonical, command.strength, now)])
             await self._keep_answer(writer, command.request, link_to_json(link), now)
-        return link
+            return link
+
+        return await self._store.write(command.owner, work)
 
     async def delete_link(self, command: ChangeLink) -> None:
         """Removes a link.
@@ -227,13 +233,16 @@ class NoteService:
             NotFound: There is none of this type between the notes.
             InvalidArgument: The request id was used for something else.
         """
-        async with self._store.writing(command.owner) as writer:
+        key = command.key.canonical
+
+        async def work(writer: NoteWriter) -> None:
             if await _answer_before(writer, command.request) is not None:
                 return
-            key = command.key.canonical
             if not await writer.delete_link(key):
                 raise NotFound("link", f"{key.from_note_id} {key.type.name} {key.to_note_id}")
             await self._keep_answer(writer, command.request, "", self._clock.now())
+
+        await self._store.write(command.owner, work)
 
     async def _keep_answer(self, writer: NoteWriter, request: RequestKey, answer: str, now: datetime) -> None:
         receipt = Receipt(request.principal_id, request.request_id, request.fingerprint, answer, now)

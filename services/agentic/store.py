@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from services.agentic.model import (
     GenerationResult,
@@ -22,6 +21,8 @@ from services.agentic.model import (
 )
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.scope import Scope
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Receipt:
 
 
 class NoteWriter(Protocol):
-    """Writes to one user's notes; visible to others all at once when the block ends without an error."""
+    """Writes to one user's notes; visible to others all at once when the work ends without an error."""
 
     async def receipt(self, principal_id: str, request_id: str) -> Receipt | None:
         """The answer given before, or None."""
@@ -168,15 +169,21 @@ class NoteWriter(Protocol):
 class NoteStore(Protocol):
     """Keeps notes, their vectors and links. Every method must see the owner's rows alone."""
 
-    def writing(self, owner: Owner) -> AbstractAsyncContextManager[NoteWriter]:
-        """A block of writes to one user's notes, all or nothing.
+    async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
+        """Runs work on one user's notes, all or nothing, and returns what it returns.
 
-        Blocks of one user must run one after the other, also across processes: what one reads in its block
-        cannot change until it ends.
+        Works of one user must run one after the other, also across processes: what one reads through its writer
+        cannot change until it ends. After a transient failure a driver may run work again from its beginning, so work
+        must change nothing but what it writes through its writer.
+
+        Args:
+            owner: Whose notes.
+            work: Reads and writes through the writer it is given, which is of no use afterwards.
 
         Raises:
-            Conflict: Another block got in the way; nothing was written, and the caller may try again.
+            Conflict: Another work got in the way; nothing was written, and the caller may try again.
             StoreUnavailable: The engine cannot be reached.
+            Exception: Whatever `work` raises, unchanged; nothing was written.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -15,10 +16,12 @@ from services.agentic.model import (
     NoteId,
     NoteKind,
     Owner,
+    ScoredNote,
     TenantId,
     UserId,
 )
-from services.common.embedding.vectors import Vector
+from services.agentic.store import NoteSearch, NoteStore, WalkSettings
+from services.common.embedding.vectors import Matrix, Vector
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -59,3 +62,42 @@ def angle(degrees: float) -> Vector:
 
 def make_link(one: int, two: int, strength: float, link_type: LinkType = LinkType.RELATED_TO) -> Link:
     return Link(LinkKey(note_id(one), note_id(two), link_type).canonical, strength, NOW)
+
+
+def unit_rows(generator: np.random.Generator, count: int, dimension: int = 8) -> Matrix:
+    """Directions at random."""
+    rows = generator.normal(size=(count, dimension))
+    unit: Matrix = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+async def store_notes(store: NoteStore, owner: Owner, notes: Sequence[Note], vectors: Matrix) -> None:
+    await store.write(owner, lambda writer: writer.add_notes(notes, vectors, model=MODEL))
+
+
+async def add(store: NoteStore, notes: dict[float, Note], owner: Owner = ANN, model: str = MODEL) -> None:
+    """Stores notes by the angles of their vectors."""
+    vectors = np.stack([angle(degrees) for degrees in notes])
+    await store.write(owner, lambda writer: writer.add_notes(list(notes.values()), vectors, model=model))
+
+
+async def connect(store: NoteStore, *links: Link, owner: Owner = ANN) -> list[Link]:
+    return await store.write(owner, lambda writer: writer.put_links(links))
+
+
+async def search(
+    store: NoteStore,
+    degrees: float = 0.0,
+    *,
+    owner: Owner = ANN,
+    reader: Scope = GLOBAL_SCOPE,
+    top_k: int = 10,
+    hops: int = 2,
+    walk: WalkSettings | None = None,
+) -> list[ScoredNote]:
+    chosen = walk or WalkSettings(damping=0.5)
+    return await store.search(owner, NoteSearch(angle(degrees), MODEL, reader, top_k, hops, chosen))
+
+
+def numbers(hits: list[ScoredNote]) -> list[int]:
+    return [int(hit.note.note_id[-12:]) for hit in hits]

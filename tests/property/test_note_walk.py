@@ -16,7 +16,7 @@ from services.agentic.store import NoteSearch, NoteStore, WalkSettings
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from tests.contract.note_drivers import postgres_note_store
-from tests.contract.note_samples import MODEL, angle, make_link, make_note, note_id
+from tests.contract.note_samples import MODEL, angle, connect, make_link, make_note, note_id, store_notes
 
 PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
 WALK = WalkSettings(damping=0.75, seeds_max=1_000, fanout_max=1_000, frontier_max=1_000)
@@ -105,9 +105,9 @@ def _score_of_way(graph: Graph, way: list[int]) -> float:
 
 async def _fill(store: NoteStore, owner: Owner, graph: Graph) -> None:
     notes = [make_note(i, owner, scope=PROJECT if hidden else GLOBAL_SCOPE) for i, hidden in enumerate(graph.hidden)]
-    async with store.writing(owner) as writer:
-        await writer.add_notes(notes, np.stack([angle(degrees) for degrees in graph.angles]), model=MODEL)
-        await writer.put_links([make_link(one, two, strength, kind) for one, two, strength, kind in graph.links])
+    links = [make_link(one, two, strength, kind) for one, two, strength, kind in graph.links]
+    await store_notes(store, owner, notes, np.stack([angle(degrees) for degrees in graph.angles]))
+    await connect(store, *links, owner=owner)
 
 
 def _number(identifier: NoteId) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from services.agentic.model import (
     GenerationResult,
@@ -27,6 +26,8 @@ from services.common.errors import NotFound
 from services.common.postgres.tenancy import tenant_connection, tenant_transaction
 from services.common.postgres.types import Pool
 
+_T = TypeVar("_T")
+
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
 SCHEMA: Final = "agentic"
 
@@ -38,12 +39,11 @@ class PostgresNoteStore:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
         self._pool = pool
 
-    @contextlib.asynccontextmanager
-    async def writing(self, owner: Owner) -> AsyncIterator[NoteWriter]:
-        """A transaction under the user's advisory lock, which ends with it."""
+    async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
+        """Runs work, once, in a transaction under the user's advisory lock, which ends with it."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(sql.LOCK_USER, owner.tenant_id, owner.user_id)
-            yield PostgresNoteWriter(connection, owner)
+            return await work(PostgresNoteWriter(connection, owner))
 
     async def taken(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
