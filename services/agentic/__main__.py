@@ -13,12 +13,21 @@ from services.common.rpc.server import ServiceBinding
 @contextlib.asynccontextmanager
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
-    if settings.postgres_owner_url:
-        await migrate_agentic(settings.postgres_owner_url)
     resources = AgenticResources(
         embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
     )
-    async with open_agentic(await assembly.pool(), resources) as tier:
+    if settings.neo4j_url:
+        from services.agentic.app import migrate_agentic_graph, open_agentic_graph
+
+        graph = await assembly.graph()
+        if settings.neo4j_migrate:
+            await migrate_agentic_graph(graph)
+        async with open_agentic_graph(graph, resources) as tier:
+            yield [tier.binding]
+        return
+    if settings.postgres_owner_url:
+        await migrate_agentic(settings.postgres_owner_url)
+    async with open_agentic(await assembly.pool(vectors=True), resources) as tier:
         yield [tier.binding]
 
 

@@ -45,9 +45,11 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
     from services.cli.stack import StackSettings, run_stack
     from services.common.datadir import DataDirError
     from services.common.embedding.errors import ModelUnavailableError
+    from services.common.errors import MnemeError
     from services.common.hosting import HostSettings, InsecureListenError
     from services.common.logging import configure_logging
     from services.common.postgres.failure import EmbeddedPostgresError
+    from services.common.postgres.migrations import MigrationError
     from services.common.telemetry import TelemetrySettings, configure_telemetry
 
     configure_logging(level=options.log_level)
@@ -65,6 +67,15 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
             exit_stack.push_async_callback(asyncio.to_thread, configure_telemetry(exporting).shutdown)
         try:
             stack = await exit_stack.enter_async_context(run_stack(settings))
-        except (DataDirError, EmbeddedPostgresError, InsecureListenError, ModelUnavailableError, OSError) as error:
+        except (
+            DataDirError,
+            EmbeddedPostgresError,
+            InsecureListenError,
+            MigrationError,
+            MnemeError,
+            ModelUnavailableError,
+            OSError,
+            ValueError,
+        ) as error:
             raise StackStartError(str(error)) from error
         yield stack.gateway_target

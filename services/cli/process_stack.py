@@ -17,6 +17,7 @@ import structlog
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from pydantic import SecretStr
 
+from services.cli.engines import Database
 from services.cli.stack_model import Stack, StackSettings
 from services.common.hosting import HostSettings
 from services.common.main import STOP_ON_EOF_VARIABLE
@@ -24,7 +25,6 @@ from services.gateway.config import TierTargets
 
 if TYPE_CHECKING:
     from services.common.datadir import DataDir
-    from services.common.postgres.server import EmbeddedPostgres
 
 _log = structlog.get_logger(__name__)
 
@@ -126,7 +126,7 @@ class _Service:
 
 @contextlib.asynccontextmanager
 async def run_processes(
-    settings: StackSettings, data_dir: DataDir, postgres: EmbeddedPostgres, secret: bytes
+    settings: StackSettings, data_dir: DataDir, database: Database, secret: bytes
 ) -> AsyncIterator[Stack]:
     """Starts the tiers and the gateway as processes, yields when all are healthy, and drains them at the end.
 
@@ -140,7 +140,9 @@ async def run_processes(
         **_variables(settings.host_settings),
         "MNEME_DATA_DIR": str(data_dir.path),
         "MNEME_QDRANT_DIR": str(data_dir.qdrant),
-        "MNEME_POSTGRES_URL": postgres.app_dsn,
+        "MNEME_POSTGRES_URL": database.url,
+        "MNEME_POSTGRES_DIRECT_URL": database.direct_url,
+        "MNEME_POSTGRES_OWNER_URL": "",  # the schemas are up to date
         "MNEME_SERVICE_SECRET": secret.decode(),
         **{f"MNEME_{name.upper()}_TARGET": addresses[name] for name in _TIERS},
         # The tiers stay on loopback, and a certificate is made for the name that clients call the gateway by.
@@ -160,7 +162,7 @@ async def run_processes(
     watchers = [asyncio.create_task(service.run()) for service in services]
     try:
         await asyncio.gather(*(_started(service, watcher) for service, watcher in zip(services, watchers, strict=True)))
-        yield Stack(addresses["gateway"], targets, postgres.app_dsn)
+        yield Stack(addresses["gateway"], targets, database.url)
     finally:
         for service in reversed(services):
             await service.stop()

@@ -1,16 +1,15 @@
-"""All five services on the embedded engines: in one process, or in one process each."""
+"""All five services: in one process, or in one process each."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
-from services.agentic.app import AgenticResources, migrate_agentic, open_agentic
+from services.agentic.app import AgenticResources, AgenticTier, open_agentic
+from services.cli.engines import Database, open_database
 from services.cli.process_stack import run_processes
 from services.cli.stack_model import Stack, StackSettings
 from services.common.clock import Clock, SystemClock
@@ -21,22 +20,17 @@ from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.hosting import ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.postgres.pool import PoolSettings, create_pool
-from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
-from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic, qdrant_server
-from services.gateway.app import GatewayResources, migrate_gateway, open_gateway
+from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
+from services.gateway.app import GatewayResources, open_gateway
 from services.gateway.config import TierTargets
-from services.semantic.app import SemanticResources, migrate_semantic, open_semantic
+from services.semantic.app import SemanticResources, SemanticTier, open_semantic
 from services.session.app import SessionResources, open_session
-
-_log = structlog.get_logger(__name__)
 
 __all__ = ["Stack", "StackSettings", "run_stack"]
 
 SECRET_FILE = "service-secret"  # noqa: S105 - the name of the file
-
-_POSTGRES_RESTART_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -62,57 +56,35 @@ async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
     async with contextlib.AsyncExitStack() as stack:
         data_dir = stack.enter_context(DataDir(settings.data_dir))
         secret = ensure_secret(data_dir.path / SECRET_FILE)
-        postgres = EmbeddedPostgres(data_dir)
+        host_settings = settings.host_settings
         # The model is read while the database starts: each takes about as long as the other.
-        starting = asyncio.create_task(_start_postgres(stack, postgres))
+        starting = asyncio.create_task(stack.enter_async_context(open_database(host_settings, data_dir)))
         try:
             embedder = await asyncio.to_thread(create_embedder, _embedding_settings(settings, data_dir))
         finally:
-            await starting
+            database = await starting
         stack.push_async_callback(embedder.aclose)
         if settings.processes:
             await embedder.aclose()  # each service loads the model that is built by now
-            yield await stack.enter_async_context(run_processes(settings, data_dir, postgres, secret))
+            yield await stack.enter_async_context(run_processes(settings, data_dir, database, secret))
             return
         clock = SystemClock()
         shared = _Shared(settings, embedder, clock, Uuid7Ids(clock), secret)
-        yield await _serve_all(stack, shared, data_dir, postgres.app_dsn)
+        yield await _serve_all(stack, shared, data_dir, database)
 
 
-async def _start_postgres(stack: contextlib.AsyncExitStack, postgres: EmbeddedPostgres) -> None:
-    await stack.enter_async_context(postgres)
-    await stack.enter_async_context(_kept_running(postgres))
-    dsn = postgres.owner_dsn
-    await asyncio.gather(migrate_gateway(dsn), migrate_episodic(dsn), migrate_semantic(dsn), migrate_agentic(dsn))
-
-
-@contextlib.asynccontextmanager
-async def _kept_running(postgres: EmbeddedPostgres) -> AsyncIterator[None]:
-    """Starts the database again when it dies; its address stays the same, and pools connect anew by themselves."""
-
-    async def watch() -> None:
-        while True:
-            try:
-                status = await postgres.wait_exited()
-                _log.error("postgres_died", exit_status=status)
-                await postgres.start()
-            except Exception:  # whatever it is, the next attempt may succeed; nobody else would make one
-                _log.exception("postgres_not_restarted")
-                await asyncio.sleep(_POSTGRES_RESTART_SECONDS)
-
-    watcher = asyncio.create_task(watch())
-    try:
-        yield
-    finally:
-        watcher.cancel()
-        await asyncio.gather(watcher, return_exceptions=True)
-
-
-async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir: DataDir, dsn: str) -> Stack:
+async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir: DataDir, database: Database) -> Stack:
     """Opens the tiers, then the gateway on their addresses."""
+    host_settings = shared.settings.host_settings
 
-    async def pool(name: str, size_max: int) -> Pool:
-        opened = await create_pool(dsn, PoolSettings(size_max=size_max, application_name=f"mneme-{name}"))
+    async def pool(name: str, size_max: int, *, vectors: bool = False) -> Pool:
+        chosen = PoolSettings(
+            size_max=size_max,
+            behind_pgbouncer=host_settings.behind_pgbouncer,
+            application_name=f"mneme-{name}",
+            vectors=vectors,
+        )
+        opened = await create_pool(database.url, chosen)
         stack.push_async_callback(opened.close)
         return opened
 
@@ -123,7 +95,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
     session = await stack.enter_async_context(
         open_session(
             SessionResources(ids=shared.ids, tokens=shared.embedder, **resources),
-            store_url=shared.settings.host_settings.session_store_url,
+            store_url=host_settings.session_store_url,
         )
     )
     episodic = await stack.enter_async_context(
@@ -131,18 +103,10 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             await pool("episodic", 8),
             data_dir.qdrant,
             EpisodicResources(embedder=shared.embedder, **resources),
-            qdrant_server=qdrant_server(shared.settings.host_settings),
+            qdrant_server=qdrant_server(host_settings),
         )
     )
-    semantic = await stack.enter_async_context(
-        open_semantic(
-            await pool("semantic", 8),
-            SemanticResources(embedder=shared.embedder, ids=shared.ids, **resources),
-        )
-    )
-    agentic = await stack.enter_async_context(
-        open_agentic(await pool("agentic", 8), AgenticResources(embedder=shared.embedder, ids=shared.ids, **resources))
-    )
+    semantic, agentic = await _open_graph_tiers(stack, shared, pool)
     targets = TierTargets(
         session=await serve([session.binding], 1),
         episodic=await serve([episodic.binding], 2),
@@ -157,7 +121,38 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             shared.settings.gateway,
         )
     )
-    return Stack(await serve(gateway.bindings, 0), targets, dsn)
+    return Stack(await serve(gateway.bindings, 0), targets, database.url)
+
+
+async def _open_graph_tiers(
+    stack: contextlib.AsyncExitStack, shared: _Shared, pool: Callable[..., Awaitable[Pool]]
+) -> tuple[SemanticTier, AgenticTier]:
+    """The two tiers that are in Neo4j where one is configured, else in PostgreSQL."""
+    resources: dict[str, Any] = {
+        "embedder": shared.embedder,
+        "clock": shared.clock,
+        "ids": shared.ids,
+        "secret": shared.secret,
+    }
+    semantic, agentic = SemanticResources(**resources), AgenticResources(**resources)
+    if not shared.settings.host_settings.neo4j_url:
+        return (
+            await stack.enter_async_context(open_semantic(await pool("semantic", 8, vectors=True), semantic)),
+            await stack.enter_async_context(open_agentic(await pool("agentic", 8, vectors=True), agentic)),
+        )
+    # Imported here: without Neo4j its driver is not loaded.
+    from services.agentic.app import migrate_agentic_graph, open_agentic_graph
+    from services.common.neo4j.hosted import hosted_graph
+    from services.semantic.app import migrate_semantic_graph, open_semantic_graph
+
+    graph = await stack.enter_async_context(hosted_graph(shared.settings.host_settings))
+    if shared.settings.host_settings.neo4j_migrate:
+        await migrate_semantic_graph(graph)
+        await migrate_agentic_graph(graph)
+    return (
+        await stack.enter_async_context(open_semantic_graph(graph, semantic)),
+        await stack.enter_async_context(open_agentic_graph(graph, agentic)),
+    )
 
 
 def _serving(

@@ -74,6 +74,9 @@ class HostSettings(BaseSettings):
         default=None, description="Authority of Neo4j's certificate, PEM. Empty: the public ones, with a +s URL."
     )
     neo4j_connections_max: int = Field(default=32, ge=1, le=1000, description="Most connections of one tier to Neo4j.")
+    neo4j_migrate: bool = Field(
+        default=True, description="Whether services make Neo4j's indexes at their start; else `mneme migrate` does."
+    )
     embedding_model_dir: Path | None = Field(
         default=None, description="Folder with model.onnx and tokenizer.json to use instead of the packaged model."
     )

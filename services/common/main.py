@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 import uvloop
@@ -29,6 +30,9 @@ from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.common.telemetry import TelemetrySettings, configure_telemetry
 
+if TYPE_CHECKING:  # loaded where a Neo4j is configured
+    from services.common.neo4j.graph import Graph
+
 _log = structlog.get_logger(__name__)
 
 STOP_ON_EOF_VARIABLE = "MNEME_STOP_ON_EOF"
@@ -46,8 +50,11 @@ class Assembly:
     secret: bytes
     stack: contextlib.AsyncExitStack  # closes what was opened, last first
 
-    async def pool(self) -> Pool:
-        """Connections of this service.
+    async def pool(self, *, vectors: bool = False) -> Pool:
+        """Connections of this service to PostgreSQL.
+
+        Args:
+            vectors: Whether it keeps vectors there, and so needs pgvector.
 
         Raises:
             SystemExit: No database is configured.
@@ -60,10 +67,17 @@ class Assembly:
                 size_max=self.settings.postgres_pool_max,
                 behind_pgbouncer=self.settings.behind_pgbouncer,
                 application_name=f"mneme-{self.name}",
+                vectors=vectors,
             ),
         )
         self.stack.push_async_callback(pool.close)
         return pool
+
+    async def graph(self) -> Graph:
+        """Connections of this service to the Neo4j that is configured."""
+        from services.common.neo4j.hosted import hosted_graph
+
+        return await self.stack.enter_async_context(hosted_graph(self.settings))
 
     async def embedder(self) -> OnnxEmbedder:
         """The embedding model; takes a second."""

@@ -13,12 +13,21 @@ from services.semantic.app import SemanticResources, migrate_semantic, open_sema
 @contextlib.asynccontextmanager
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
-    if settings.postgres_owner_url:
-        await migrate_semantic(settings.postgres_owner_url)
     resources = SemanticResources(
         embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
     )
-    async with open_semantic(await assembly.pool(), resources) as tier:
+    if settings.neo4j_url:
+        from services.semantic.app import migrate_semantic_graph, open_semantic_graph
+
+        graph = await assembly.graph()
+        if settings.neo4j_migrate:
+            await migrate_semantic_graph(graph)
+        async with open_semantic_graph(graph, resources) as tier:
+            yield tier.bindings
+        return
+    if settings.postgres_owner_url:
+        await migrate_semantic(settings.postgres_owner_url)
+    async with open_semantic(await assembly.pool(vectors=True), resources) as tier:
         yield tier.bindings
 
 

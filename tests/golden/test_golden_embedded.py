@@ -7,9 +7,8 @@ import pytest
 from tests.golden.transcript import Transcript, differences, recorded
 from tests.support.stack import RunningStack
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-
+@pytest.mark.asyncio(loop_scope="session")
 async def test_embedded_engines_answer_as_recorded(stack: RunningStack, user_id: str) -> None:
     answers = await Transcript(stack.target, user_id).replay()
     found = differences(answers, recorded())

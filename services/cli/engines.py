@@ -1,0 +1,88 @@
+"""The engines of a stack: those it brings, or servers that the configuration names."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import structlog
+
+from services.agentic.app import migrate_agentic
+from services.common.datadir import DataDir
+from services.common.hosting import HostSettings
+from services.common.postgres.server import EmbeddedPostgres
+from services.episodic.app import migrate_episodic
+from services.gateway.app import migrate_gateway
+from services.semantic.app import migrate_semantic
+
+_log = structlog.get_logger(__name__)
+
+_RESTART_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """The PostgreSQL of a stack."""
+
+    url: str  # as the services connect
+    direct_url: str  # the same, past PgBouncer where there is one; empty where notices cannot pass
+
+
+@contextlib.asynccontextmanager
+async def open_database(settings: HostSettings, data_dir: DataDir) -> AsyncIterator[Database]:
+    """The PostgreSQL that is configured, else the embedded one; its schemas are brought up to date.
+
+    A server of somebody else's is migrated where the URL of its owner is known.
+
+    Raises:
+        EmbeddedPostgresError: The embedded server does not start.
+        MigrationError: The schemas cannot be brought up to date.
+        OSError: The server cannot be reached.
+    """
+    if settings.postgres_url:
+        if settings.postgres_owner_url:
+            await migrate_schemas(settings.postgres_owner_url, has_graph=bool(settings.neo4j_url))
+        direct = settings.postgres_direct_url or ("" if settings.behind_pgbouncer else settings.postgres_url)
+        yield Database(settings.postgres_url, direct)
+        return
+    embedded = EmbeddedPostgres(data_dir)
+    async with embedded, _kept_running(embedded):
+        await migrate_schemas(embedded.owner_dsn, has_graph=bool(settings.neo4j_url))
+        yield Database(embedded.app_dsn, embedded.app_dsn)
+
+
+async def migrate_schemas(owner_url: str, *, has_graph: bool) -> None:
+    """Brings all schemas up to date; those of the semantic and the agentic tier unless they are in a graph.
+
+    Raises:
+        MigrationError: They cannot be.
+        OSError: The server cannot be reached.
+    """
+    migrations = [migrate_gateway(owner_url), migrate_episodic(owner_url)]
+    if not has_graph:
+        migrations += [migrate_semantic(owner_url), migrate_agentic(owner_url)]
+    await asyncio.gather(*migrations)
+
+
+@contextlib.asynccontextmanager
+async def _kept_running(postgres: EmbeddedPostgres) -> AsyncIterator[None]:
+    """Starts the database again when it dies; its address stays the same, and pools connect anew by themselves."""
+
+    async def watch() -> None:
+        while True:
+            try:
+                status = await postgres.wait_exited()
+                _log.error("postgres_died", exit_status=status)
+                await postgres.start()
+            except Exception:  # whatever it is, the next attempt may succeed; nobody else would make one
+                _log.exception("postgres_not_restarted")
+                await asyncio.sleep(_RESTART_SECONDS)
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
+        await asyncio.gather(watcher, return_exceptions=True)
