@@ -27,7 +27,9 @@ class Database:
     """The PostgreSQL of a stack."""
 
     url: str  # as the services connect
-    direct_url: str  # the same, past PgBouncer where there is one; empty where notices cannot pass
+    direct_url: str = (
+        ""  # past PgBouncer, for notices between gateways; empty where there is no way or no other gateway
+    )
 
 
 @contextlib.asynccontextmanager
@@ -44,13 +46,12 @@ async def open_database(settings: HostSettings, data_dir: DataDir) -> AsyncItera
     if settings.postgres_url:
         if settings.postgres_owner_url:
             await migrate_schemas(settings.postgres_owner_url, has_graph=bool(settings.neo4j_url))
-        direct = settings.postgres_direct_url or ("" if settings.behind_pgbouncer else settings.postgres_url)
-        yield Database(settings.postgres_url, direct)
+        yield Database(settings.postgres_url, settings.notice_url)
         return
     embedded = EmbeddedPostgres(data_dir)
     async with embedded, _kept_running(embedded):
         await migrate_schemas(embedded.owner_dsn, has_graph=bool(settings.neo4j_url))
-        yield Database(embedded.app_dsn, embedded.app_dsn)
+        yield Database(embedded.app_dsn)
 
 
 async def migrate_schemas(owner_url: str, *, has_graph: bool) -> None:

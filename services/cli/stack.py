@@ -117,7 +117,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         open_gateway(
             await pool("gateway", 24),
             targets,
-            GatewayResources(embedder=shared.embedder, ids=shared.ids, **resources),
+            GatewayResources(embedder=shared.embedder, ids=shared.ids, notice_dsn=database.direct_url, **resources),
             shared.settings.gateway,
         )
     )

@@ -17,7 +17,7 @@ class StackSettings:
     host: str = "127.0.0.1"
     port: int = 7700  # of the gateway; the tiers take the four after it. 0: free ports for all
     processes: bool = False  # one process for each service
-    gateway: GatewaySettings = field(default_factory=lambda: GatewaySettings(tells_other_gateways=False))
+    gateway: GatewaySettings = field(default_factory=GatewaySettings)
     host_settings: HostSettings = field(default_factory=HostSettings)  # keys, limits, model; from the environment
     grace_seconds: float = 10.0  # for calls under way at the end
 

@@ -110,6 +110,11 @@ class HostSettings(BaseSettings):
             return None
         return TlsFiles(self.tls_certificate, self.tls_key, self.tls_authority)
 
+    @property
+    def notice_url(self) -> str:
+        """PostgreSQL for notices between gateways: they do not pass PgBouncer, without a way past it gateways poll."""
+        return self.postgres_direct_url or ("" if self.behind_pgbouncer else self.postgres_url)
+
     def without_tls(self) -> HostSettings:
         """The same for a service on loopback that only services of its own machine call."""
         return self.model_copy(update={"tls_certificate": None, "tls_key": None, "tls_authority": None})

@@ -27,8 +27,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,
-        # Notices do not pass through PgBouncer's transaction mode: without a way past it, gateways poll.
-        notice_dsn=settings.postgres_direct_url or ("" if settings.behind_pgbouncer else settings.postgres_url),
+        notice_dsn=settings.notice_url,
     )
     async with open_gateway(
         await assembly.pool(), targets, resources, tls=settings.tls if settings.tier_tls else None
