@@ -84,6 +84,10 @@ class HostSettings(BaseSettings):
     service_secret: SecretStr = Field(default=SecretStr(""), description="Secret of all services, at least 32 bytes.")
     service_secret_file: Path | None = Field(default=None, description="File that holds it instead.")
     api_keys_file: Path | None = Field(default=None, description="API keys. Without it, development mode on loopback.")
+    signed_identities_only: bool = Field(
+        default=False,
+        description="Serve other services alone, on any address: for tiers on other machines than the gateway.",
+    )
     tls_certificate: Path | None = Field(default=None, description="Certificate of this service, PEM.")
     tls_key: Path | None = Field(default=None, description="Its private key, PEM.")
     tls_authority: Path | None = Field(default=None, description="Authority of the other side, PEM: mutual TLS.")
@@ -133,21 +137,30 @@ class HostSettings(BaseSettings):
 
 
 class InsecureListenError(Exception):
-    """A server without API keys would listen where others can reach it."""
+    """A server that lets in whoever calls would listen where others can reach it."""
 
 
 def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, address: str) -> Authenticator:
     """What a server accepts: identities signed with the secret, and API keys or the development principal.
 
+    A tier is called by the gateway alone, which has checked the caller's key: on a network of services it takes signed
+    identities and nothing else, and never sees a key.
+
     Raises:
-        InsecureListenError: There is no key file and the address is not on loopback.
+        InsecureListenError: The address is not on loopback, and the server is told neither of keys nor to serve other
+            services alone; or it is told of both, and which of them is meant cannot be known.
     """
     identities = IdentityVerifier(secret, clock=clock)
+    if settings.signed_identities_only:
+        if settings.api_keys_file is not None:
+            raise InsecureListenError("MNEME_SIGNED_IDENTITIES_ONLY and MNEME_API_KEYS_FILE exclude each other")
+        return Authenticator(identities=identities)
     if settings.api_keys_file is not None:
         return Authenticator(identities=identities, api_keys=ApiKeyRing(settings.api_keys_file, clock=clock))
     if not is_loopback(address):
         raise InsecureListenError(
-            f"without API keys a server listens on loopback only, not on {address}: set MNEME_API_KEYS_FILE"
+            f"without API keys a server listens on loopback only, not on {address}: "
+            "set MNEME_API_KEYS_FILE, or for a tier behind the gateway MNEME_SIGNED_IDENTITIES_ONLY=true"
         )
     return Authenticator(identities=identities, development_principal=DEVELOPMENT_PRINCIPAL)
 

@@ -132,7 +132,7 @@ async def _serve(
                 ids=ids,
             )
         )
-        if settings.api_keys_file is None:
+        if settings.api_keys_file is None and not settings.signed_identities_only:
             _log.warning("development_mode", address=address, hint="no API keys: calls need no credential")
         _log.info("serving", service=name, address=address)
         async with _stopped_by_eof(stop):
