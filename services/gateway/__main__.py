@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator, Sequence
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
 from services.gateway.app import GatewayResources, migrate_gateway, open_gateway
-from services.gateway.config import TierTargets
+from services.gateway.config import GatewaySettings, TierTargets
 
 
 @contextlib.asynccontextmanager
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
+    gateway_settings = assembly.tier_settings(GatewaySettings, "gateway")
     if settings.postgres_owner_url:
         await migrate_gateway(settings.postgres_owner_url)
     targets = TierTargets(
@@ -30,7 +31,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         notice_dsn=settings.notice_url,
     )
     async with open_gateway(
-        await assembly.pool(), targets, resources, tls=settings.tls if settings.tier_tls else None
+        await assembly.pool(), targets, resources, gateway_settings, tls=settings.tls if settings.tier_tls else None
     ) as gateway:
         yield gateway.bindings
 

@@ -6,13 +6,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
-from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
 from services.common.convert import scope_to_proto
 from services.common.errors import MnemeError
@@ -28,6 +27,18 @@ from services.gateway.recall.model import (
 )
 from services.gateway.sessions import SessionAccess
 from services.gateway.upstream import Upstream
+
+_INDEX_INCOMPLETE: Final = "index incomplete: some turns may be missing"
+_SESSION_STORE_AWAY: Final = "session store unavailable: the window is that of one process"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a tier gave."""
+
+    value: Any
+    count: int
+    lacks: str = ""  # what may be missing from it, empty where nothing is
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,7 @@ class CoarseSearch:
             timeout_seconds: For each tier; they are asked concurrently.
         """
         scope = scope_to_proto(query.scope)
-        calls: dict[Tier, Callable[[], Awaitable[tuple[Any, int]]]] = {
+        calls: dict[Tier, Callable[[], Awaitable[_Found]]] = {
             Tier.EPISODIC: lambda: self._episodes(principal, query, scope, lexical_query, vector, timeout_seconds),
             Tier.SEMANTIC: lambda: self._facts(principal, query, scope, vector, timeout_seconds),
             Tier.AGENTIC: lambda: self._notes(principal, query, scope, vector, timeout_seconds),
@@ -89,7 +100,7 @@ class CoarseSearch:
         self,
         tier: Tier,
         query: RecallQuery,
-        call: Callable[[], Awaitable[tuple[Any, int]]],
+        call: Callable[[], Awaitable[_Found]],
         timeout_seconds: float,
     ) -> _Answer:
         if tier not in query.tiers:
@@ -101,10 +112,15 @@ class CoarseSearch:
         value = None
         try:
             async with asyncio.timeout(timeout_seconds):
-                value, count = await call()
-            report = replace(report, state=TierState.ANSWERED, candidate_count=count)
-            if isinstance(value, EpisodeColumns) and value.is_incomplete:
-                report = replace(report, reason="index incomplete: some turns may be missing")
+                found = await call()
+            value = found.value
+            report = TierReport(
+                tier,
+                TierState.ANSWERED,
+                reason=found.lacks,
+                candidate_count=found.count,
+                is_partial=bool(found.lacks),
+            )
         except MnemeError as error:
             report = replace(report, reason=str(error.reason))
         except TimeoutError:
@@ -119,7 +135,7 @@ class CoarseSearch:
         lexical_query: str,
         vector: common_pb2.Vector,
         timeout_seconds: float,
-    ) -> tuple[EpisodeColumns, int]:
+    ) -> _Found:
         request = episodic_pb2.SearchCandidatesRequest(
             user_id=query.user_id,
             query=lexical_query,
@@ -131,7 +147,7 @@ class CoarseSearch:
         )
         response = await self._upstream.episodic.search_candidates(principal, request, timeout_seconds=timeout_seconds)
         columns = EpisodeColumns.from_response(response)
-        return columns, len(columns)
+        return _Found(columns, len(columns), lacks=_INDEX_INCOMPLETE if columns.is_incomplete else "")
 
     async def _facts(
         self,
@@ -140,7 +156,7 @@ class CoarseSearch:
         scope: common_pb2.Scope,
         vector: common_pb2.Vector,
         timeout_seconds: float,
-    ) -> tuple[tuple[facts_pb2.ScoredFact, ...], int]:
+    ) -> _Found:
         request = facts_pb2.SearchFactsRequest(
             user_id=query.user_id,
             query_vector=vector,
@@ -149,7 +165,7 @@ class CoarseSearch:
             top_k=self._settings.fact_limit,
         )
         response = await self._upstream.facts.search(principal, request, timeout_seconds=timeout_seconds)
-        return tuple(response.hits), len(response.hits)
+        return _Found(tuple(response.hits), len(response.hits))
 
     async def _notes(
         self,
@@ -158,7 +174,7 @@ class CoarseSearch:
         scope: common_pb2.Scope,
         vector: common_pb2.Vector,
         timeout_seconds: float,
-    ) -> tuple[tuple[notes_pb2.ScoredNote, ...], int]:
+    ) -> _Found:
         request = notes_pb2.SearchNotesRequest(
             user_id=query.user_id,
             query_vector=vector,
@@ -167,13 +183,13 @@ class CoarseSearch:
             hops=self._settings.note_hops,
         )
         response = await self._upstream.notes.search(principal, request, timeout_seconds=timeout_seconds)
-        return tuple(response.hits), len(response.hits)
+        return _Found(tuple(response.hits), len(response.hits))
 
-    async def _recent_turns(
-        self, principal: Principal, query: RecallQuery, timeout_seconds: float
-    ) -> tuple[tuple[session_pb2.SessionTurn, ...], int]:
+    async def _recent_turns(self, principal: Principal, query: RecallQuery, timeout_seconds: float) -> _Found:
         found = await self._sessions.find(
             principal, query.user_id, query.conversation_id, timeout_seconds=timeout_seconds
         )
-        turns = tuple(found.session.turns) if found else ()
-        return turns, len(turns)
+        if found is None:
+            return _Found((), 0)
+        turns = tuple(found.session.turns)
+        return _Found(turns, len(turns), lacks=_SESSION_STORE_AWAY if found.is_degraded else "")

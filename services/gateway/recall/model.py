@@ -52,9 +52,10 @@ class TierReport:
 
     tier: Tier
     state: TierState
-    reason: str = ""  # why it was skipped or failed
+    reason: str = ""  # why it was skipped or failed, or what its answer may lack
     duration_seconds: float = 0.0
     candidate_count: int = 0
+    is_partial: bool = False  # it answered with less than it should have
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,7 @@ class CoarseResult:
     @property
     def is_incomplete(self) -> bool:
         """Whether a tier is missing from the answer, or gave only a part of what it has."""
-        failed = any(r.state is TierState.FAILED for r in self.reports)
-        return failed or (self.episodes is not None and self.episodes.is_incomplete)
+        return any(r.state is TierState.FAILED or r.is_partial for r in self.reports)
 
 
 @dataclass(frozen=True, slots=True)

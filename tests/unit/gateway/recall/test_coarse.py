@@ -184,3 +184,14 @@ async def test_spec_5_10_a_tier_whose_index_lacks_turns_says_so() -> None:
     assert (report.state, "index" in report.reason) == (TierState.ANSWERED, True)
     assert result.is_incomplete
     assert not result.all_failed
+
+
+async def test_spec_1_6_and_5_10_a_window_from_memory_instead_of_its_store_is_told() -> None:
+    tiers = full_tiers()
+    tiers.session.method("get").answer.degraded = True
+    result = await search(tiers)
+    report = reports(result)[Tier.SESSION]
+    assert (report.state, report.is_partial, "store" in report.reason) == (TierState.ANSWERED, True, True)
+    assert [turn.position for turn in result.recent_turns] == [7]
+    assert result.is_incomplete
+    assert not result.all_failed
