@@ -188,7 +188,8 @@ async def test_spec_5_10_a_tier_whose_index_lacks_turns_says_so() -> None:
 
 async def test_spec_1_6_and_5_10_a_window_from_memory_instead_of_its_store_is_told() -> None:
     tiers = full_tiers()
-    tiers.session.method("get").answer.degraded = True
+    window = session_pb2.Session(session_id="c1", turns=[session_turn(7)])
+    tiers.session.method("get").answer = session_pb2.GetSessionResponse(session=window, degraded=True)
     result = await search(tiers)
     report = reports(result)[Tier.SESSION]
     assert (report.state, report.is_partial, "store" in report.reason) == (TierState.ANSWERED, True, True)
