@@ -14,6 +14,7 @@ from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
 from services.cli.commands.doctor import doctor
 from services.cli.commands.feedback import feedback
+from services.cli.commands.health import health
 from services.cli.commands.import_file import import_file
 from services.cli.commands.keys import keys
 from services.cli.commands.prompt_context import context
@@ -66,7 +67,7 @@ def main(
     )
 
 
-for _command in (up, demo, remember, recall, context, feedback, conversations, transcript, backlog, doctor):
+for _command in (up, demo, remember, recall, context, feedback, conversations, transcript, backlog, doctor, health):
     app.command()(_command)
 app.command("import")(import_file)
 app.command("dead-letters")(dead_letters)

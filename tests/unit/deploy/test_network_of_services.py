@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -33,7 +34,7 @@ async def test_spec_7_1_a_tier_on_a_network_serves_other_services_alone() -> Non
         ids=SequentialIds(),
     )
     async with served as address, open_channel(f"127.0.0.1:{address.rpartition(':')[2]}") as channel:
-        echo = channel.unary_unary(f"/{ECHO}/Echo")
+        echo: Any = channel.unary_unary(f"/{ECHO}/Echo")
         assert await echo(b"hi", metadata=CallMetadata(IdentitySigner(SECRET))(CALLER)) == b"hi"
         forged = CallMetadata(IdentitySigner(b"another secret of at least thirty-two bytes"))(CALLER)
         for metadata in ((), forged, [("authorization", "Bearer mn_0_key")]):
