@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from services.common.errors import NotFound
-from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.tenancy import tenant_connection, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
@@ -76,9 +76,9 @@ class PostgresFactStore:
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter and order in one statement."""
-        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+        async with tenant_connection(self._pool) as connection:
             rows = await connection.fetch(
-                sql.SEARCH,
+                sql.SEARCH_AS_TENANT,
                 owner.tenant_id,
                 owner.user_id,
                 search.model,

@@ -5,6 +5,8 @@ Every one names tenant and user by key, beside row-level security: keys make it 
 
 from typing import Final
 
+from services.common.postgres.tenancy import as_tenant
+
 _PLAIN_COLUMNS: Final = (
     "fact_id, user_id, text, subject, predicate, object, category, confidence, importance, first_observed_time, "
     "last_confirmed_time, valid_from_time, valid_to_time, derived_from, "
@@ -115,3 +117,4 @@ WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3
 ORDER BY embedding <#> $4, fact_id
 LIMIT $8
 """  # noqa: S608 - no input in it
+SEARCH_AS_TENANT: Final = as_tenant(SEARCH)

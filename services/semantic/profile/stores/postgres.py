@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 import asyncpg
 
-from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.tenancy import as_tenant, tenant_connection, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.turns import MessageRole
 from services.semantic.model import Owner, Receipt, RequestKey, TenantId
@@ -38,6 +38,7 @@ FROM (SELECT $1::text AS tenant_id, $2::text AS user_id) k
     LEFT JOIN semantic.profiles p USING (tenant_id, user_id)
     LEFT JOIN semantic.profile_statistics s USING (tenant_id, user_id)
 """
+_GET_ALONE: Final = as_tenant(_GET)
 
 _PUT: Final = """
 INSERT INTO semantic.profiles (tenant_id, user_id, preferences, etag, update_time) VALUES ($1, $2, $3, $4, $5)
@@ -121,8 +122,9 @@ class PostgresProfileStore:
 
     async def get(self, owner: Owner) -> Profile:
         """The profile in one statement."""
-        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            return await _read(connection, owner, self._peak_hours_max)
+        async with tenant_connection(self._pool) as connection:
+            row = await connection.fetchrow(_GET_ALONE, owner.tenant_id, owner.user_id)
+        return _profile(owner, row, self._peak_hours_max)
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
         """Count a batch in one statement."""
@@ -159,7 +161,8 @@ class _PostgresProfileWriter:
 
     async def get(self) -> Profile:
         """The profile as it is now."""
-        return await _read(self._connection, self._owner, self._peak_hours_max)
+        row = await self._connection.fetchrow(_GET, self._owner.tenant_id, self._owner.user_id)
+        return _profile(self._owner, row, self._peak_hours_max)
 
     async def put_preferences(self, preferences: Preferences, *, etag: str, update_time: datetime) -> None:
         """Replace the preferences."""
@@ -168,8 +171,7 @@ class _PostgresProfileWriter:
         )
 
 
-async def _read(connection: Connection, owner: Owner, peak_hours_max: int) -> Profile:
-    row = await connection.fetchrow(_GET, owner.tenant_id, owner.user_id)
+def _profile(owner: Owner, row: asyncpg.Record | None, peak_hours_max: int) -> Profile:
     assert row is not None
     return Profile(
         user_id=owner.user_id,
