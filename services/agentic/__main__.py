@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 
 from services.agentic.app import AgenticResources, migrate_agentic, open_agentic
+from services.agentic.config import AgenticSettings
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
 
@@ -13,6 +14,7 @@ from services.common.rpc.server import ServiceBinding
 @contextlib.asynccontextmanager
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
+    agentic_settings = assembly.tier_settings(AgenticSettings, "agentic")
     resources = AgenticResources(
         embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
     )
@@ -22,12 +24,12 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         graph = await assembly.graph()
         if settings.neo4j_migrate:
             await migrate_agentic_graph(graph)
-        async with open_agentic_graph(graph, resources) as tier:
+        async with open_agentic_graph(graph, resources, agentic_settings) as tier:
             yield [tier.binding]
         return
     if settings.postgres_owner_url:
         await migrate_agentic(settings.postgres_owner_url)
-    async with open_agentic(await assembly.pool(vectors=True), resources) as tier:
+    async with open_agentic(await assembly.pool(vectors=True), resources, agentic_settings) as tier:
         yield [tier.binding]
 
 

@@ -12,16 +12,17 @@ from services.agentic.app import AgenticResources, AgenticTier, open_agentic
 from services.cli.engines import Database, open_database
 from services.cli.process_stack import run_processes
 from services.cli.stack_model import Stack, StackSettings
+from services.cli.tier_settings import TierSettings, read_tier_settings
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import DataDir
 from services.common.embedding.embedder import OnnxEmbedder
-from services.common.embedding.encoder import EncoderSettings
-from services.common.embedding.factory import EmbeddingSettings, create_embedder
+from services.common.embedding.factory import create_embedder
 from services.common.hosting import ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
-from services.common.postgres.pool import PoolSettings, create_pool
+from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
+from services.common.shared_settings import embedding_settings, pool_settings
 from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
 from services.gateway.app import GatewayResources, open_gateway
 from services.gateway.config import TierTargets
@@ -38,6 +39,7 @@ class _Shared:
     """What the services of one process share."""
 
     settings: StackSettings
+    tiers: TierSettings
     embedder: OnnxEmbedder
     clock: Clock
     ids: IdSource
@@ -49,10 +51,12 @@ async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
     """Starts the engines and the services, yields when all of them serve, and drains them at the end.
 
     Raises:
+        SettingsError: The settings' file or a variable cannot be used.
         DataDirError: The data folder is in use or cannot be read.
         OSError: A port is taken.
         ModelUnavailableError: There is no usable embedding model.
     """
+    tiers = read_tier_settings(settings)
     async with contextlib.AsyncExitStack() as stack:
         data_dir = stack.enter_context(DataDir(settings.data_dir))
         secret = ensure_secret(data_dir.path / SECRET_FILE)
@@ -60,7 +64,9 @@ async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
         # The model is read while the database starts: each takes about as long as the other.
         starting = asyncio.create_task(stack.enter_async_context(open_database(host_settings, data_dir)))
         try:
-            embedder = await asyncio.to_thread(create_embedder, _embedding_settings(settings, data_dir))
+            embedder = await asyncio.to_thread(
+                create_embedder, embedding_settings(tiers.source, host_settings, data_dir.path)
+            )
         finally:
             database = await starting
         stack.push_async_callback(embedder.aclose)
@@ -69,7 +75,7 @@ async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
             yield await stack.enter_async_context(run_processes(settings, data_dir, database, secret))
             return
         clock = SystemClock()
-        shared = _Shared(settings, embedder, clock, Uuid7Ids(clock), secret)
+        shared = _Shared(settings, tiers, embedder, clock, Uuid7Ids(clock), secret)
         yield await _serve_all(stack, shared, data_dir, database)
 
 
@@ -78,7 +84,8 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
     host_settings = shared.settings.host_settings
 
     async def pool(name: str, size_max: int, *, vectors: bool = False) -> Pool:
-        chosen = PoolSettings(
+        chosen = pool_settings(
+            shared.tiers.source,
             size_max=size_max,
             behind_pgbouncer=host_settings.behind_pgbouncer,
             application_name=f"mneme-{name}",
@@ -95,6 +102,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
     session = await stack.enter_async_context(
         open_session(
             SessionResources(ids=shared.ids, tokens=shared.embedder, **resources),
+            shared.tiers.session,
             store_url=host_settings.session_store_url,
         )
     )
@@ -103,6 +111,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             await pool("episodic", 8),
             data_dir.qdrant,
             EpisodicResources(embedder=shared.embedder, **resources),
+            shared.tiers.episodic,
             qdrant_server=qdrant_server(host_settings),
         )
     )
@@ -118,7 +127,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             await pool("gateway", 24),
             targets,
             GatewayResources(embedder=shared.embedder, ids=shared.ids, notice_dsn=database.direct_url, **resources),
-            shared.settings.gateway,
+            shared.tiers.gateway,
         )
     )
     return Stack(await serve(gateway.bindings, 0), targets, database.url)
@@ -137,21 +146,25 @@ async def _open_graph_tiers(
     semantic, agentic = SemanticResources(**resources), AgenticResources(**resources)
     if not shared.settings.host_settings.neo4j_url:
         return (
-            await stack.enter_async_context(open_semantic(await pool("semantic", 8, vectors=True), semantic)),
-            await stack.enter_async_context(open_agentic(await pool("agentic", 8, vectors=True), agentic)),
+            await stack.enter_async_context(
+                open_semantic(await pool("semantic", 8, vectors=True), semantic, shared.tiers.semantic)
+            ),
+            await stack.enter_async_context(
+                open_agentic(await pool("agentic", 8, vectors=True), agentic, shared.tiers.agentic)
+            ),
         )
     # Imported here: without Neo4j its driver is not loaded.
     from services.agentic.app import migrate_agentic_graph, open_agentic_graph
     from services.common.neo4j.hosted import hosted_graph
     from services.semantic.app import migrate_semantic_graph, open_semantic_graph
 
-    graph = await stack.enter_async_context(hosted_graph(shared.settings.host_settings))
+    graph = await stack.enter_async_context(hosted_graph(shared.settings.host_settings, shared.tiers.source))
     if shared.settings.host_settings.neo4j_migrate:
         await migrate_semantic_graph(graph)
         await migrate_agentic_graph(graph)
     return (
-        await stack.enter_async_context(open_semantic_graph(graph, semantic)),
-        await stack.enter_async_context(open_agentic_graph(graph, agentic)),
+        await stack.enter_async_context(open_semantic_graph(graph, semantic, shared.tiers.semantic)),
+        await stack.enter_async_context(open_agentic_graph(graph, agentic, shared.tiers.agentic)),
     )
 
 
@@ -171,12 +184,4 @@ def _serving(
         clock=shared.clock,
         ids=shared.ids,
         grace_seconds=settings.grace_seconds,
-    )
-
-
-def _embedding_settings(settings: StackSettings, data_dir: DataDir) -> EmbeddingSettings:
-    return EmbeddingSettings(
-        data_dir=data_dir.path,
-        model_dir=settings.host_settings.embedding_model_dir,
-        encoder=EncoderSettings(intra_op_threads=settings.host_settings.embedding_threads),
     )

@@ -40,6 +40,9 @@ class HostSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="MNEME_", frozen=True, extra="ignore")
 
+    config: Path | None = Field(
+        default=None, description="TOML file with the settings of the services. Empty: variables and defaults alone."
+    )
     listen: str = Field(
         default="", description="Address to listen on, host:port or unix:/path. Empty: the service's own."
     )

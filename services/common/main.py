@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 import uvloop
@@ -18,22 +18,25 @@ import uvloop
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import default_data_dir
 from services.common.embedding.embedder import OnnxEmbedder
-from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.errors import ModelUnavailableError
-from services.common.embedding.factory import EmbeddingSettings, create_embedder
+from services.common.embedding.factory import create_embedder
 from services.common.errors import MnemeError
 from services.common.hosting import HostSettings, InsecureListenError, run_until_signal, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.logging import configure_logging
-from services.common.postgres.pool import PoolSettings, create_pool
+from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
+from services.common.settings_file import SettingsSource
+from services.common.shared_settings import embedding_settings, pool_settings
 from services.common.telemetry import TelemetrySettings, configure_telemetry
 
 if TYPE_CHECKING:  # loaded where a Neo4j is configured
     from services.common.neo4j.graph import Graph
 
 _log = structlog.get_logger(__name__)
+
+_T = TypeVar("_T")
 
 STOP_ON_EOF_VARIABLE = "MNEME_STOP_ON_EOF"
 """Set by a supervisor: the service stops when its standard input ends, so that it never outlives the supervisor."""
@@ -45,10 +48,19 @@ class Assembly:
 
     name: str
     settings: HostSettings
+    source: SettingsSource  # of everything that is not in `settings`
     clock: Clock
     ids: IdSource
     secret: bytes
     stack: contextlib.AsyncExitStack  # closes what was opened, last first
+
+    def tier_settings(self, settings: type[_T], table: str) -> _T:
+        """A service's own settings, from its table of the file and its variables.
+
+        Raises:
+            SettingsError: They cannot be used; all problems at once.
+        """
+        return self.source.load(settings, table)
 
     async def pool(self, *, vectors: bool = False) -> Pool:
         """Connections of this service to PostgreSQL.
@@ -63,7 +75,8 @@ class Assembly:
             sys.exit("MNEME_POSTGRES_URL is not set: a single service needs a database; `mneme up` brings its own")
         pool = await create_pool(
             self.settings.postgres_url,
-            PoolSettings(
+            pool_settings(
+                self.source,
                 size_max=self.settings.postgres_pool_max,
                 behind_pgbouncer=self.settings.behind_pgbouncer,
                 application_name=f"mneme-{self.name}",
@@ -77,15 +90,11 @@ class Assembly:
         """Connections of this service to the Neo4j that is configured."""
         from services.common.neo4j.hosted import hosted_graph
 
-        return await self.stack.enter_async_context(hosted_graph(self.settings))
+        return await self.stack.enter_async_context(hosted_graph(self.settings, self.source))
 
     async def embedder(self) -> OnnxEmbedder:
         """The embedding model; takes a second."""
-        settings = EmbeddingSettings(
-            data_dir=self.data_dir,
-            model_dir=self.settings.embedding_model_dir,
-            encoder=EncoderSettings(intra_op_threads=self.settings.embedding_threads),
-        )
+        settings = embedding_settings(self.source, self.settings, self.data_dir)
         embedder = await asyncio.to_thread(create_embedder, settings)
         self.stack.push_async_callback(embedder.aclose)
         return embedder
@@ -119,8 +128,9 @@ async def _serve(
 ) -> None:
     clock = SystemClock()
     ids = Uuid7Ids(clock)
+    source = SettingsSource.read(settings.config, os.environ)
     async with contextlib.AsyncExitStack() as stack:
-        assembly = Assembly(name, settings, clock, ids, settings.secret(), stack)
+        assembly = Assembly(name, settings, source, clock, ids, settings.secret(), stack)
         bindings = await stack.enter_async_context(open_service(assembly))
         address = await stack.enter_async_context(
             serving(

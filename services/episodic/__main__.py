@@ -8,17 +8,19 @@ from collections.abc import AsyncIterator, Sequence
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
 from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic, qdrant_server
+from services.episodic.config import EpisodicSettings
 
 
 @contextlib.asynccontextmanager
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
+    episodic_settings = assembly.tier_settings(EpisodicSettings, "episodic")
     if settings.postgres_owner_url:
         await migrate_episodic(settings.postgres_owner_url)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
     resources = EpisodicResources(embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret)
     server = qdrant_server(settings)
-    async with open_episodic(await assembly.pool(), folder, resources, qdrant_server=server) as tier:
+    async with open_episodic(await assembly.pool(), folder, resources, episodic_settings, qdrant_server=server) as tier:
         yield [tier.binding]
 
 

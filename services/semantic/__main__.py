@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Sequence
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
 from services.semantic.app import SemanticResources, migrate_semantic, open_semantic
+from services.semantic.config import SemanticSettings
 
 
 @contextlib.asynccontextmanager
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
+    semantic_settings = assembly.tier_settings(SemanticSettings, "semantic")
     resources = SemanticResources(
         embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
     )
@@ -22,12 +24,12 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         graph = await assembly.graph()
         if settings.neo4j_migrate:
             await migrate_semantic_graph(graph)
-        async with open_semantic_graph(graph, resources) as tier:
+        async with open_semantic_graph(graph, resources, semantic_settings) as tier:
             yield tier.bindings
         return
     if settings.postgres_owner_url:
         await migrate_semantic(settings.postgres_owner_url)
-    async with open_semantic(await assembly.pool(vectors=True), resources) as tier:
+    async with open_semantic(await assembly.pool(vectors=True), resources, semantic_settings) as tier:
         yield tier.bindings
 
 

@@ -8,19 +8,21 @@ from collections.abc import AsyncIterator, Sequence
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
 from services.session.app import SessionResources, open_session
+from services.session.config import SessionSettings
 from services.session.tokenizer import load_tokenizer
 
 
 @contextlib.asynccontextmanager
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
+    session_settings = assembly.tier_settings(SessionSettings, "session")
     resources = SessionResources(
         tokens=load_tokenizer(settings.embedding_model_dir),
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,
     )
-    async with open_session(resources, store_url=settings.session_store_url) as tier:
+    async with open_session(resources, session_settings, store_url=settings.session_store_url) as tier:
         yield [tier.binding]
 
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import AsyncIterator
+from typing import Final
 
 from services.common.hosting import HostSettings
 from services.common.neo4j.graph import Graph, Neo4jServer, Neo4jSettings, open_graph
+from services.common.settings_file import SettingsSource
+
+FIELDS_OF_HOST: Final = frozenset({"connections_max"})
+"""Settings of the connections that come from `HostSettings`."""
 
 
 def neo4j_server(settings: HostSettings) -> Neo4jServer:
@@ -28,14 +34,20 @@ def neo4j_server(settings: HostSettings) -> Neo4jServer:
 
 
 @contextlib.asynccontextmanager
-async def hosted_graph(settings: HostSettings) -> AsyncIterator[Graph]:
+async def hosted_graph(settings: HostSettings, source: SettingsSource | None = None) -> AsyncIterator[Graph]:
     """Its connections.
 
+    Args:
+        settings: Where it is.
+        source: Bounds of the connections, from the table `neo4j`; defaults where None.
+
     Raises:
+        SettingsError: The table cannot be used.
         ValueError: The URL is not one of Neo4j's.
         OSError: The file of the password cannot be read.
         MnemeError: `StoreUnavailable` or `FailedPrecondition`, see `open_graph`.
     """
-    pool = Neo4jSettings(connections_max=settings.neo4j_connections_max)
+    given = source.load(Neo4jSettings, "neo4j", without=FIELDS_OF_HOST) if source else Neo4jSettings()
+    pool = dataclasses.replace(given, connections_max=settings.neo4j_connections_max)
     async with open_graph(neo4j_server(settings), pool) as graph:
         yield graph

@@ -1,0 +1,61 @@
+"""Settings of what several services use: the database's connections and the embedding model."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from services.common.embedding.embedder import EmbedderSettings
+from services.common.embedding.encoder import EncoderSettings
+from services.common.embedding.factory import EmbeddingSettings
+from services.common.hosting import HostSettings
+from services.common.postgres.pool import PoolSettings
+from services.common.settings_file import SettingsSource
+
+POOL_FIELDS_OF_HOST: Final = frozenset({"size_max", "behind_pgbouncer", "application_name", "vectors"})
+"""Settings of a pool that come from `HostSettings` or from the service itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingTuning:
+    """How the embedding model is run, whichever it is."""
+
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    """One run of the model."""
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    """How texts are gathered into runs."""
+
+
+def pool_settings(
+    source: SettingsSource, *, size_max: int, application_name: str, behind_pgbouncer: bool, vectors: bool
+) -> PoolSettings:
+    """A service's pool, from the table `postgres`.
+
+    Raises:
+        SettingsError: The table cannot be used.
+    """
+    given = source.load(PoolSettings, "postgres", without=POOL_FIELDS_OF_HOST)
+    return dataclasses.replace(
+        given,
+        size_max=size_max,
+        application_name=application_name,
+        behind_pgbouncer=behind_pgbouncer,
+        vectors=vectors,
+    )
+
+
+def embedding_settings(source: SettingsSource, host: HostSettings, data_dir: Path) -> EmbeddingSettings:
+    """The model and how it is run, from the table `embedding`.
+
+    Raises:
+        SettingsError: The table cannot be used.
+    """
+    tuning = source.load(EmbeddingTuning, "embedding")
+    return EmbeddingSettings(
+        data_dir=data_dir,
+        model_dir=host.embedding_model_dir,
+        encoder=dataclasses.replace(tuning.encoder, intra_op_threads=host.embedding_threads),
+        embedder=tuning.embedder,
+    )
