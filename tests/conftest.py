@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest_plugins = ["tests.support.postgres", "tests.support.redis", "tests.support.stack"]
+pytest_plugins = ["tests.support.neo4j", "tests.support.postgres", "tests.support.redis", "tests.support.stack"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,6 +10,8 @@ from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.ids import IdSource
+from services.common.neo4j.graph import Graph
+from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
@@ -21,12 +23,16 @@ from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.extraction.rules import RuleFactExtractor
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
+from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from services.semantic.facts.vectors import FactEmbedder
 from services.semantic.profile import servicer as profile_servicer
 from services.semantic.profile.service import ProfileService
 from services.semantic.profile.store import ProfileStore
+from services.semantic.profile.stores.neo4j import Neo4jProfileStore
 from services.semantic.profile.stores.postgres import PostgresProfileStore
+from services.semantic.stores.neo4j import COMPONENT
+from services.semantic.stores.neo4j import MIGRATIONS_FOLDER as GRAPH_MIGRATIONS_FOLDER
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 
 
@@ -74,6 +80,26 @@ async def open_semantic(
     chosen = settings or SemanticSettings()
     profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
     yield open_semantic_on(PostgresFactStore(pool, chosen.evidence), profiles, resources, chosen)
+
+
+async def migrate_semantic_graph(graph: Graph) -> None:
+    """Brings the tier's part of a graph up to date.
+
+    Args:
+        graph: The database, as a user who may change its schema.
+    """
+    await migrate_graph(graph, component=COMPONENT, folder=GRAPH_MIGRATIONS_FOLDER)
+
+
+@contextlib.asynccontextmanager
+async def open_semantic_graph(
+    graph: Graph, resources: SemanticResources, settings: SemanticSettings | None = None
+) -> AsyncIterator[SemanticTier]:
+    """The tier on Neo4j, whose indexes and constraints are up to date."""
+    chosen = settings or SemanticSettings()
+    facts = Neo4jFactStore(graph, chosen.evidence, search_candidates=chosen.graph_search_candidates)
+    profiles = Neo4jProfileStore(graph, peak_hours_max=chosen.profile.peak_hours_max)
+    yield open_semantic_on(facts, profiles, resources, chosen)
 
 
 def open_semantic_on(

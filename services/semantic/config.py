@@ -116,5 +116,7 @@ class SemanticSettings:
     use: UseSettings = field(default_factory=UseSettings)
     facts: FactLimits = field(default_factory=FactLimits)
     profile: ProfileLimits = field(default_factory=ProfileLimits)
+    graph_search_candidates: int = 512
+    """Facts that a search takes from Neo4j's vector index: for users with fewer, searches are exact."""
     receipt_retention_seconds: float = 7 * 86_400.0
     """How long the answer to a request id is kept for its repeats."""

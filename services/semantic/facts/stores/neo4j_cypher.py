@@ -1,0 +1,178 @@
+"""Queries of the Neo4j fact store: constants, in which every pattern names the tenant and the user."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+from services.semantic.stores.neo4j import microseconds
+
+# Maps of plain values. Times are integers, vectors stay where they are: both are slow to read.
+_PLAIN: Final[LiteralString] = f"""
+    .fact_id, .user_id, .text, .subject, .predicate, .object, .category, .confidence, .importance, .derived_from,
+    .evidence_count, .status, .merged_into_fact_id, .scope_key, .revision,
+    first_observed_time: {microseconds("f.first_observed_time")},
+    last_confirmed_time: {microseconds("f.last_confirmed_time")},
+    valid_from_time: {microseconds("f.valid_from_time")},
+    valid_to_time: {microseconds("f.valid_to_time")},
+    contradictions: [
+        (f)-[:CONTRADICTS]->(rival:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}}) | rival.fact_id
+    ]
+"""
+_FACT: Final[LiteralString] = f"f {{{_PLAIN}, .versions}}"
+_HIT: Final[LiteralString] = f"f {{{_PLAIN}}}"
+_RECORD: Final[LiteralString] = f"f {{{_PLAIN}, .versions, .identity, .text_identity, .topic}}"
+_STATEMENT: Final[LiteralString] = f"""s {{
+    .statement_id, .text, .category, .confidence, .importance, .subject, .predicate, .object, .interaction_ids,
+    time: {microseconds("s.time")}, valid_from_time: {microseconds("s.valid_from_time")}
+}}"""
+
+# The node is locked until the transaction ends: the next one waits here, and reads what this one has written.
+LOCK_OWNER: Final[LiteralString] = """
+MERGE (o:MnemeFactOwner {tenant_id: $tenant_id, user_id: $user_id})
+SET o.works = coalesce(o.works, 0) + 1
+"""
+
+EXTRACTED: Final[LiteralString] = """
+UNWIND $interaction_ids AS interaction_id
+MATCH (e:MnemeExtraction {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+RETURN e.interaction_id AS interaction_id, e.fact_ids AS fact_ids
+"""
+
+ADD_EXTRACTED: Final[LiteralString] = """
+UNWIND $results AS result
+CREATE (:MnemeExtraction {
+    tenant_id: $tenant_id, user_id: $user_id, interaction_id: result.interaction_id, fact_ids: result.fact_ids
+})
+"""
+
+# Facts by identity and text; all facts, the newest of them, of the topics asked for and of those found; and those
+# that these contradict, marked as context. Each with its newest statements.
+RECORDS: Final[LiteralString] = f"""
+CALL () {{
+    CALL () {{
+        UNWIND $identities AS identity
+        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, identity: identity}})
+        RETURN f
+        UNION
+        UNWIND $texts AS text_identity
+        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, text_identity: text_identity}})
+        RETURN f
+    }}
+    RETURN collect(f) AS found
+}}
+WITH found, $topics + [f IN found WHERE f.topic IS NOT NULL | f.topic] AS topics
+CALL (topics) {{
+    UNWIND topics AS topic
+    WITH DISTINCT topic
+    CALL (topic) {{
+        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, topic: topic}})
+        WHERE f.last_confirmed_time IS NOT NULL
+        RETURN f ORDER BY f.last_confirmed_time DESC, f.fact_id LIMIT $topic_facts_max
+    }}
+    RETURN collect(f) AS of_topics
+}}
+WITH found + of_topics AS known
+CALL (known) {{
+    UNWIND known AS f
+    RETURN DISTINCT f, false AS is_context
+    UNION
+    UNWIND known AS one
+    MATCH (one)-[:CONTRADICTS]->(f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}})
+    WHERE NOT f IN known
+    RETURN DISTINCT f, true AS is_context
+}}
+CALL (f) {{
+    CALL (f) {{
+        MATCH (s:MnemeStatement {{tenant_id: $tenant_id, user_id: $user_id, fact_id: f.fact_id}})
+        WHERE s.time IS NOT NULL
+        RETURN s ORDER BY s.time DESC, s.statement_id DESC LIMIT $statements_max
+    }}
+    RETURN collect({_STATEMENT}) AS statements
+}}
+RETURN {_RECORD} AS fact, is_context, statements
+ORDER BY f.fact_id
+"""
+
+PUT_FACTS: Final[LiteralString] = """
+UNWIND $facts AS row
+MERGE (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id})
+SET f += row.state
+"""
+
+# Kept as 4-byte numbers, which is what the index compares.
+PUT_VECTORS: Final[LiteralString] = """
+UNWIND $vectors AS row
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id})
+SET f.embedding_model = row.model
+WITH f, row
+CALL db.create.setNodeVectorProperty(f, 'embedding', row.vector)
+"""
+
+PUT_STATEMENTS: Final[LiteralString] = """
+UNWIND $statements AS row
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id})
+MERGE (s:MnemeStatement {
+    tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id, statement_id: row.statement_id
+})
+ON CREATE SET s += row.state
+MERGE (s)-[:SUPPORTS]->(f)
+"""
+
+PUT_CONTRADICTIONS: Final[LiteralString] = """
+UNWIND $contradictions AS row
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id})
+CALL (f, row) {
+    MATCH (f)-[link:CONTRADICTS]->(rival:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
+    WHERE NOT rival.fact_id IN row.rivals
+    DELETE link
+}
+CALL (f, row) {
+    UNWIND row.rivals AS rival_id
+    MATCH (rival:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: rival_id})
+    MERGE (f)-[:CONTRADICTS]->(rival)
+}
+"""
+
+GET_FACT: Final[LiteralString] = f"""
+MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, fact_id: $fact_id}})
+RETURN {_FACT} AS fact
+"""
+
+LIST_FACTS: Final[LiteralString] = f"""
+MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}})
+WHERE f.last_confirmed_time <= $after_time AND (f.last_confirmed_time < $after_time OR f.fact_id > $after_fact_id)
+    AND ($category IS NULL OR f.category = $category) AND ($status IS NULL OR f.status = $status)
+WITH f ORDER BY f.last_confirmed_time DESC, f.fact_id LIMIT $limit
+RETURN {_FACT} AS fact
+ORDER BY f.last_confirmed_time DESC, f.fact_id
+"""
+
+# Status: neither deprecated nor merged. The score is (1 + cosine) / 2.
+SEARCH: Final[LiteralString] = f"""
+CYPHER 25
+MATCH (f:MnemeFact)
+SEARCH f IN (
+    VECTOR INDEX mneme_fact_embedding FOR $vector
+    WHERE f.tenant_id = $tenant_id AND f.user_id = $user_id AND f.embedding_model = $model AND f.status < 3
+        AND f.scope_key IN $scope_keys AND f.confidence >= $confidence_min
+    LIMIT $candidates
+) SCORE AS score
+WITH f, score ORDER BY score DESC, f.fact_id LIMIT $top_k
+RETURN {_HIT} AS fact, 2.0 * score - 1.0 AS similarity
+ORDER BY score DESC, f.fact_id
+"""
+
+ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
+    LOCK_OWNER,
+    EXTRACTED,
+    ADD_EXTRACTED,
+    RECORDS,
+    PUT_FACTS,
+    PUT_VECTORS,
+    PUT_STATEMENTS,
+    PUT_CONTRADICTIONS,
+    GET_FACT,
+    LIST_FACTS,
+    SEARCH,
+)
+"""For the test that reads their plans."""

@@ -1,0 +1,156 @@
+"""Between maps of Neo4j and facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from neo4j.vector import Vector as GraphVector
+
+from services.common.embedding.vectors import Vector
+from services.common.neo4j.graph import Record
+from services.common.scope import Scope
+from services.semantic.facts.model import (
+    Fact,
+    FactCategory,
+    FactDraft,
+    FactId,
+    FactRecord,
+    FactStatus,
+    FactVersion,
+    ScoredFact,
+    Statement,
+    StatementId,
+)
+from services.semantic.facts.store import FactChange
+from services.semantic.model import InteractionId, UserId
+from services.semantic.stores.neo4j import known_moment_of, moment_of
+
+Values: TypeAlias = Mapping[str, Any]
+
+
+def fact_from_values(values: Values) -> Fact:
+    """The fact, with its versions where they were read."""
+    merged = values["merged_into_fact_id"]
+    return Fact(
+        fact_id=FactId(values["fact_id"]),
+        user_id=UserId(values["user_id"]),
+        text=values["text"],
+        subject=values["subject"],
+        predicate=values["predicate"],
+        object=values["object"],
+        category=FactCategory(values["category"]),
+        confidence=values["confidence"],
+        importance=values["importance"],
+        first_observed_time=known_moment_of(values["first_observed_time"]),
+        last_confirmed_time=known_moment_of(values["last_confirmed_time"]),
+        valid_from_time=moment_of(values["valid_from_time"]),
+        valid_to_time=moment_of(values["valid_to_time"]),
+        derived_from=tuple(InteractionId(i) for i in values["derived_from"]),
+        evidence_count=values["evidence_count"],
+        contradictions=tuple(sorted(FactId(i) for i in values["contradictions"])),
+        status=FactStatus(values["status"]),
+        merged_into_fact_id=None if merged is None else FactId(merged),
+        versions=tuple(_version(version) for version in json.loads(values.get("versions", "[]"))),
+        scope=Scope.from_key(values["scope_key"]),
+        revision=values["revision"],
+    )
+
+
+def scored_from_record(record: Record) -> ScoredFact:
+    """A hit; rounding may have put the cosine of equal vectors a little above 1."""
+    return ScoredFact(fact_from_values(record["fact"]), max(-1.0, min(1.0, record["similarity"])))
+
+
+def record_from_record(record: Record) -> FactRecord:
+    """A fact with its statements."""
+    values = record["fact"]
+    fact = fact_from_values(values)
+    statements = tuple(sorted((_statement(s) for s in record["statements"]), key=lambda s: s.order))
+    known = {i for statement in statements for i in statement.interaction_ids}
+    return FactRecord(
+        fact_id=fact.fact_id,
+        identity=bytes.fromhex(values["identity"]),
+        text_identity=bytes.fromhex(values["text_identity"]),
+        topic=None if values["topic"] is None else bytes.fromhex(values["topic"]),
+        statements=statements,
+        scope=fact.scope,
+        fact=fact,
+        earlier_evidence=max(0, fact.evidence_count - len(known)),
+        is_context=record["is_context"],
+    )
+
+
+def fact_row(change: FactChange) -> dict[str, Any]:
+    """What a fact's node gets; what is None is removed from it."""
+    fact, record = change.fact, change.record
+    versions = [[v.text, v.confidence, v.replaced_time.isoformat(), v.reason] for v in fact.versions]
+    state = {
+        "identity": record.identity.hex(),
+        "text_identity": record.text_identity.hex(),
+        "topic": None if record.topic is None else record.topic.hex(),
+        "text": fact.text,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "category": int(fact.category),
+        "confidence": float(fact.confidence),
+        "importance": float(fact.importance),
+        "first_observed_time": fact.first_observed_time,
+        "last_confirmed_time": fact.last_confirmed_time,
+        "valid_from_time": fact.valid_from_time,
+        "valid_to_time": fact.valid_to_time,
+        "derived_from": list(fact.derived_from),
+        "evidence_count": fact.evidence_count,
+        "status": int(fact.status),
+        "merged_into_fact_id": fact.merged_into_fact_id,
+        "versions": json.dumps(versions, ensure_ascii=False),
+        "scope_key": fact.scope.key,
+        "revision": fact.revision,
+    }
+    return {"fact_id": fact.fact_id, "state": state}
+
+
+def statement_row(fact_id: FactId, statement: Statement) -> dict[str, Any]:
+    """What a statement's node gets."""
+    draft = statement.draft
+    state = {
+        "time": statement.time,
+        "text": draft.text,
+        "category": int(draft.category),
+        "confidence": float(draft.confidence),
+        "importance": float(draft.importance),
+        "subject": draft.subject,
+        "predicate": draft.predicate,
+        "object": draft.object,
+        "valid_from_time": draft.valid_from,
+        "interaction_ids": list(statement.interaction_ids),
+    }
+    return {"fact_id": fact_id, "statement_id": statement.statement_id, "state": state}
+
+
+def graph_vector(vector: Vector) -> GraphVector:
+    """A vector as the server takes it fastest: 4-byte numbers, the highest byte first."""
+    return GraphVector(vector.astype(">f4").tobytes(), "f32")
+
+
+def _statement(values: Values) -> Statement:
+    draft = FactDraft(
+        text=values["text"],
+        category=FactCategory(values["category"]),
+        confidence=values["confidence"],
+        importance=values["importance"],
+        subject=values["subject"],
+        predicate=values["predicate"],
+        object=values["object"],
+        valid_from=moment_of(values["valid_from_time"]),
+    )
+    interaction_ids = tuple(InteractionId(i) for i in values["interaction_ids"])
+    return Statement(StatementId(values["statement_id"]), known_moment_of(values["time"]), draft, interaction_ids)
+
+
+def _version(values: list[Any]) -> FactVersion:
+    text, confidence, replaced_time, reason = values
+    return FactVersion(text, confidence, datetime.fromisoformat(replaced_time), reason)

@@ -1,0 +1,55 @@
+// Facts with their statements and vectors, profiles, what was read already, and answers kept for repeats.
+//
+// Every key begins with the tenant, so that each look-up names it. (Community has neither node keys nor existence
+// constraints; that no part of a key is missing is up to the stores, which write them all in the pattern.)
+
+// The users whose facts are written: the lock that makes writers of one user take turns.
+CREATE CONSTRAINT mneme_fact_owner_key IF NOT EXISTS
+FOR (o:MnemeFactOwner) REQUIRE (o.tenant_id, o.user_id) IS UNIQUE;
+
+// (:MnemeStatement)-[:SUPPORTS]->(:MnemeFact)-[:CONTRADICTS]->(:MnemeFact)
+CREATE CONSTRAINT mneme_fact_key IF NOT EXISTS
+FOR (f:MnemeFact) REQUIRE (f.tenant_id, f.user_id, f.fact_id) IS UNIQUE;
+// A digest of what it means; the next ones of what it says, and of which facts may exclude it.
+CREATE CONSTRAINT mneme_fact_identity IF NOT EXISTS
+FOR (f:MnemeFact) REQUIRE (f.tenant_id, f.user_id, f.identity) IS UNIQUE;
+CREATE INDEX mneme_fact_by_text IF NOT EXISTS
+FOR (f:MnemeFact) ON (f.tenant_id, f.user_id, f.text_identity);
+CREATE INDEX mneme_fact_by_topic IF NOT EXISTS
+FOR (f:MnemeFact) ON (f.tenant_id, f.user_id, f.topic, f.last_confirmed_time);
+CREATE INDEX mneme_fact_last_confirmed IF NOT EXISTS
+FOR (f:MnemeFact) ON (f.tenant_id, f.user_id, f.last_confirmed_time);
+
+// What is filtered by stands in the index, so that a small tenant beside a large one finds all that is its own.
+// No vector.dimensions: vectors of models of any dimension lie side by side, each found by queries of its own.
+// Not quantized: the scores are those of the vectors themselves.
+CYPHER 25 CREATE VECTOR INDEX mneme_fact_embedding IF NOT EXISTS
+FOR (f:MnemeFact) ON f.embedding
+WITH [f.tenant_id, f.user_id, f.embedding_model, f.status, f.scope_key, f.confidence]
+OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
+
+// For people who look around in the graph: the stores search by vector alone.
+CREATE FULLTEXT INDEX mneme_fact_text IF NOT EXISTS
+FOR (f:MnemeFact) ON EACH [f.text];
+
+CREATE CONSTRAINT mneme_statement_key IF NOT EXISTS
+FOR (s:MnemeStatement) REQUIRE (s.tenant_id, s.user_id, s.fact_id, s.statement_id) IS UNIQUE;
+CREATE INDEX mneme_statement_by_time IF NOT EXISTS
+FOR (s:MnemeStatement) ON (s.tenant_id, s.user_id, s.fact_id, s.time);
+
+// Every interaction that was read, also those that gave no fact.
+CREATE CONSTRAINT mneme_extraction_key IF NOT EXISTS
+FOR (e:MnemeExtraction) REQUIRE (e.tenant_id, e.user_id, e.interaction_id) IS UNIQUE;
+
+// Preferences and statistics of a user, and the lock of both.
+CREATE CONSTRAINT mneme_profile_key IF NOT EXISTS
+FOR (p:MnemeProfile) REQUIRE (p.tenant_id, p.user_id) IS UNIQUE;
+CREATE CONSTRAINT mneme_observed_interaction_key IF NOT EXISTS
+FOR (i:MnemeObservedInteraction) REQUIRE (i.tenant_id, i.user_id, i.interaction_id) IS UNIQUE;
+CREATE CONSTRAINT mneme_observed_conversation_key IF NOT EXISTS
+FOR (c:MnemeObservedConversation) REQUIRE (c.tenant_id, c.user_id, c.conversation_id) IS UNIQUE;
+
+CREATE CONSTRAINT mneme_semantic_receipt_key IF NOT EXISTS
+FOR (r:MnemeSemanticReceipt) REQUIRE (r.tenant_id, r.principal_id, r.request_id) IS UNIQUE;
+CREATE INDEX mneme_semantic_receipt_oldest IF NOT EXISTS
+FOR (r:MnemeSemanticReceipt) ON (r.tenant_id, r.create_time);
