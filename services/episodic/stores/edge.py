@@ -10,30 +10,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import re
-import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import structlog
 from qdrant_edge import (
     CountRequest,
-    Distance,
-    EdgeConfig,
-    EdgeOptimizersConfig,
     EdgeShard,
-    EdgeSparseVectorParams,
-    EdgeVectorParams,
     FieldCondition,
     Filter,
-    HnswIndexConfig,
     IdfParams,
-    IntegerIndexParams,
-    KeywordIndexParams,
     MatchAny,
     MatchValue,
-    Modifier,
     Point,
     Query,
     QueryBatchRequest,
@@ -46,15 +35,13 @@ from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
 from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.edge_shard import generation, open_shard, shard_folder, translated
 from services.episodic.stores.points import DENSE, LEXICAL, PIECE_BITS, create_bm25, payload_of, point_id, visibility
 
 _log = structlog.get_logger(__name__)
 
-_T = TypeVar("_T")
 _Scores = dict[EpisodeKey, float]
 
-_GENERATION_FILE: Final = "mneme-generation"
-"""In the shard's folder."""
 _PIECES_A_TURN: Final = 4
 """Pieces that are fetched for each episode at first when named ones are scored."""
 
@@ -107,11 +94,11 @@ class EdgeEpisodeIndex:
             StoreUnavailable: The folder cannot be read or written.
         """
         chosen = settings or EdgeSettings()
-        folder = qdrant_folder / f"episodes-{dimension}-{_folder_name(model)}"
-        shard = _translated(lambda: _open_shard(folder, dimension=dimension, settings=chosen))
+        folder = shard_folder(qdrant_folder, model=model, dimension=dimension)
+        shard = translated(lambda: open_shard(folder, dimension=dimension, settings=chosen))
         index = cls(
             shard,
-            model=f"{model}@{_translated(lambda: _generation(folder))}",
+            model=f"{model}@{translated(lambda: generation(folder))}",
             dimension=dimension,
             text=text or TextSettings(),
             settings=chosen,
@@ -137,7 +124,7 @@ class EdgeEpisodeIndex:
     @property
     def unindexed_points(self) -> int:
         """Points that are not in an optimised segment yet."""
-        info = _translated(self._shard.info)
+        info = translated(self._shard.info)
         # Sparse vectors always count as indexed, dense ones in an optimised segment.
         return max(0, 2 * int(info.points_count) - int(info.indexed_vectors_count))
 
@@ -194,11 +181,11 @@ class EdgeEpisodeIndex:
     async def count(self, owner: Owner) -> int:
         """See `EpisodeIndex.count`."""
         request = CountRequest(exact=True, filter=Filter(must=[_owned(owner)]))
-        return int(_translated(lambda: self._shard.count(request)))
+        return int(translated(lambda: self._shard.count(request)))
 
     def optimize(self) -> None:
         """Rebuild segments for faster searches. Blocks the process: 0.8 s for 50,000 points of 50 users."""
-        _translated(self._shard.optimize)
+        translated(self._shard.optimize)
         self._left_unindexed = self.unindexed_points
 
     def _is_worth_optimizing(self) -> bool:
@@ -215,8 +202,8 @@ class EdgeEpisodeIndex:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._upkeep
             self._upkeep = None
-        _translated(self._shard.flush)
-        _translated(self._shard.close)
+        translated(self._shard.flush)
+        translated(self._shard.close)
 
     async def _keep_up(self) -> None:
         """Flush to disk, and optimise in quiet times, for as long as the index is open."""
@@ -226,7 +213,7 @@ class EdgeEpisodeIndex:
             try:
                 if self._is_dirty:
                     self._is_dirty = False
-                    _translated(self._shard.flush)
+                    translated(self._shard.flush)
                 is_quiet = loop.time() - self._last_search_seconds >= self._settings.optimize_quiet_seconds
                 if is_quiet and self._is_worth_optimizing():
                     self.optimize()
@@ -254,13 +241,13 @@ class EdgeEpisodeIndex:
         )
 
     def _update(self, operation: UpdateOperation) -> None:
-        _translated(lambda: self._shard.update(operation))
+        translated(lambda: self._shard.update(operation))
 
     def _query(self, request: QueryRequest) -> list[Any]:
-        return list(_translated(lambda: self._shard.query(request)))
+        return list(translated(lambda: self._shard.query(request)))
 
     def _query_both(self, first: QueryRequest, second: QueryRequest) -> tuple[list[Any], list[Any]]:
-        found = _translated(lambda: self._shard.query_batch(QueryBatchRequest([first, second])))
+        found = translated(lambda: self._shard.query_batch(QueryBatchRequest([first, second])))
         return found[0], found[1]
 
     def _best(
@@ -304,60 +291,6 @@ class EdgeEpisodeIndex:
             assert everything is not None
             points = self._query(everything)
         return _episode_scores(points)
-
-
-def _open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> EdgeShard:
-    config = EdgeConfig(
-        vectors={DENSE: EdgeVectorParams(size=dimension, distance=Distance.Cosine)},
-        sparse_vectors={LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
-        # Every search has an owner: no graph over everybody's points (m=0), one for each large owner.
-        hnsw_config=HnswIndexConfig(
-            m=0, ef_construct=100, full_scan_threshold=settings.exact_up_to_kilobytes, payload_m=16
-        ),
-        # The engine is to find a rebuild worth its time when we do.
-        optimizers=EdgeOptimizersConfig(
-            indexing_threshold=max(1, settings.optimize_after_points * dimension * 4 // 1024)
-        ),
-        max_search_threads=settings.search_threads,
-    )
-    if (folder / "edge_config.json").exists():
-        shard = EdgeShard.load(str(folder), config)
-    else:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / _GENERATION_FILE).unlink(missing_ok=True)  # of a shard that is gone
-        shard = EdgeShard.create(str(folder), config)
-    indexed = shard.info().payload_schema
-    for field, params in (
-        ("owner", KeywordIndexParams(is_tenant=True)),
-        ("visibility", KeywordIndexParams(enable_hnsw=False)),
-        ("turn", IntegerIndexParams(lookup=True, range=False, enable_hnsw=False)),
-        ("tenant", KeywordIndexParams(enable_hnsw=False)),
-    ):
-        if field not in indexed:
-            shard.update(UpdateOperation.create_field_index(field, params))
-    return shard
-
-
-def _generation(folder: Path) -> str:
-    """What tells this shard from any other that was or will be in its place; drawn when it is first opened."""
-    file = folder / _GENERATION_FILE
-    known = file.read_text("ascii").strip() if file.exists() else ""
-    if not known:
-        known = secrets.token_hex(8)
-        file.write_text(known, "ascii")
-    return known
-
-
-def _translated(call: Callable[[], _T]) -> _T:
-    """Run an engine call. The engine raises plain `Exception`, so nothing narrower can be caught."""
-    try:
-        return call()
-    except Exception as error:
-        raise StoreUnavailable("qdrant", 1.0) from error
-
-
-def _folder_name(model: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]", "-", model)
 
 
 def _owned(owner: Owner) -> FieldCondition:
