@@ -1,0 +1,179 @@
+"""Copies records page by page, goes on where it was interrupted, and compares both sides at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from services.common.copying.checksum import Checksum, checksum_of
+from services.common.copying.ledger import CopyLedger, Progress
+from services.common.copying.model import CopyError, Key, Kind, Record, RecordStore, key_of
+
+BATCH_RECORDS: Final = 500
+
+
+class Watcher(Protocol):
+    """Is told how far the work is."""
+
+    def begun(self, step: str, kind: str, *, done: int, total: int) -> None:
+        """A kind is begun, with so many records done before."""
+        ...
+
+    def advanced(self, records: int) -> None:
+        """So many more are done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a kind comes to on both sides."""
+
+    kind: str
+    source: Checksum
+    target: Checksum
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both sides hold the same."""
+        return self.source.agrees_with(self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A kind, and who holds it on either side."""
+
+    kind: Kind
+    source: RecordStore
+    target: RecordStore
+
+
+class Copier:
+    """Copies everything that some stores hold into others, which hold the same kinds.
+
+    Memory holds two pages of records: one is read while the one before it is written.
+    """
+
+    def __init__(
+        self,
+        source: Sequence[RecordStore],
+        target: Sequence[RecordStore],
+        watcher: Watcher,
+        *,
+        batch_records: int = BATCH_RECORDS,
+    ) -> None:
+        """Pairs the kinds of both sides.
+
+        Raises:
+            CopyError: They hold different kinds, or kinds with different fields.
+        """
+        self._pairs = _paired(source, target)
+        self._watcher = watcher
+        self._batch_records = batch_records
+
+    async def copy(self, ledger: CopyLedger, source_name: str) -> None:
+        """Writes everything that the target has not yet.
+
+        Args:
+            ledger: Of the target.
+            source_name: What tells the source from others, and the same when a copy goes on.
+
+        Raises:
+            CopyError: The target holds something else, or the source has changed since the copy was begun.
+        """
+        counts = {pair.kind.name: await pair.source.count(pair.kind) for pair in self._pairs}
+        progress = await self._begun(ledger, source_name, counts)
+        for pair in self._pairs:
+            state = progress.get(pair.kind.name, Progress())
+            self._watcher.begun("copy", pair.kind.name, done=state.records, total=counts[pair.kind.name])
+            if not state.is_complete:
+                await self._copy_kind(pair, state, ledger, source_name)
+
+    async def compare(self) -> list[Comparison]:
+        """Reads both sides whole, and what each kind comes to."""
+        found: list[Comparison] = []
+        for pair in self._pairs:
+            # Both sides are counted first: one that is far too large or too small shows at once on the bar.
+            totals = [await store.count(pair.kind) for store in (pair.source, pair.target)]
+            self._watcher.begun("compare", pair.kind.name, done=0, total=sum(totals))
+            sides = [await self._checksum(store, pair.kind) for store in (pair.source, pair.target)]
+            found.append(Comparison(pair.kind.name, *sides))
+        return found
+
+    async def _begun(self, ledger: CopyLedger, source_name: str, counts: Mapping[str, int]) -> Mapping[str, Progress]:
+        known = await ledger.known()
+        if known is None:
+            for pair in self._pairs:
+                if await pair.target.read(pair.kind, after=None, limit=1):
+                    raise CopyError(f"the target is not empty: it holds {pair.kind.name}; copy to a new installation")
+            await ledger.begin(source_name, counts)
+            return {}
+        if known.source != source_name:
+            raise CopyError("the target holds a copy of another installation, or a part of one")
+        if known.finish_time is not None:
+            raise CopyError(
+                f"the target holds a whole copy of this source, finished at {known.finish_time:%Y-%m-%d %H:%M} UTC; "
+                "--verify-only compares them"
+            )
+        changed = sorted(
+            kind for kind in counts.keys() | known.counts.keys() if counts.get(kind) != known.counts.get(kind)
+        )
+        if changed:
+            raise CopyError(
+                f"the source has changed since this copy was begun ({', '.join(changed)}): copy to a new installation"
+            )
+        return await ledger.progress(source_name)
+
+    async def _copy_kind(self, pair: _Pair, state: Progress, ledger: CopyLedger, source_name: str) -> None:
+        records, last_key = state.records, state.last_key
+        async with contextlib.aclosing(self._pages(pair.source, pair.kind, last_key)) as pages:
+            async for page in pages:
+                await pair.target.write(pair.kind, page)
+                records += len(page)
+                last_key = key_of(pair.kind, page[-1])
+                # After the records: killed in between, the page is written once more, which changes nothing.
+                await ledger.save(source_name, pair.kind.name, Progress(last_key, records))
+                self._watcher.advanced(len(page))
+        await ledger.save(source_name, pair.kind.name, Progress(last_key, records, is_complete=True))
+
+    async def _checksum(self, store: RecordStore, kind: Kind) -> Checksum:
+        total = Checksum()
+        async with contextlib.aclosing(self._pages(store, kind, None)) as pages:
+            async for page in pages:
+                total += checksum_of(kind, page)
+                self._watcher.advanced(len(page))
+        return total
+
+    async def _pages(self, store: RecordStore, kind: Kind, after: Key | None) -> AsyncGenerator[list[Record], None]:
+        """Pages that are not empty; the next one is read while the caller works on one."""
+        limit = self._batch_records
+        reading = asyncio.ensure_future(store.read(kind, after=after, limit=limit))
+        try:
+            while page := await reading:
+                if len(page) >= limit:
+                    reading = asyncio.ensure_future(store.read(kind, after=key_of(kind, page[-1]), limit=limit))
+                yield page
+                if len(page) < limit:
+                    break
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+
+def _paired(source: Sequence[RecordStore], target: Sequence[RecordStore]) -> list[_Pair]:
+    holders = {kind.name: (kind, store) for store in target for kind in store.kinds}
+    pairs: list[_Pair] = []
+    for store in source:
+        for kind in store.kinds:
+            found, holder = holders.pop(kind.name, (None, None))
+            if found is None or holder is None:
+                raise CopyError(f"the target has no place for {kind.name}: bring both sides up to date")
+            if found.fields != kind.fields or found.key != kind.key:
+                differing = ", ".join(sorted(found.fields ^ kind.fields)) or "their key"
+                raise CopyError(f"both sides differ in the form of {kind.name} ({differing}): bring them up to date")
+            pairs.append(_Pair(kind, store, holder))
+    if holders:
+        raise CopyError(f"the source has no {', '.join(sorted(holders))}: bring both sides up to date")
+    return pairs
