@@ -5,7 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
-from services.agentic.app import AgenticResources, migrate_agentic, open_agentic
+from services.agentic.app import (
+    AgenticResources,
+    migrate_agentic,
+    migrate_agentic_graph,
+    open_agentic,
+    open_agentic_graph,
+)
 from services.agentic.config import AgenticSettings
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
@@ -19,8 +25,6 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
     )
     if settings.neo4j_url:
-        from services.agentic.app import migrate_agentic_graph, open_agentic_graph
-
         graph = await assembly.graph()
         if settings.neo4j_migrate:
             await migrate_agentic_graph(graph)

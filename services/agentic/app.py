@@ -15,11 +15,14 @@ from services.agentic.generation.rules import RuleNoteGenerator
 from services.agentic.service import NoteService
 from services.agentic.servicer import ROLES, SERVICE_NAME, NoteServicer
 from services.agentic.store import NoteStore
+from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
 from services.agentic.vectors import NoteEmbedder
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.ids import IdSource
+from services.common.neo4j.graph import Graph
+from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
@@ -62,12 +65,30 @@ async def migrate_agentic(owner_dsn: str, *, app_role: str | None = "mneme_app")
     await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
 
 
+async def migrate_agentic_graph(graph: Graph) -> None:
+    """Brings the tier's indexes and constraints in Neo4j up to date.
+
+    Args:
+        graph: The database, as a user who may change its schema.
+    """
+    await migrate_graph(graph, component=COMPONENT, folder=GRAPH_MIGRATIONS_FOLDER)
+
+
 @contextlib.asynccontextmanager
 async def open_agentic(
     pool: Pool, resources: AgenticResources, settings: AgenticSettings | None = None
 ) -> AsyncIterator[AgenticTier]:
     """The tier on PostgreSQL, whose schema is up to date; closing it writes the last access statistics."""
     async with open_agentic_on(PostgresNoteStore(pool), resources, settings) as tier:
+        yield tier
+
+
+@contextlib.asynccontextmanager
+async def open_agentic_graph(
+    graph: Graph, resources: AgenticResources, settings: AgenticSettings | None = None
+) -> AsyncIterator[AgenticTier]:
+    """The tier on Neo4j, whose indexes are up to date; closing it writes the last access statistics."""
+    async with open_agentic_on(Neo4jNoteStore(graph), resources, settings) as tier:
         yield tier
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 
+from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
+from services.common.neo4j.graph import Graph
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
+from tests.support.neo4j import fresh_graph
 from tests.support.postgres import fresh_postgres
 
 
@@ -19,3 +22,17 @@ async def postgres_note_store(server: EmbeddedPostgres) -> AsyncIterator[Postgre
         await create_pool(urls.app, PoolSettings(size_max=4)) as pool,
     ):
         yield PostgresNoteStore(pool)
+
+
+@contextlib.asynccontextmanager
+async def note_graph(url: str) -> AsyncIterator[Graph]:
+    """An empty graph with the indexes of notes."""
+    async with fresh_graph(url, migrations=[(COMPONENT, GRAPH_MIGRATIONS_FOLDER)]) as graph:
+        yield graph
+
+
+@contextlib.asynccontextmanager
+async def neo4j_note_store(url: str) -> AsyncIterator[Neo4jNoteStore]:
+    """A store on an empty graph."""
+    async with note_graph(url) as graph:
+        yield Neo4jNoteStore(graph)

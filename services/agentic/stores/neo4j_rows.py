@@ -1,0 +1,124 @@
+"""Between the properties of nodes and relationships and the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from services.agentic.model import (
+    InteractionId,
+    Link,
+    LinkKey,
+    LinkType,
+    Note,
+    NoteId,
+    NoteKind,
+    ScoredNote,
+    UserId,
+    from_microseconds,
+    whole_microseconds,
+)
+from services.agentic.store import Neighbour
+from services.common.neo4j.graph import Record
+from services.common.scope import Scope
+from services.common.turns import Attachment
+
+_LIST_KEY_ORIGIN: Final = 2**62
+"""More than the microseconds of any time, and 19 digits whatever is taken from it."""
+
+
+def list_key(create_time: datetime, note_id: NoteId) -> str:
+    """What sorts as text in the order of a list: newest first, ties by id."""
+    return f"{_LIST_KEY_ORIGIN - whole_microseconds(create_time):019d}{note_id}"
+
+
+def note_to_fields(note: Note) -> dict[str, Any]:
+    """Properties of a new note, without those of its owner, its vector and its use."""
+    return {
+        "note_id": note.note_id,
+        "list_key": list_key(note.create_time, note.note_id),
+        "content": note.content,
+        "kind": int(note.kind),
+        "importance": note.importance,
+        "time": whole_microseconds(note.time),
+        "create_time": whole_microseconds(note.create_time),
+        "keywords": list(note.keywords),
+        "tags": list(note.tags),
+        "attachments": json.dumps([[a.uri, a.mime_type, a.caption] for a in note.attachments], ensure_ascii=False),
+        "metadata": json.dumps(dict(note.metadata), ensure_ascii=False),
+        "derived_from": list(note.derived_from),
+        "scope_key": note.scope.key,
+        "speaker": note.speaker,
+        "conversation_id": note.conversation_id,
+        "position": note.position,
+        "spoken": note.spoken,
+    }
+
+
+def note_from_fields(fields: Mapping[str, Any]) -> Note:
+    """A note from the properties `neo4j_cypher.NOTE_FIELDS`."""
+    last_access_time = fields["last_access_time"]
+    return Note(
+        note_id=NoteId(fields["note_id"]),
+        user_id=UserId(fields["user_id"]),
+        content=fields["content"],
+        kind=NoteKind(fields["kind"]),
+        importance=fields["importance"],
+        time=from_microseconds(fields["time"]),
+        create_time=from_microseconds(fields["create_time"]),
+        keywords=tuple(fields["keywords"]),
+        tags=tuple(fields["tags"]),
+        attachments=tuple(Attachment(*parts) for parts in json.loads(fields["attachments"])),
+        metadata=json.loads(fields["metadata"]),
+        derived_from=tuple(InteractionId(i) for i in fields["derived_from"]),
+        access_count=fields["access_count"],
+        last_access_time=None if last_access_time is None else from_microseconds(last_access_time),
+        scope=Scope.from_key(fields["scope_key"]),
+        speaker=fields["speaker"],
+        conversation_id=fields["conversation_id"],
+        position=fields["position"],
+        spoken=fields["spoken"],
+    )
+
+
+def link_to_fields(link: Link) -> dict[str, Any]:
+    """A link with its ends."""
+    return {
+        "from_note_id": link.key.from_note_id,
+        "to_note_id": link.key.to_note_id,
+        "type": int(link.key.type),
+        "strength": link.strength,
+        "create_time": whole_microseconds(link.create_time),
+    }
+
+
+def link_from_fields(fields: Mapping[str, Any]) -> Link:
+    """The inverse of `link_to_fields`."""
+    key = LinkKey(NoteId(fields["from_note_id"]), NoteId(fields["to_note_id"]), LinkType(fields["type"]))
+    return Link(key, fields["strength"], from_microseconds(fields["create_time"]))
+
+
+def neighbour_from_record(record: Record) -> Neighbour:
+    """A neighbour from the columns that linking looks at."""
+    return Neighbour(
+        NoteId(record["note_id"]),
+        NoteKind(record["kind"]),
+        record["content"],
+        record["speaker"],
+        _cosine(record["similarity"]),
+    )
+
+
+def scored_from_record(record: Record) -> ScoredNote:
+    """A hit from the columns of a search."""
+    path = tuple(NoteId(i) for i in (record["seed"], record["via"]) if i is not None)
+    similarity = _cosine(record["similarity"])
+    score = similarity if not path else record["score"]
+    return ScoredNote(note_from_fields(record["note"]), score=score, similarity=similarity, path=path)
+
+
+def _cosine(similarity: float) -> float:
+    # Sums of float32 products can leave [-1, 1] by a rounding error.
+    return max(-1.0, min(1.0, similarity))
