@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from services.agentic.store import WalkSettings
+from services.common.settings_types import Amount, Count, CountOrNone, Seconds, Share, table
 from services.common.turns import TurnLimits
 
 
@@ -12,23 +13,23 @@ from services.common.turns import TurnLimits
 class ImportanceWeights:
     """Importance of a generated note = base + the weights of the cues it holds, at most 1."""
 
-    base: float = 0.3
+    base: Share = 0.3
     """What anything worth a note has."""
-    personal: float = 0.1
+    personal: Share = 0.1
     """Somebody speaks of themselves or their people."""
-    commitment: float = 0.15
+    commitment: Share = 0.15
     """A promise, a decision, a plan."""
-    preference: float = 0.1
+    preference: Share = 0.1
     """A like or a dislike."""
-    emotion: float = 0.1
+    emotion: Share = 0.1
     """Strong feeling."""
-    detail: float = 0.1
+    detail: Share = 0.1
     """A date, a time or a number."""
-    name: float = 0.05
+    name: Share = 0.05
     """A proper name."""
-    asked: float = 0.3
+    asked: Share = 0.3
     """The speaker asks for it to be remembered."""
-    health: float = 0.15
+    health: Share = 0.15
     """Health and safety: what is dangerous to forget."""
 
 
@@ -36,17 +37,17 @@ class ImportanceWeights:
 class GenerationSettings:
     """How notes are made from interactions by rules."""
 
-    content_chars_max: int = 600
+    content_chars_max: Count = 600
     """Length of a note: what exceeds it is condensed to its telling sentences."""
-    telling_min: float = 3.0
+    telling_min: Amount = 3.0
     """Least weight of a turn worth a note: 1 per content word, 1 more for a name, 1 more for a number."""
-    answer_telling_min: float = 1.0
+    answer_telling_min: Amount = 1.0
     """The same for an answer: the question says what its few words are about."""
-    question_chars_max: int = 160
+    question_chars_max: CountOrNone = 160
     """How much of a question goes into the note of its answer."""
-    keywords_max: int = 16
+    keywords_max: Count = 16
     """Keywords of a note; the wire contract allows 16."""
-    document_chars_min: int = 400
+    document_chars_min: Count = 400
     """Assistant turns of this length are condensed to headings and first sentences."""
     importance: ImportanceWeights = field(default_factory=ImportanceWeights)
     """The formula of importance."""
@@ -56,19 +57,19 @@ class GenerationSettings:
 class LinkingSettings:
     """How new notes are linked."""
 
-    similarity_min: float = 0.45
+    similarity_min: Share = 0.45
     """Least cosine similarity of linked notes. Fits all-MiniLM-L6-v2; other models spread differently."""
-    links_per_note_max: int = 5
+    links_per_note_max: CountOrNone = 5
     """Links a new note makes to notes by similarity; later notes may add theirs to it."""
-    candidates_max: int = 20_000
+    candidates_max: Count = 20_000
     """Newest notes of the user that are compared: 30 MB of vectors at 384 numbers."""
-    sequence_strength: float = 0.65
+    sequence_strength: Share = 0.65
     """Strength of the link to the note before in the same conversation; 0 makes none."""
-    sequence_distance_max: int = 3
+    sequence_distance_max: CountOrNone = 3
     """Turns between two notes so linked, at most: further apart the talk has moved on."""
-    contradiction_similarity_min: float = 0.55
+    contradiction_similarity_min: Share = 0.55
     """Least similarity of preferences of one speaker with opposite signs that contradict each other."""
-    support_similarity_min: float = 0.75
+    support_similarity_min: Share = 0.75
     """Least similarity of preferences of one speaker with the same sign that support each other."""
 
 
@@ -76,35 +77,35 @@ class LinkingSettings:
 class NoteLimits:
     """Bounds of requests; each exceeded one is an error that names the field."""
 
-    batch_interactions_max: int = 256
+    batch_interactions_max: Count = 256
     """Interactions in one GenerateNotes."""
-    id_chars_max: int = 128
+    id_chars_max: Count = 128
     """User ids, conversation ids, request ids."""
-    content_chars_max: int = 8_000
+    content_chars_max: Count = 8_000
     """A note that a caller writes."""
-    query_chars_max: int = 8_000
+    query_chars_max: Count = 8_000
     """A search query."""
-    tags_max: int = 32
+    tags_max: CountOrNone = 32
     """Labels of a note."""
-    tag_chars_max: int = 64
+    tag_chars_max: Count = 64
     """One label."""
-    derived_from_max: int = 64
+    derived_from_max: CountOrNone = 64
     """Interactions a written note comes from."""
-    page_size_default: int = 50
+    page_size_default: Count = 50
     """Notes in a page where none is asked for."""
-    page_size_max: int = 200
+    page_size_max: Count = 200
     """Notes in a page; more is clamped."""
-    top_k_default: int = 10
+    top_k_default: Count = 10
     """Hits of a search where none is asked for."""
-    top_k_max: int = 200
+    top_k_max: Count = 200
     """Hits of a search."""
-    hops_default: int = 2
+    hops_default: CountOrNone = 2
     """Links walked where none is asked for."""
-    hops_max: int = 2
+    hops_max: CountOrNone = 2
     """Links walked."""
-    links_returned_max: int = 100
+    links_returned_max: CountOrNone = 100
     """Links returned with a note."""
-    turn: TurnLimits = field(default_factory=TurnLimits)
+    turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))
     """One turn, and the attachments and metadata of a note."""
 
 
@@ -112,9 +113,9 @@ class NoteLimits:
 class AccessSettings:
     """How access statistics are written behind the answers."""
 
-    flush_interval_seconds: float = 1.0
+    flush_interval_seconds: Seconds = 1.0
     """How long a count may wait."""
-    pending_notes_max: int = 50_000
+    pending_notes_max: Count = 50_000
     """Notes with counts that wait; more are dropped, counts are statistics and never delay an answer."""
 
 
@@ -127,5 +128,5 @@ class AgenticSettings:
     walk: WalkSettings = field(default_factory=WalkSettings)
     limits: NoteLimits = field(default_factory=NoteLimits)
     access: AccessSettings = field(default_factory=AccessSettings)
-    receipt_retention_seconds: float = 7 * 86_400.0
+    receipt_retention_seconds: Seconds = 7 * 86_400.0
     """How long the answer to a request id is kept for its repeats."""

@@ -21,6 +21,7 @@ from services.agentic.model import (
 )
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.scope import Scope
+from services.common.settings_types import Count, PositiveShare
 
 _T = TypeVar("_T")
 
@@ -29,13 +30,13 @@ _T = TypeVar("_T")
 class WalkSettings:
     """How a search walks from the notes found by similarity."""
 
-    damping: float = 0.9
+    damping: PositiveShare = 0.9
     """Factor per link, in (0, 1]: below 1 so that of two equally strong ways the shorter one wins."""
-    seeds_max: int = 16
+    seeds_max: Count = 16
     """Notes walked from: the most similar ones with a similarity above 0."""
-    fanout_max: int = 16
+    fanout_max: Count = 16
     """Links followed from one note, strongest first, so that a hub costs no more than another note."""
-    frontier_max: int = 32
+    frontier_max: Count = 32
     """Notes reached by one link from which the second one is walked, best score first."""
 
 

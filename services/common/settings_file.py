@@ -20,6 +20,8 @@ from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_typ
 
 from pydantic import AllowInfNan, BeforeValidator, TypeAdapter, ValidationError
 
+from services.common.settings_types import TABLE_KEY
+
 _T = TypeVar("_T")
 
 TABLES: Final = ("session", "episodic", "semantic", "agentic", "gateway", "turn", "postgres", "neo4j", "embedding")
@@ -27,7 +29,6 @@ TABLES: Final = ("session", "episodic", "semantic", "agentic", "gateway", "turn"
 
 _PREFIX: Final = "MNEME_"
 _SEPARATOR: Final = "__"
-_TABLE_KEY: Final = "mneme.table"
 
 
 class SettingsError(ValueError):
@@ -72,14 +73,6 @@ class Setting:
         return _PREFIX + self.path.upper().replace(".", _SEPARATOR)
 
 
-def table(path: str) -> dict[str, str]:
-    """Metadata of a dataclass field whose settings stand in a table elsewhere.
-
-    For settings that several places must agree on: each names the table, and users write it once.
-    """
-    return {_TABLE_KEY: path}
-
-
 def settings_of(settings: Any, path: str, *, without: frozenset[str] = frozenset()) -> Iterator[Setting]:
     """Everything that can be set in an instance of a settings dataclass, in the order of its fields.
 
@@ -94,7 +87,7 @@ def settings_of(settings: Any, path: str, *, without: frozenset[str] = frozenset
         if field.name in without:
             continue
         if dataclasses.is_dataclass(value):
-            yield from settings_of(value, field.metadata.get(_TABLE_KEY, f"{path}.{field.name}"))
+            yield from settings_of(value, field.metadata.get(TABLE_KEY, f"{path}.{field.name}"))
         else:
             yield Setting(f"{path}.{field.name}", type(settings), field.name, hints[field.name], value)
 
@@ -178,7 +171,7 @@ class SettingsSource:
             if field.name in without:
                 continue
             if dataclasses.is_dataclass(value):
-                inner = field.metadata.get(_TABLE_KEY, f"{path}.{field.name}")
+                inner = field.metadata.get(TABLE_KEY, f"{path}.{field.name}")
                 changes[field.name] = self._build(value, inner, frozenset(), problems)
             elif self.given(f"{path}.{field.name}"):
                 changes[field.name] = self._value(f"{path}.{field.name}", hints[field.name], value, problems)

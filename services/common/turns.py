@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 
+from services.common.settings_types import Count, CountOrNone
+
 
 class MessageRole(IntEnum):
     """Who speaks; the numbers are those of the wire format."""
@@ -55,15 +57,15 @@ def searchable_text(content: str, attachments: tuple[Attachment, ...]) -> str:
 class TurnLimits:
     """Bounds of one turn."""
 
-    content_chars_max: int = 32_768  # a long document belongs into an attachment
-    speaker_chars_max: int = 128
-    attachments_max: int = 16
-    uri_chars_max: int = 2_048
-    mime_type_chars_max: int = 255  # 127 for each half is what registries allow
-    caption_chars_max: int = 4_000
-    sources_max: int = 64
-    source_chars_max: int = 512
-    metadata_entries_max: int = 32
-    metadata_key_chars_max: int = 64
-    metadata_value_chars_max: int = 1_024
-    payload_chars_max: int = 65_536  # of all texts together: answers hold many turns in one message
+    content_chars_max: Count = 32_768  # a long document belongs into an attachment
+    speaker_chars_max: CountOrNone = 128
+    attachments_max: CountOrNone = 16
+    uri_chars_max: Count = 2_048
+    mime_type_chars_max: Count = 255  # 127 for each half is what registries allow
+    caption_chars_max: CountOrNone = 4_000
+    sources_max: CountOrNone = 64
+    source_chars_max: Count = 512
+    metadata_entries_max: CountOrNone = 32
+    metadata_key_chars_max: Count = 64
+    metadata_value_chars_max: Count = 1_024
+    payload_chars_max: Count = 65_536  # of all texts together: answers hold many turns in one message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from services.common.settings_types import Amount, Count, CountOrNone, Factor, Positive, Seconds, Share, table
 from services.common.turns import TurnLimits
 
 
@@ -11,11 +12,11 @@ from services.common.turns import TurnLimits
 class TextSettings:
     """How an episode's text becomes pieces and terms. A change needs a new index."""
 
-    piece_chars: int = 800  # characters of a piece: what the embedding model reads without truncation
-    pieces_max: int = 64  # indexed pieces of an episode; text beyond them is kept but not searched
-    bm25_k: float = 1.2  # saturation of a term's frequency
-    bm25_b: float = 0.75  # how much a long piece is discounted, in [0, 1]
-    bm25_avg_terms: float = 20.0  # terms of a typical piece: dialogue turns are short
+    piece_chars: Count = 800  # characters of a piece: what the embedding model reads without truncation
+    pieces_max: Count = 64  # indexed pieces of an episode; text beyond them is kept but not searched
+    bm25_k: Amount = 1.2  # saturation of a term's frequency
+    bm25_b: Share = 0.75  # how much a long piece is discounted, in [0, 1]
+    bm25_avg_terms: Positive = 20.0  # terms of a typical piece: dialogue turns are short
     bm25_language: str = "english"  # stemmer and stop words
 
 
@@ -23,48 +24,48 @@ class TextSettings:
 class EpisodeLimits:
     """Bounds of requests; each exceeded one is an error that names it."""
 
-    turn: TurnLimits = field(default_factory=TurnLimits)  # of query, response and what comes with them
-    id_chars_max: int = 128  # user, session and request ids
-    store_batch_max: int = 256  # episodes in one StoreEpisodes
-    get_batch_max: int = 500  # ids in one BatchGetEpisodes
-    update_batch_max: int = 200  # ids in one RecordFeedback or RecordAccess
-    include_max: int = 200  # include_episode_ids
-    query_chars_max: int = 8_192  # of a search query
-    top_k_default: int = 10
-    top_k_max: int = 200
-    lane_limit_default: int = 100  # hits of each lane
-    lane_limit_max: int = 1_000
-    neighbour_seeds_default: int = 60  # hits whose neighbours are added
-    neighbour_seeds_max: int = 200
-    neighbour_radius_default: int = 2  # turns before and after
-    neighbour_radius_max: int = 5
-    page_size_default: int = 50
-    page_size_max: int = 200
-    page_bytes_max: int = 3 * 1024 * 1024  # of a page; gRPC clients take 4 MiB unless told otherwise
+    turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))  # of its texts
+    id_chars_max: Count = 128  # user, session and request ids
+    store_batch_max: Count = 256  # episodes in one StoreEpisodes
+    get_batch_max: Count = 500  # ids in one BatchGetEpisodes
+    update_batch_max: Count = 200  # ids in one RecordFeedback or RecordAccess
+    include_max: CountOrNone = 200  # include_episode_ids
+    query_chars_max: Count = 8_192  # of a search query
+    top_k_default: Count = 10
+    top_k_max: Count = 200
+    lane_limit_default: Count = 100  # hits of each lane
+    lane_limit_max: Count = 1_000
+    neighbour_seeds_default: CountOrNone = 60  # hits whose neighbours are added
+    neighbour_seeds_max: CountOrNone = 200
+    neighbour_radius_default: CountOrNone = 2  # turns before and after
+    neighbour_radius_max: CountOrNone = 5
+    page_size_default: Count = 50
+    page_size_max: Count = 200
+    page_bytes_max: Count = 3 * 1024 * 1024  # of a page; gRPC clients take 4 MiB unless told otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringSettings:
     """Constants of SearchEpisodes."""
 
-    decay_scale_days: float = 365.0  # age at which the decay factor is one half
-    feedback_factor_good: float = 1.2
-    feedback_factor_bad: float = 0.5
-    overfetch_factor: int = 5  # hits ranked by similarity for each one returned, since decay reorders them
+    decay_scale_days: Positive = 365.0  # age at which the decay factor is one half
+    feedback_factor_good: Positive = 1.2
+    feedback_factor_bad: Positive = 0.5
+    overfetch_factor: Count = 5  # hits ranked by similarity for each one returned, since decay reorders them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexerSettings:
     """The worker that embeds and indexes behind the acknowledgement."""
 
-    batch_max: int = 64  # episodes claimed at once; their rows stay locked while they are embedded
-    poll_seconds: float = 2.0  # how often to look for work nobody announced, such as another replica's leftovers
-    retry_seconds_min: float = 1.0  # wait after a first failure; doubles with each
-    retry_seconds_max: float = 300.0
-    reconciled_owners: int = 100  # owners compared with the index by one statement
-    reset_batch_max: int = 500  # episodes that one statement sends through again
-    kept_vectors_max: int = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
-    active_poll_seconds: float = 0.25  # how often wait_until_active looks for what another replica indexed
+    batch_max: Count = 64  # episodes claimed at once; their rows stay locked while they are embedded
+    poll_seconds: Seconds = 2.0  # how often to look for work nobody announced, such as another replica's leftovers
+    retry_seconds_min: Amount = 1.0  # wait after a first failure; doubles with each
+    retry_seconds_max: Amount = 300.0
+    reconciled_owners: Count = 100  # owners compared with the index by one statement
+    reset_batch_max: Count = 500  # episodes that one statement sends through again
+    kept_vectors_max: CountOrNone = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
+    active_poll_seconds: Seconds = 0.25  # how often wait_until_active looks for what another replica indexed
 
     def retry_seconds(self, failures: int) -> float:
         """How long to wait after so many failures, at least 1, in a row."""
@@ -75,13 +76,13 @@ class IndexerSettings:
 class EdgeSettings:
     """The embedded vector engine. It stops the process while it works, so work is cut small."""
 
-    upsert_points_max: int = 64  # points in one call: 1.5 ms
-    flush_seconds: float = 1.0  # a power failure may cost the index this much; a kill of the process nothing
-    optimize_after_points: int = 20_000  # unindexed points that make rebuilding segments worth its time
-    optimize_quiet_seconds: float = 60.0  # time without a search before a rebuild may stop the process
-    exact_up_to_kilobytes: int = 30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
-    search_threads: int = 1  # of the engine: a query this short gains nothing from two
-    overfetch_factor: float = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
+    upsert_points_max: Count = 64  # points in one call: 1.5 ms
+    flush_seconds: Seconds = 1.0  # a power failure may cost the index this much; a kill of the process nothing
+    optimize_after_points: Count = 20_000  # unindexed points that make rebuilding segments worth its time
+    optimize_quiet_seconds: Amount = 60.0  # time without a search before a rebuild may stop the process
+    exact_up_to_kilobytes: Count = 30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
+    search_threads: Count = 1  # of the engine: a query this short gains nothing from two
+    overfetch_factor: Factor = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,37 +99,37 @@ class QdrantSettings:
     """How a Qdrant server is used. What says "new" is fixed when a collection is made."""
 
     collection_prefix: str = "mneme-episodes"  # of the collections' names; the model's dimension and name follow
-    shards: int = 1  # of a new collection; an owner is in one of them. More than 1 needs a server in cluster mode
-    replication_factor: int = 1  # of each shard of a new collection
-    exact_up_to_kilobytes: int = 30_000  # of a new collection: vectors of one owner that are searched without a graph
-    upsert_points_max: int = 256  # points in one call
-    upsert_bytes_max: int = 4 * 1024 * 1024  # of them, about
-    keys_max: int = 512  # values in one condition of a filter
-    overfetch_factor: float = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
-    ties_factor: int = 16  # pieces fetched at most for each wanted episode to see all that score as the last one
-    search_timeout_seconds: int = 2  # of a search with its retries; whole seconds, as the server counts
-    search_attempts: int = 2
-    write_timeout_seconds: int = 20  # of one attempt to write, and until when another one is begun
-    write_attempts: int = 4
-    start_timeout_seconds: float = 30.0  # how long a server that is not up yet is waited for
-    retry_seconds_min: float = 0.05  # wait after a first failure; doubles with each
-    retry_seconds_max: float = 2.0  # also the longest wait that a server may ask for before the call fails
+    shards: Count = 1  # of a new collection; an owner is in one of them. More than 1 needs a server in cluster mode
+    replication_factor: Count = 1  # of each shard of a new collection
+    exact_up_to_kilobytes: Count = 30_000  # of a new collection: vectors of one owner that are searched without a graph
+    upsert_points_max: Count = 256  # points in one call
+    upsert_bytes_max: Count = 4 * 1024 * 1024  # of them, about
+    keys_max: Count = 512  # values in one condition of a filter
+    overfetch_factor: Factor = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
+    ties_factor: Count = 16  # pieces fetched at most for each wanted episode to see all that score as the last one
+    search_timeout_seconds: Count = 2  # of a search with its retries; whole seconds, as the server counts
+    search_attempts: Count = 2
+    write_timeout_seconds: Count = 20  # of one attempt to write, and until when another one is begun
+    write_attempts: Count = 4
+    start_timeout_seconds: Seconds = 30.0  # how long a server that is not up yet is waited for
+    retry_seconds_min: Amount = 0.05  # wait after a first failure; doubles with each
+    retry_seconds_max: Amount = 2.0  # also the longest wait that a server may ask for before the call fails
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
     """Light columns of episodes kept in memory, some 0.6 KB an episode."""
 
-    episodes_max: int = 100_000  # of all owners together; the least recently searched go first
-    owner_episodes_max: int = 20_000  # an owner with more is read from the store for each search
+    episodes_max: Count = 100_000  # of all owners together; the least recently searched go first
+    owner_episodes_max: CountOrNone = 20_000  # an owner with more is read from the store for each search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSettings:
     """Access statistics, written behind the answer."""
 
-    flush_seconds: float = 1.0
-    buffered_max: int = 50_000  # episodes with uncounted accesses; beyond it accesses are dropped, not answers
+    flush_seconds: Seconds = 1.0
+    buffered_max: Count = 50_000  # episodes with uncounted accesses; beyond it accesses are dropped, not answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from services.common.settings_types import Seconds
 from services.gateway.context.model import ContextSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
@@ -40,5 +41,5 @@ class GatewaySettings:
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
     lanes: LaneWeights = field(default_factory=LaneWeights)
     context: ContextSettings = field(default_factory=ContextSettings)
-    deadline_seconds: float = 10.0  # for a call whose deadline is not known
+    deadline_seconds: Seconds = 10.0  # for a call whose deadline is not known
     tells_other_gateways: bool = True  # by NOTIFY; a gateway that is alone needs not

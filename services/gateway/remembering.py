@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from services.common.auth import Principal
 from services.common.errors import MnemeError
+from services.common.settings_types import Amount, Count, table
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import (
     Appended,
@@ -62,9 +63,9 @@ class StreamSummary:
 class RememberSettings:
     """How writes are grouped."""
 
-    limits: JournalLimits = field(default_factory=JournalLimits)
-    stream_group_turns: int = 256  # turns of a stream that share one commit
-    stream_group_seconds: float = 0.05  # how long a group waits for more
+    limits: JournalLimits = field(default_factory=JournalLimits, metadata=table("gateway.limits.journal"))
+    stream_group_turns: Count = 256  # turns of a stream that share one commit
+    stream_group_seconds: Amount = 0.05  # how long a group waits for more
 
 
 class Remembering:

@@ -12,6 +12,7 @@ from mneme.gateway.v1 import gateway_pb2 as pb
 from services.common.convert import moment, scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
 from services.common.scope import Scope
+from services.common.settings_types import Count, table
 from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextSettings
@@ -24,14 +25,14 @@ from services.gateway.tokens import ConsistencyTokens
 class RequestLimits:
     """Bounds of requests."""
 
-    turn: TurnLimits = field(default_factory=TurnLimits)
+    turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))
     journal: JournalLimits = field(default_factory=JournalLimits)
-    recall: RecallSettings = field(default_factory=RecallSettings)
-    context: ContextSettings = field(default_factory=ContextSettings)
-    page_size_default: int = 50
-    page_size_max: int = 200
-    page_bytes_max: int = 3 * 1024 * 1024  # of a page of interactions; gRPC clients take 4 MiB unless told otherwise
-    retry_ids_max: int = 1_000  # dead letters in one RetryDeadLetters
+    recall: RecallSettings = field(default_factory=RecallSettings, metadata=table("gateway.recall"))
+    context: ContextSettings = field(default_factory=ContextSettings, metadata=table("gateway.context"))
+    page_size_default: Count = 50
+    page_size_max: Count = 200
+    page_bytes_max: Count = 3 * 1024 * 1024  # of a page of interactions; gRPC clients take 4 MiB unless told otherwise
+    retry_ids_max: Count = 1_000  # dead letters in one RetryDeadLetters
 
 
 class RequestReader:

@@ -15,6 +15,7 @@ from services.common.clock import Clock
 from services.common.convert import scope_from_proto, scope_to_proto, turn_from_proto, turn_to_proto
 from services.common.errors import MnemeError, NotFound
 from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.settings_types import Count, Duration, Seconds
 from services.common.turns import Turn
 from services.gateway.journal.ending import EndCommand, Ended
 from services.gateway.journal.model import Appended, Caller, Interaction, RememberCommand
@@ -31,9 +32,9 @@ _PUT_BACK_ATTEMPTS = 2
 class SessionSettings:
     """How the gateway uses the session tier."""
 
-    ttl: timedelta = timedelta(seconds=3600)  # lifetime after the last write in which a lost session is rebuilt
-    window_turns: int = 10  # turns that a rebuilt session begins with
-    append_timeout_seconds: float = 0.25  # for the attempt before the acknowledgement; then its delivery does it
+    ttl: Duration = timedelta(seconds=3600)  # lifetime after the last write in which a lost session is rebuilt
+    window_turns: Count = 10  # turns that a rebuilt session begins with
+    append_timeout_seconds: Seconds = 0.25  # for the attempt before the acknowledgement; then its delivery does it
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import numpy as np
 
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
 from services.common.embedding.vectors import Matrix, Vector
+from services.common.settings_types import Count, CountOrNone
 
 
 class Embedder(Protocol):
@@ -83,16 +84,16 @@ class SentenceEncoder(Protocol):
 class EmbedderSettings:
     """How work is cut and bounded."""
 
-    chunk_texts_max: int = 16
+    chunk_texts_max: Count = 16
     """Documents in one run of the model."""
-    chunk_chars_max: int = 4_000
+    chunk_chars_max: Count = 4_000
     """Characters in one run of documents (one longer text makes a run of its own): about 1,000 tokens,
     so that a chunk of long texts delays a query no more than one of short texts."""
-    query_batch_max: int = 16
+    query_batch_max: Count = 16
     """Waiting queries that are answered by one run."""
-    cached_documents_max: int = 4_096
+    cached_documents_max: CountOrNone = 4_096
     """Document vectors kept by text, least recently used dropped first: 1.6 KB each at 384 numbers."""
-    waiting_texts_max: int = 20_000
+    waiting_texts_max: Count = 20_000
     """Queries and documents that may wait; beyond it calls are refused."""
 
 

@@ -20,6 +20,7 @@ from services.common.embedding.errors import EmbeddingFailedError, ModelUnavaila
 from services.common.embedding.graph import MANIFEST_FILE
 from services.common.embedding.vectors import Matrix
 from services.common.embedding.weights import sha256_of
+from services.common.settings_types import Count
 
 _POOLED_OUTPUTS: Final = ("sentence_embedding",)
 _TOKEN_OUTPUTS: Final = ("token_embeddings", "last_hidden_state")
@@ -32,11 +33,11 @@ _WARM_UP_TEXT: Final = "This is an example sentence"
 class EncoderSettings:
     """How a model is run; none of these changes which vectors may be compared."""
 
-    max_tokens: int = 256
+    max_tokens: Count = 256
     """Word pieces of a text that are read, special tokens included; the rest is cut. MiniLM's own limit."""
-    batch_size: int = 32
+    batch_size: Count = 32
     """Texts in one run of the model; more brings no speed and takes memory."""
-    intra_op_threads: int = 2
+    intra_op_threads: Count = 2
     """Threads inside one run. Two halve the time of a query on two cores."""
     allow_spinning: bool = False
     """Whether idle model threads burn their core for a while to start sooner. Measured on two shared cores:

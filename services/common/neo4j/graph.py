@@ -14,6 +14,7 @@ from neo4j import exceptions as neo4j_errors
 
 from services.common.errors import FailedPrecondition
 from services.common.neo4j.failure import translate_errors
+from services.common.settings_types import Amount, Count, Seconds
 from services.common.telemetry import span
 
 _T = TypeVar("_T")
@@ -46,19 +47,19 @@ class Neo4jServer:
 class Neo4jSettings:
     """Bounds of the connections to Neo4j."""
 
-    connections_max: int = 32
+    connections_max: Count = 32
     """Of this process and service; calls beyond it wait for one."""
-    acquire_timeout_seconds: float = 5.0
+    acquire_timeout_seconds: Seconds = 5.0
     """Patience with a pool that has no free connection, connecting included."""
-    connect_timeout_seconds: float = 3.0
+    connect_timeout_seconds: Seconds = 3.0
     """Patience with one new connection."""
-    connection_lifetime_seconds: float = 3_600.0
+    connection_lifetime_seconds: Seconds = 3_600.0
     """Older connections are replaced, so that load follows a cluster that grows."""
-    idle_check_seconds: float = 30.0
+    idle_check_seconds: Amount = 30.0
     """A connection that was idle for longer is tested before it is used."""
-    query_timeout_seconds: float = 30.0
+    query_timeout_seconds: Seconds = 30.0
     """Limit of one transaction, on the server and here."""
-    retry_seconds_max: float = 3.0
+    retry_seconds_max: Amount = 3.0
     """For how long a transaction that met a transient failure is tried again."""
     reads_from_followers: bool = False
     """In a cluster: reads go to followers too, which may lag behind what was just written."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, StoreUnavailable
 from services.common.postgres.types import Connection, Pool
+from services.common.settings_types import Count, CountOrNone, Seconds
 
 _STORE_NAME: Final = "postgres"
 
@@ -41,19 +42,19 @@ _SCHEMA_OUTDATED: Final = (
 class PoolSettings:
     """Sizes and limits of one pool."""
 
-    size_min: int = 1
+    size_min: CountOrNone = 1
     """Connections opened at once and kept, >= 0."""
-    size_max: int = 10
+    size_max: Count = 10
     """Most connections, >= 1; the server's limit is shared by all services and replicas."""
-    connect_timeout_seconds: float = 5.0
+    connect_timeout_seconds: Seconds = 5.0
     """Patience with one new connection."""
-    command_timeout_seconds: float = 30.0
+    command_timeout_seconds: Seconds = 30.0
     """Client-side limit of one statement; the connection sends a cancel when it is reached."""
-    statement_timeout_seconds: float = 30.0
+    statement_timeout_seconds: Seconds = 30.0
     """Server-side limit of one statement, for clients that died. Not sent through PgBouncer."""
-    idle_lifetime_seconds: float = 300.0
+    idle_lifetime_seconds: Seconds = 300.0
     """Idle time after which a connection above `size_min` is closed."""
-    statement_cache_size: int = 256
+    statement_cache_size: CountOrNone = 256
     """Prepared statements kept per connection. Must be 0 behind PgBouncer in transaction mode."""
     behind_pgbouncer: bool = False
     """True: no prepared statements are kept and no session settings are sent, whatever else is set here."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from services.common.settings_types import Count, Share
 from services.common.text import split_sentences
 
 TokenCount = Callable[[str], int]
@@ -84,11 +85,11 @@ class ContextSettings:
             SectionKind.RECENT_TURNS: "Recent conversation:",
         }
     )
-    item_share_max: float = 0.35  # of its section's budget, so that one long turn does not fill it alone
-    tokens_per_memory_min: int = 12  # shortest line worth expecting; decides how many memories are recalled
-    budget_default: int = 2_000  # tokens
-    budget_min: int = 64
-    budget_max: int = 100_000
+    item_share_max: Share = 0.35  # of its section's budget, so that one long turn does not fill it alone
+    tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
+    budget_default: Count = 2_000  # tokens
+    budget_min: Count = 64
+    budget_max: Count = 100_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ import structlog
 
 from services.common.clock import Clock
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, Reason, StoreUnavailable
+from services.common.settings_types import Count, Duration, DurationOrNone
 from services.common.telemetry import extract_context
 from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOutcome, Interaction, Tier
 from services.gateway.journal.store import DeliveryQueue
@@ -65,18 +66,18 @@ class DeliverySink(Protocol):
 class DispatcherSettings:
     """How eagerly deliveries are handed on."""
 
-    batch_max: int = 128  # deliveries in one call of a tier; at most 256, the tiers' own limit
-    batch_chars_max: int = 40_000  # characters of all texts in one call: some seconds of embedding, far below the
+    batch_max: Count = 128  # deliveries in one call of a tier; at most 256, the tiers' own limit
+    batch_chars_max: Count = 40_000  # characters of all texts in one call: some seconds of embedding, far below the
     # limit of a message; one longer turn goes alone
-    linger: timedelta = timedelta(milliseconds=5)  # wait after a wake-up, so that a batch can fill
-    poll_interval: timedelta = timedelta(seconds=1)  # for what no wake-up tells: delays that ended, other writers
-    delivery_timeout: timedelta = timedelta(seconds=30)  # for one call of a tier
-    claim_max: timedelta = timedelta(seconds=30)  # after it no further call begins in the transaction of a claim
-    outage_delay_first: timedelta = timedelta(milliseconds=200)  # wait after a tier could not be reached
-    outage_delay_max: timedelta = timedelta(seconds=10)
-    request_retention: timedelta = timedelta(days=7)  # how long a request id is recognised
-    request_purge_interval: timedelta = timedelta(minutes=10)
-    request_purge_max: int = 10_000  # rows removed by one purge
+    linger: DurationOrNone = timedelta(milliseconds=5)  # wait after a wake-up, so that a batch can fill
+    poll_interval: Duration = timedelta(seconds=1)  # for what no wake-up tells: delays that ended, other writers
+    delivery_timeout: Duration = timedelta(seconds=30)  # for one call of a tier
+    claim_max: Duration = timedelta(seconds=30)  # after it no further call begins in the transaction of a claim
+    outage_delay_first: DurationOrNone = timedelta(milliseconds=200)  # wait after a tier could not be reached
+    outage_delay_max: Duration = timedelta(seconds=10)
+    request_retention: Duration = timedelta(days=7)  # how long a request id is recognised
+    request_purge_interval: Duration = timedelta(minutes=10)
+    request_purge_max: Count = 10_000  # rows removed by one purge
 
 
 class TierWorker:

@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import Generic, TypeVar
 
 from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.settings_types import Count, Duration, DurationOrNone, Factor
 from services.common.turns import Turn
 
 T = TypeVar("T")
@@ -192,10 +193,10 @@ class Page(Generic[T]):
 class RetryPolicy:
     """When a refused delivery is tried again, and when it is given up."""
 
-    first_delay: timedelta = timedelta(seconds=1)
-    factor: float = 2.0
-    delay_max: timedelta = timedelta(minutes=5)
-    attempts_max: int = 12  # with the delays above: given up after some 30 minutes of refusals
+    first_delay: DurationOrNone = timedelta(seconds=1)
+    factor: Factor = 2.0
+    delay_max: Duration = timedelta(minutes=5)
+    attempts_max: Count = 12  # with the delays above: given up after some 30 minutes of refusals
 
     def delay(self, attempts: int) -> timedelta:
         """The wait after the given number of failed attempts, from 1."""
@@ -232,12 +233,12 @@ def _parts(command: RememberCommand | FeedbackCommand) -> Sequence[str]:
 class JournalLimits:
     """Bounds of what one call may write."""
 
-    turns_per_item_max: int = 256
-    items_per_batch_max: int = 100
-    turns_per_batch_max: int = 1_000
-    id_chars_max: int = 128
-    memory_ids_max: int = 200
-    stream_refused_max: int = 100  # refused items named in the answer to a stream
+    turns_per_item_max: Count = 256
+    items_per_batch_max: Count = 100
+    turns_per_batch_max: Count = 1_000
+    id_chars_max: Count = 128
+    memory_ids_max: Count = 200
+    stream_refused_max: Count = 100  # refused items named in the answer to a stream
 
 
 @dataclass(frozen=True, slots=True)

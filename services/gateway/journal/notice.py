@@ -17,6 +17,7 @@ import structlog
 
 from services.common.errors import MnemeError
 from services.common.postgres.pool import translate_errors
+from services.common.settings_types import Amount, Seconds
 
 _log = structlog.get_logger(__name__)
 
@@ -42,8 +43,8 @@ class NoNotice:
 class NoticeSettings:
     """How often notices are sent."""
 
-    gather_seconds: float = 0.02  # writes of this long share one notice
-    reconnect_seconds: float = 1.0  # wait before a lost connection is made again
+    gather_seconds: Amount = 0.02  # writes of this long share one notice
+    reconnect_seconds: Seconds = 1.0  # wait before a lost connection is made again
 
 
 class PostgresNotice:

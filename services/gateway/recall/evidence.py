@@ -13,6 +13,7 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from services.common.settings_types import Amount, Positive
 from services.gateway.recall.question import QuestionEvidence
 
 FloatColumn: TypeAlias = npt.NDArray[np.float32]
@@ -85,41 +86,41 @@ class EvidenceColumns(Protocol):
 class EvidenceWeights:
     """Hand-set weights. The unit is one standard deviation of the dense score among the candidates."""
 
-    dense: float = 1.0
+    dense: Amount = 1.0
     """Of the dense score, as z-score within the candidates."""
-    lexical: float = 0.5
+    lexical: Amount = 0.5
     """Of the BM25 score, as z-score within the candidates."""
-    adjacent: float = 0.2
+    adjacent: Amount = 0.2
     """Of the scores of the turn before and of the turn after; scores below the mean count as 0."""
-    near: float = 0.1
+    near: Amount = 0.1
     """Of the scores of the turns two places away."""
-    answers: float = 0.4
+    answers: Amount = 0.4
     """Of the score of the turn before, on top, where that turn asks something: the answer follows."""
-    short_chars: float = 300.0
+    short_chars: Positive = 300.0
     """Turns up to this length take their neighbours' evidence in full, longer ones less in proportion:
     they have room to be scored by their own words."""
-    session: float = 0.1
+    session: Amount = 0.1
     """Of the best own score in the session."""
-    speaker: float = 1.0
+    speaker: Amount = 1.0
     """For turns of a speaker whom the question names."""
-    role: float = 1.0
+    role: Amount = 1.0
     """For the user's turns where the question says "I" or "my", for the assistant's where it asks what
     "you" said."""
-    time: float = 1.5
+    time: Amount = 1.5
     """For turns of a time that the question names, falling off outside it."""
-    days_after: float = 14.0
+    days_after: Positive = 14.0
     """Days after a named time in which its weight falls to 1/e: people tell of things afterwards."""
-    days_before: float = 7.0
+    days_before: Positive = 7.0
     """Days before a named time in which its weight falls to 1/e: plans are made beforehand."""
-    first_person: float = 0.5
+    first_person: Amount = 0.5
     """For turns whose speaker speaks of himself, where the question is about a person in the conversation."""
-    question: float = 0.4
+    question: Amount = 0.4
     """Against turns that ask: they seldom hold the evidence."""
-    reaction: float = 0.4
+    reaction: Amount = 0.4
     """Against turns that only react ("Wow, thanks!")."""
-    length: float = 0.5
+    length: Amount = 0.5
     """Against each doubling of the number of pieces: the best of many pieces is high by chance."""
-    piece_chars: float = 800.0
+    piece_chars: Positive = 800.0
     """Characters of a piece; long turns are scored by their best piece."""
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
+from services.common.settings_types import Amount
 from services.gateway.recall.evidence import EvidenceWeights, score_evidence
 from services.gateway.recall.model import (
     CoarseResult,
@@ -25,8 +26,8 @@ from services.gateway.recall.question import QuestionEvidence
 class LaneWeights:
     """What derived memories add to the turns that they come from."""
 
-    fact: float = 0.5  # of the similarity of the best fact
-    note: float = 0.3  # of the score of the best note
+    fact: Amount = 0.5  # of the similarity of the best fact
+    note: Amount = 0.3  # of the score of the best note
 
 
 @dataclass(frozen=True, slots=True)

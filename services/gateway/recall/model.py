@@ -16,6 +16,7 @@ from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.settings_types import Amount, Count, CountOrNone, PositiveShare
 from services.gateway.journal.model import SequenceSpan, Tier
 
 FloatColumn = npt.NDArray[np.float32]
@@ -188,20 +189,20 @@ class Recalled:
 class RecallSettings:
     """Limits and shares of a recall."""
 
-    limit_default: int = 10
-    limit_max: int = 200
-    query_chars_max: int = 8_192
-    text_chars_max: int = 1_000_000  # of all memories of an answer; it has to fit into a message of 8 MiB
-    lane_limit: int = 100  # hits that each lane of the episodic tier contributes
-    neighbour_seeds: int = 60  # best hits whose neighbours become candidates
-    neighbour_radius: int = 2  # turns before and after
-    fact_limit: int = 10  # facts asked of the semantic tier
-    note_limit: int = 10  # notes asked of the agentic tier
-    note_hops: int = 2  # links walked from a note found by similarity
-    tier_time_share: float = 0.7  # of the time left, for the coarse search; the rest is for what comes after
-    consistency_time_share: float = 0.6  # of the time left, for waiting until a write is visible
-    speaker_cache_seconds: float = 5.0  # how old the names of a user's speakers may be
-    access_queue_max: int = 1_000  # recalls whose access statistics wait to be written; more are dropped
+    limit_default: Count = 10
+    limit_max: Count = 200
+    query_chars_max: Count = 8_192
+    text_chars_max: Count = 1_000_000  # of all memories of an answer; it has to fit into a message of 8 MiB
+    lane_limit: Count = 100  # hits that each lane of the episodic tier contributes
+    neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
+    neighbour_radius: CountOrNone = 2  # turns before and after
+    fact_limit: CountOrNone = 10  # facts asked of the semantic tier
+    note_limit: CountOrNone = 10  # notes asked of the agentic tier
+    note_hops: CountOrNone = 2  # links walked from a note found by similarity
+    tier_time_share: PositiveShare = 0.7  # of the time left, for the coarse search; the rest is for what comes after
+    consistency_time_share: PositiveShare = 0.6  # of the time left, for waiting until a write is visible
+    speaker_cache_seconds: Amount = 5.0  # how old the names of a user's speakers may be
+    access_queue_max: Count = 1_000  # recalls whose access statistics wait to be written; more are dropped
 
 
 def episode_id_text(raw: bytes) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from services.common.settings_file import Setting, SettingsError, SettingsSource, settings_of, table
-from services.common.settings_types import Count, Duration, Share
+from services.common.settings_file import Setting, SettingsError, SettingsSource, settings_of
+from services.common.settings_types import Count, Duration, Share, table
 
 
 class Colour(enum.IntEnum):

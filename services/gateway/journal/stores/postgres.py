@@ -20,6 +20,7 @@ from services.common.ids import IdSource
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
+from services.common.settings_types import Count, CountOrNone, DurationOrNone, Seconds
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -57,10 +58,10 @@ class PostgresJournalSettings:
     """How the journal writes."""
 
     tiers: tuple[Tier, ...] = tuple(Tier)  # tiers that every interaction is delivered to
-    session_delay: timedelta = timedelta(seconds=2)  # head start of the gateway's own session append
-    speakers_max: int = 256  # names read for one user
-    conflict_attempts: int = 3  # tries of a write that a deadlock with another one undoes
-    acquire_timeout_seconds: float = 5.0  # patience with a pool that has no free connection
+    session_delay: DurationOrNone = timedelta(seconds=2)  # head start of the gateway's own session append
+    speakers_max: CountOrNone = 256  # names read for one user
+    conflict_attempts: Count = 3  # tries of a write that a deadlock with another one undoes
+    acquire_timeout_seconds: Seconds = 5.0  # patience with a pool that has no free connection
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 

@@ -45,6 +45,7 @@ CREATE (:MnemeExtraction {
 })
 """
 
+# The hints are for graphs of any content: the planner goes by counts of whole labels, not by those of one user.
 # Facts by identity and text; all facts, the newest of them, of the topics asked for and of those found; and those
 # that these contradict, marked as context. Each with its newest statements.
 RECORDS: Final[LiteralString] = f"""
@@ -66,6 +67,7 @@ CALL (topics) {{
     WITH DISTINCT topic
     CALL (topic) {{
         MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, topic: topic}})
+        USING INDEX f:MnemeFact(tenant_id, user_id, topic, last_confirmed_time)
         WHERE f.last_confirmed_time IS NOT NULL
         RETURN f ORDER BY f.last_confirmed_time DESC, f.fact_id LIMIT $topic_facts_max
     }}
@@ -84,7 +86,8 @@ CALL (known) {{
 CALL (f) {{
     CALL (f) {{
         MATCH (s:MnemeStatement {{tenant_id: $tenant_id, user_id: $user_id, fact_id: f.fact_id}})
-        WHERE s.time IS NOT NULL
+        USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, time, statement_id)
+        WHERE s.time IS NOT NULL AND s.statement_id IS NOT NULL
         RETURN s ORDER BY s.time DESC, s.statement_id DESC LIMIT $statements_max
     }}
     RETURN collect({_STATEMENT}) AS statements

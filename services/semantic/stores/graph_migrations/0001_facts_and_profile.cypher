@@ -35,7 +35,7 @@ FOR (f:MnemeFact) ON EACH [f.text];
 CREATE CONSTRAINT mneme_statement_key IF NOT EXISTS
 FOR (s:MnemeStatement) REQUIRE (s.tenant_id, s.user_id, s.fact_id, s.statement_id) IS UNIQUE;
 CREATE INDEX mneme_statement_by_time IF NOT EXISTS
-FOR (s:MnemeStatement) ON (s.tenant_id, s.user_id, s.fact_id, s.time);
+FOR (s:MnemeStatement) ON (s.tenant_id, s.user_id, s.fact_id, s.time, s.statement_id);
 
 // Every interaction that was read, also those that gave no fact.
 CREATE CONSTRAINT mneme_extraction_key IF NOT EXISTS
