@@ -25,7 +25,7 @@ KEEP_RECEIPT: Final = """
 CALL () {
     MATCH (old:MnemeSemanticReceipt {tenant_id: $tenant_id})
     WHERE old.create_time < $forget_before
-    WITH old ORDER BY old.create_time LIMIT 32
+    WITH old ORDER BY old.tenant_id, old.create_time LIMIT 32
     DELETE old
     RETURN count(*) AS forgotten
 }

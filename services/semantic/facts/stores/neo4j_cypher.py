@@ -1,4 +1,9 @@
-"""Queries of the Neo4j fact store: constants, in which every pattern names the tenant and the user."""
+"""Queries of the Neo4j fact store: constants, in which every pattern names the tenant and the user.
+
+Hints name the index where the planner, which counts whole labels and not the facts of one user, could choose another.
+ORDER BY repeats the columns that are equal in all rows, so that it is the index's own order: only the rows of the LIMIT
+are then read, however many there are.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +50,6 @@ CREATE (:MnemeExtraction {
 })
 """
 
-# The hints are for graphs of any content: the planner goes by counts of whole labels, not by those of one user.
 # Facts by identity and text; all facts, the newest of them, of the topics asked for and of those found; and those
 # that these contradict, marked as context. Each with its newest statements.
 RECORDS: Final[LiteralString] = f"""
@@ -69,7 +73,9 @@ CALL (topics) {{
         MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, topic: topic}})
         USING INDEX f:MnemeFact(tenant_id, user_id, topic, last_confirmed_time)
         WHERE f.last_confirmed_time IS NOT NULL
-        RETURN f ORDER BY f.last_confirmed_time DESC, f.fact_id LIMIT $topic_facts_max
+        RETURN f
+        ORDER BY f.tenant_id DESC, f.user_id DESC, f.topic DESC, f.last_confirmed_time DESC, f.fact_id
+        LIMIT $topic_facts_max
     }}
     RETURN collect(f) AS of_topics
 }}
@@ -88,12 +94,14 @@ CALL (f) {{
         MATCH (s:MnemeStatement {{tenant_id: $tenant_id, user_id: $user_id, fact_id: f.fact_id}})
         USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, time, statement_id)
         WHERE s.time IS NOT NULL AND s.statement_id IS NOT NULL
-        RETURN s ORDER BY s.time DESC, s.statement_id DESC LIMIT $statements_max
+        RETURN s
+        ORDER BY s.tenant_id DESC, s.user_id DESC, s.fact_id DESC, s.time DESC, s.statement_id DESC
+        LIMIT $statements_max
     }}
     RETURN collect({_STATEMENT}) AS statements
 }}
+WITH f, is_context, statements ORDER BY f.fact_id
 RETURN {_RECORD} AS fact, is_context, statements
-ORDER BY f.fact_id
 """
 
 PUT_FACTS: Final[LiteralString] = """
@@ -143,11 +151,13 @@ RETURN {_FACT} AS fact
 
 LIST_FACTS: Final[LiteralString] = f"""
 MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}})
-WHERE f.last_confirmed_time <= $after_time AND (f.last_confirmed_time < $after_time OR f.fact_id > $after_fact_id)
+USING INDEX f:MnemeFact(tenant_id, user_id, last_confirmed_time)
+WHERE f.last_confirmed_time <= $after_time
+WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.fact_id
+WHERE (f.last_confirmed_time < $after_time OR f.fact_id > $after_fact_id)
     AND ($category IS NULL OR f.category = $category) AND ($status IS NULL OR f.status = $status)
-WITH f ORDER BY f.last_confirmed_time DESC, f.fact_id LIMIT $limit
+WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.fact_id LIMIT $limit
 RETURN {_FACT} AS fact
-ORDER BY f.last_confirmed_time DESC, f.fact_id
 """
 
 # Status: neither deprecated nor merged. The score is (1 + cosine) / 2.
@@ -162,7 +172,6 @@ SEARCH f IN (
 ) SCORE AS score
 WITH f, score ORDER BY score DESC, f.fact_id LIMIT $top_k
 RETURN {_HIT} AS fact, 2.0 * score - 1.0 AS similarity
-ORDER BY score DESC, f.fact_id
 """
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
