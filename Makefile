@@ -17,7 +17,7 @@ DATA ?=
 OUT ?=
 RANKED ?=
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check tools lock clean \
+.PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check docs tools lock clean \
 	bench-recall bench-latency bench-load bench-durability
 
 help: ## list the targets
@@ -48,6 +48,9 @@ type: setup ## mypy --strict over services, client, tests, benchmarks and tools
 fmt: setup ## format, and fix what can be fixed without thought
 	@$(BIN)/ruff check --fix-only $(PYTHON_PATHS)
 	@$(BIN)/ruff format $(PYTHON_PATHS)
+
+docs: setup ## write docs/configuration.md from the settings' classes
+	@PYTHONPATH=.:proto/gen $(BIN)/python tools/describe_configuration.py
 
 proto: setup ## generate the Python stubs in proto/gen
 	@$(BIN)/python tools/generate_stubs.py

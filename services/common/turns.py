@@ -58,14 +58,14 @@ class TurnLimits:
     """Bounds of one turn."""
 
     content_chars_max: Count = 32_768  # a long document belongs into an attachment
-    speaker_chars_max: CountOrNone = 128
-    attachments_max: CountOrNone = 16
-    uri_chars_max: Count = 2_048
+    speaker_chars_max: CountOrNone = 128  # a speaker's name
+    attachments_max: CountOrNone = 16  # images, sounds and files of one turn
+    uri_chars_max: Count = 2_048  # where an attachment is
     mime_type_chars_max: Count = 255  # 127 for each half is what registries allow
-    caption_chars_max: CountOrNone = 4_000
-    sources_max: CountOrNone = 64
-    source_chars_max: Count = 512
-    metadata_entries_max: CountOrNone = 32
-    metadata_key_chars_max: Count = 64
-    metadata_value_chars_max: Count = 1_024
+    caption_chars_max: CountOrNone = 4_000  # what an attachment shows, in words
+    sources_max: CountOrNone = 64  # sources that a turn names
+    source_chars_max: Count = 512  # one of them
+    metadata_entries_max: CountOrNone = 32  # entries of a turn's metadata
+    metadata_key_chars_max: Count = 64  # a key
+    metadata_value_chars_max: Count = 1_024  # a value
     payload_chars_max: Count = 65_536  # of all texts together: answers hold many turns in one message

@@ -31,16 +31,16 @@ class EpisodeLimits:
     update_batch_max: Count = 200  # ids in one RecordFeedback or RecordAccess
     include_max: CountOrNone = 200  # include_episode_ids
     query_chars_max: Count = 8_192  # of a search query
-    top_k_default: Count = 10
-    top_k_max: Count = 200
+    top_k_default: Count = 10  # hits of a search where no number is asked for
+    top_k_max: Count = 200  # hits of a search
     lane_limit_default: Count = 100  # hits of each lane
-    lane_limit_max: Count = 1_000
+    lane_limit_max: Count = 1_000  # the same at most
     neighbour_seeds_default: CountOrNone = 60  # hits whose neighbours are added
-    neighbour_seeds_max: CountOrNone = 200
+    neighbour_seeds_max: CountOrNone = 200  # the same at most
     neighbour_radius_default: CountOrNone = 2  # turns before and after
-    neighbour_radius_max: CountOrNone = 5
-    page_size_default: Count = 50
-    page_size_max: Count = 200
+    neighbour_radius_max: CountOrNone = 5  # the same at most
+    page_size_default: Count = 50  # episodes of a page where no number is asked for
+    page_size_max: Count = 200  # episodes of a page; more is cut to it
     page_bytes_max: Count = 3 * 1024 * 1024  # of a page; gRPC clients take 4 MiB unless told otherwise
 
 
@@ -49,8 +49,8 @@ class ScoringSettings:
     """Constants of SearchEpisodes."""
 
     decay_scale_days: Positive = 365.0  # age at which the decay factor is one half
-    feedback_factor_good: Positive = 1.2
-    feedback_factor_bad: Positive = 0.5
+    feedback_factor_good: Positive = 1.2  # of the score of an episode whose feedback was good
+    feedback_factor_bad: Positive = 0.5  # of one whose feedback was bad
     overfetch_factor: Count = 5  # hits ranked by similarity for each one returned, since decay reorders them
 
 
@@ -61,7 +61,7 @@ class IndexerSettings:
     batch_max: Count = 64  # episodes claimed at once; their rows stay locked while they are embedded
     poll_seconds: Seconds = 2.0  # how often to look for work nobody announced, such as another replica's leftovers
     retry_seconds_min: Amount = 1.0  # wait after a first failure; doubles with each
-    retry_seconds_max: Amount = 300.0
+    retry_seconds_max: Amount = 300.0  # longest such wait
     reconciled_owners: Count = 100  # owners compared with the index by one statement
     reset_batch_max: Count = 500  # episodes that one statement sends through again
     kept_vectors_max: CountOrNone = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
@@ -108,9 +108,9 @@ class QdrantSettings:
     overfetch_factor: Factor = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
     ties_factor: Count = 16  # pieces fetched at most for each wanted episode to see all that score as the last one
     search_timeout_seconds: Count = 2  # of a search with its retries; whole seconds, as the server counts
-    search_attempts: Count = 2
+    search_attempts: Count = 2  # tries of a search within that time
     write_timeout_seconds: Count = 20  # of one attempt to write, and until when another one is begun
-    write_attempts: Count = 4
+    write_attempts: Count = 4  # tries of a write within that time
     start_timeout_seconds: Seconds = 30.0  # how long a server that is not up yet is waited for
     retry_seconds_min: Amount = 0.05  # wait after a first failure; doubles with each
     retry_seconds_max: Amount = 2.0  # also the longest wait that a server may ask for before the call fails
@@ -128,7 +128,7 @@ class SnapshotSettings:
 class AccessSettings:
     """Access statistics, written behind the answer."""
 
-    flush_seconds: Seconds = 1.0
+    flush_seconds: Seconds = 1.0  # how long a count may wait to be written
     buffered_max: Count = 50_000  # episodes with uncounted accesses; beyond it accesses are dropped, not answers
 
 

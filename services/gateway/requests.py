@@ -29,8 +29,8 @@ class RequestLimits:
     journal: JournalLimits = field(default_factory=JournalLimits)
     recall: RecallSettings = field(default_factory=RecallSettings, metadata=table("gateway.recall"))
     context: ContextSettings = field(default_factory=ContextSettings, metadata=table("gateway.context"))
-    page_size_default: Count = 50
-    page_size_max: Count = 200
+    page_size_default: Count = 50  # entries of a page where no number is asked for
+    page_size_max: Count = 200  # entries of a page; more is cut to it
     page_bytes_max: Count = 3 * 1024 * 1024  # of a page of interactions; gRPC clients take 4 MiB unless told otherwise
     retry_ids_max: Count = 1_000  # dead letters in one RetryDeadLetters
 

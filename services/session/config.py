@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 
 from services.common.settings_types import Amount, Count, CountOrNone, Duration, DurationOrNone, Seconds, table
 from services.common.turns import TurnLimits
@@ -13,8 +14,8 @@ from services.common.turns import TurnLimits
 class SessionDefaults:
     """What a session gets that asks for nothing."""
 
-    window_turns: Count = 10
-    ttl: Duration = timedelta(seconds=3_600)
+    window_turns: Count = 10  # newest turns that are kept
+    ttl: Duration = timedelta(seconds=3_600)  # lifetime after the last write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +24,12 @@ class SessionLimits:
 
     turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))  # of one turn's texts
     id_chars_max: Count = 128  # user, session, turn and request ids
-    window_turns_max: Count = 1_000
-    ttl_min: Duration = timedelta(seconds=1)
-    ttl_max: Duration = timedelta(days=30)
+    window_turns_max: Count = 1_000  # turns that a session may keep
+    ttl_min: Duration = timedelta(seconds=1)  # shortest lifetime that may be asked for
+    ttl_max: Duration = timedelta(days=30)  # longest
     append_turns_max: Count = 256  # turns in one AppendTurns
-    page_size_default: Count = 50
-    page_size_max: Count = 200
+    page_size_default: Count = 50  # sessions of a page where no number is asked for
+    page_size_max: Count = 200  # sessions of a page; more is cut to it
     answer_bytes_max: Count = 3_500_000  # of a window in an answer; gRPC clients take 4 MiB unless told otherwise
     count_inline_chars_max: Count = 20_000  # more characters are tokenized in a thread, beside the loop
 
@@ -58,7 +59,22 @@ class RedisSettings:
     key_prefix: str = "mneme:session:"  # of every key; holds no braces, they are the mark of Cluster slots
     connections_max: Count = 32  # of this process; calls beyond wait for one until their deadline
     call_timeout_seconds: Seconds = 0.2  # with connecting; less than callers wait, so that memory can answer
+    sentinel_timeout_seconds: Seconds = 0.1  # of a question to the Sentinels, within the time of a call
+    sentinel_tls: bool = True  # with rediss+sentinel, the Sentinels are asked by TLS as well
     expire_grace: DurationOrNone = timedelta(seconds=60)  # by how much Redis drops keys later than they end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisAccess:
+    """Who this service is for Redis, and whom it trusts: what does not belong into a URL."""
+
+    user: str = ""  # of the data; takes the place of the one in the URL
+    password: str = field(default="", repr=False)
+    sentinel_user: str = ""  # of the sentinels, which know other users than the data's servers
+    sentinel_password: str = field(default="", repr=False)
+    authority: Path | None = None  # PEM of the authority of the servers' certificates; None: those that everyone trusts
+    certificate: Path | None = None  # PEM of this service's own certificate, where servers ask for one
+    key: Path | None = None  # PEM of its private key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +82,7 @@ class FallbackSettings:
     """What happens while Redis cannot be reached."""
 
     probe_seconds_min: Amount = 0.5  # first wait before Redis is tried again; doubles with each failure
-    probe_seconds_max: Seconds = 15.0
+    probe_seconds_max: Seconds = 15.0  # longest such wait
     queued_writes_max: CountOrNone = 20_000  # writes kept to be replayed; beyond it writes fail as UNAVAILABLE
     queued_bytes_max: CountOrNone = 64 * 1024 * 1024  # of their texts
     close_timeout_seconds: Amount = 2.0  # for the last attempt to replay when the service stops

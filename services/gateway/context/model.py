@@ -88,8 +88,8 @@ class ContextSettings:
     item_share_max: Share = 0.35  # of its section's budget, so that one long turn does not fill it alone
     tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
     budget_default: Count = 2_000  # tokens
-    budget_min: Count = 64
-    budget_max: Count = 100_000
+    budget_min: Count = 64  # tokens that may be asked for, at least
+    budget_max: Count = 100_000  # tokens that may be asked for, at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,9 @@ class DispatcherSettings:
     delivery_timeout: Duration = timedelta(seconds=30)  # for one call of a tier
     claim_max: Duration = timedelta(seconds=30)  # after it no further call begins in the transaction of a claim
     outage_delay_first: DurationOrNone = timedelta(milliseconds=200)  # wait after a tier could not be reached
-    outage_delay_max: Duration = timedelta(seconds=10)
+    outage_delay_max: Duration = timedelta(seconds=10)  # longest such wait; it doubles with each attempt
     request_retention: Duration = timedelta(days=7)  # how long a request id is recognised
-    request_purge_interval: Duration = timedelta(minutes=10)
+    request_purge_interval: Duration = timedelta(minutes=10)  # how often older request ids are removed
     request_purge_max: Count = 10_000  # rows removed by one purge
 
 

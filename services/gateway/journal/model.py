@@ -193,9 +193,9 @@ class Page(Generic[T]):
 class RetryPolicy:
     """When a refused delivery is tried again, and when it is given up."""
 
-    first_delay: DurationOrNone = timedelta(seconds=1)
-    factor: Factor = 2.0
-    delay_max: Duration = timedelta(minutes=5)
+    first_delay: DurationOrNone = timedelta(seconds=1)  # wait after the first refusal
+    factor: Factor = 2.0  # by which the wait grows with each
+    delay_max: Duration = timedelta(minutes=5)  # longest wait
     attempts_max: Count = 12  # with the delays above: given up after some 30 minutes of refusals
 
     def delay(self, attempts: int) -> timedelta:
@@ -233,11 +233,11 @@ def _parts(command: RememberCommand | FeedbackCommand) -> Sequence[str]:
 class JournalLimits:
     """Bounds of what one call may write."""
 
-    turns_per_item_max: Count = 256
-    items_per_batch_max: Count = 100
-    turns_per_batch_max: Count = 1_000
-    id_chars_max: Count = 128
-    memory_ids_max: Count = 200
+    turns_per_item_max: Count = 256  # turns of one interaction
+    items_per_batch_max: Count = 100  # interactions in one RememberBatch
+    turns_per_batch_max: Count = 1_000  # turns of them together
+    id_chars_max: Count = 128  # user, session, interaction and request ids
+    memory_ids_max: Count = 200  # memories named in one Feedback
     stream_refused_max: Count = 100  # refused items named in the answer to a stream
 
 

@@ -189,9 +189,9 @@ class Recalled:
 class RecallSettings:
     """Limits and shares of a recall."""
 
-    limit_default: Count = 10
-    limit_max: Count = 200
-    query_chars_max: Count = 8_192
+    limit_default: Count = 10  # memories where no number is asked for
+    limit_max: Count = 200  # memories of one answer
+    query_chars_max: Count = 8_192  # a question
     text_chars_max: Count = 1_000_000  # of all memories of an answer; it has to fit into a message of 8 MiB
     lane_limit: Count = 100  # hits that each lane of the episodic tier contributes
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
