@@ -93,6 +93,30 @@ async def open_collection(
     return QdrantCollection(name=name, generation=str(metadata.get(_GENERATION, "")), shards=shards)
 
 
+async def known_collections(
+    connection: QdrantConnection, *, settings: QdrantSettings
+) -> dict[str, tuple[QdrantCollection, int]]:
+    """Collections of this tier with the dimensions of their vectors, by their generations. Nothing is made.
+
+    Raises:
+        StoreUnavailable: The server cannot be asked.
+    """
+    listed = await connection.prepare(lambda client: client.get_collections())
+    names = sorted(c.name for c in listed.collections if c.name.startswith(f"{settings.collection_prefix}-"))
+    known: dict[str, tuple[QdrantCollection, int]] = {}
+    for name in names:
+        found = await connection.prepare(lambda client, name=name: client.get_collection(name))  # type: ignore[misc]
+        metadata = found.config.metadata or {}
+        vectors = found.config.params.vectors
+        dense = vectors.get(DENSE) if isinstance(vectors, dict) else None
+        if _GENERATION in metadata and dense is not None:
+            collection = QdrantCollection(
+                name=name, generation=str(metadata[_GENERATION]), shards=int(metadata.get(_SHARDS, 1))
+            )
+            known[collection.generation] = (collection, dense.size)
+    return known
+
+
 async def _create(client: AsyncQdrantClient, name: str, dimension: int, settings: QdrantSettings) -> None:
     try:
         await client.create_collection(
