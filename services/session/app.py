@@ -11,7 +11,7 @@ from services.common.clock import Clock
 from services.common.ids import IdSource
 from services.common.paging import PageTokens
 from services.common.rpc.server import ServiceBinding
-from services.session.config import RedisSettings, SessionSettings
+from services.session.config import RedisAccess, RedisSettings, SessionSettings
 from services.session.service import SessionService, TokenCounter
 from services.session.servicer import ROLES, SERVICE_NAME, SessionServicer
 from services.session.store import SessionStore
@@ -44,7 +44,11 @@ class SessionTier:
 
 @contextlib.asynccontextmanager
 async def open_session(
-    resources: SessionResources, settings: SessionSettings | None = None, *, store_url: str = ""
+    resources: SessionResources,
+    settings: SessionSettings | None = None,
+    *,
+    store_url: str = "",
+    access: RedisAccess | None = None,
 ) -> AsyncIterator[SessionTier]:
     """The tier in this process's memory, or on Redis with this memory to fall back on.
 
@@ -53,16 +57,17 @@ async def open_session(
     Args:
         resources: What others own.
         settings: Defaults where None.
-        store_url: redis, rediss, unix, redis+cluster or rediss+cluster. Empty: memory alone.
+        store_url: Where Redis is, see `parse_redis_url`. Empty: memory alone.
+        access: Users, passwords and certificates for it that are not in the URL.
 
     Raises:
-        ValueError: The URL is of another scheme.
+        ValueError: The URL is of another form, or a file of certificates cannot be used.
     """
     chosen = settings or SessionSettings()
     async with contextlib.AsyncExitStack() as stack:
         store: SessionStore = EmbeddedSessionStore(chosen.embedded, chosen.store)
         if store_url:
-            store = await stack.enter_async_context(_redis_with_fallback(store_url, chosen))
+            store = await stack.enter_async_context(_redis_with_fallback(store_url, chosen, access))
         yield open_session_on(store, resources, chosen)
 
 
@@ -80,7 +85,9 @@ def open_session_on(
 
 
 @contextlib.asynccontextmanager
-async def _redis_with_fallback(url: str, settings: SessionSettings) -> AsyncIterator[SessionStore]:
+async def _redis_with_fallback(
+    url: str, settings: SessionSettings, access: RedisAccess | None
+) -> AsyncIterator[SessionStore]:
     # Imported here: without Redis its driver need not be installed.
     from services.session.stores.fallback import FallbackSessionStore
     from services.session.stores.redis import RedisSessionStore
@@ -88,7 +95,7 @@ async def _redis_with_fallback(url: str, settings: SessionSettings) -> AsyncIter
 
     redis: RedisSettings = settings.redis
     async with contextlib.AsyncExitStack() as stack:
-        client = create_redis_client(url, redis)
+        client = create_redis_client(url, redis, access)
         stack.push_async_callback(client.aclose)
         primary = RedisSessionStore(client, redis, settings.store)
         memory = EmbeddedSessionStore(settings.embedded, settings.store)

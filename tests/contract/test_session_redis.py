@@ -1,15 +1,32 @@
-"""Sessions in Redis, single and Cluster."""
+"""Sessions in Redis: one server, Clusters, and behind Sentinels."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from services.session.stores.redis import RedisSessionStore
 from tests.contract.session_samples import STORE_SETTINGS
 from tests.contract.session_store import SessionStoreContract
-from tests.support.redis import redis_cluster_url, redis_store, redis_url
+from tests.support.redis import redis_cluster_url, redis_store, redis_url, require_redis_server
+from tests.support.redis_group import RedisClusterGroup, SentinelGroup, running
 
 __all__ = ["redis_cluster_url", "redis_url"]
+
+
+@pytest.fixture(scope="module")
+def three_masters_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    require_redis_server(request)
+    group = RedisClusterGroup(tmp_path_factory.mktemp("redis-three"))
+    with running(group):
+        yield group.url
+
+
+@pytest.fixture(scope="module")
+def sentinel_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    require_redis_server(request)
+    group = SentinelGroup(tmp_path_factory.mktemp("redis-sentinels"))
+    with running(group):
+        yield group.url
 
 
 class TestRedisSessionStore(SessionStoreContract):
@@ -23,4 +40,18 @@ class TestRedisClusterSessionStore(SessionStoreContract):
     @pytest.fixture
     async def store(self, redis_cluster_url: str) -> AsyncIterator[RedisSessionStore]:
         async with redis_store(redis_cluster_url, store_settings=STORE_SETTINGS) as store:
+            yield store
+
+
+class TestRedisClusterOfThreeSessionStore(SessionStoreContract):
+    @pytest.fixture
+    async def store(self, three_masters_url: str) -> AsyncIterator[RedisSessionStore]:
+        async with redis_store(three_masters_url, store_settings=STORE_SETTINGS) as store:
+            yield store
+
+
+class TestRedisSentinelSessionStore(SessionStoreContract):
+    @pytest.fixture
+    async def store(self, sentinel_url: str) -> AsyncIterator[RedisSessionStore]:
+        async with redis_store(sentinel_url, store_settings=STORE_SETTINGS) as store:
             yield store

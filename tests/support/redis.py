@@ -11,14 +11,14 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from services.session.config import RedisSettings, StoreSettings
+from services.session.config import RedisAccess, RedisSettings, StoreSettings
 from services.session.stores.redis import RedisSessionStore
 from services.session.stores.redis_client import create_redis_client
 
@@ -30,13 +30,18 @@ _prefixes = itertools.count(1)
 class RedisServer:
     """A redis-server process on a free port, without persistence. It can be stopped and started."""
 
-    def __init__(self, folder: Path, *, is_cluster: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, is_cluster: bool = False, has_all_slots: bool = True, options: Sequence[str] = ()
+    ) -> None:
+        """`options` are further arguments; a node of a larger Cluster is given its slots by that."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._is_cluster = is_cluster
+        self._has_all_slots = has_all_slots
+        self._options = list(options)
         self._process: subprocess.Popen[str] | None = None
         # A Cluster node's bus takes the port 10,000 above.
-        self.port = _free_port(below=55_000)
+        self.port = free_port(below=55_000)
 
     @property
     def url(self) -> str:
@@ -56,6 +61,7 @@ class RedisServer:
         ]
         if self._is_cluster:
             arguments += ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]
+        arguments += self._options
         process = subprocess.Popen(
             ["redis-server", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -63,7 +69,7 @@ class RedisServer:
         assert process.stdout is not None
         if not any(_READY in line for line in process.stdout):
             raise RuntimeError(f"redis-server ended with {process.wait()}")
-        if self._is_cluster:
+        if self._is_cluster and self._has_all_slots:
             self.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
             while b"cluster_state:ok" not in self.command("CLUSTER", "INFO"):
                 pass  # the node takes a moment to believe in its slots
@@ -85,10 +91,7 @@ class RedisServer:
 
     def command(self, *words: str) -> bytes:
         """Runs one command over a connection of its own and returns the raw answer."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
-            request = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
-            connection.sendall(f"*{len(words)}\r\n{request}".encode())
-            return connection.recv(65_536)
+        return ask(self.port, *words)
 
 
 @pytest.fixture(scope="session")
@@ -132,21 +135,33 @@ def running_redis(folder: Path, *, is_cluster: bool = False) -> Iterator[RedisSe
 
 @contextlib.asynccontextmanager
 async def redis_store(
-    url: str, *, store_settings: StoreSettings | None = None, settings: RedisSettings | None = None
+    url: str,
+    *,
+    store_settings: StoreSettings | None = None,
+    settings: RedisSettings | None = None,
+    access: RedisAccess | None = None,
 ) -> AsyncIterator[RedisSessionStore]:
     """An empty store: keys begin with a prefix that no other test has."""
     prefix = f"test:{os.getpid()}:{next(_prefixes)}:"
     # A busy machine must not look like a lost Redis.
-    base = settings or RedisSettings(call_timeout_seconds=10.0)
+    base = settings or RedisSettings(call_timeout_seconds=10.0, sentinel_timeout_seconds=5.0)
     settings = replace(base, key_prefix=prefix)
-    client = create_redis_client(url, settings)
+    client = create_redis_client(url, settings, access)
     try:
         yield RedisSessionStore(client, settings, store_settings or StoreSettings())
     finally:
         await client.aclose()
 
 
-def _free_port(*, below: int) -> int:
+def ask(port: int, *words: str) -> bytes:
+    """Runs one command on a port of this machine over a connection of its own and returns the raw answer."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        request = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
+        connection.sendall(f"*{len(words)}\r\n{request}".encode())
+        return connection.recv(65_536)
+
+
+def free_port(*, below: int) -> int:
     while True:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

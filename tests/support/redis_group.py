@@ -1,0 +1,133 @@
+"""Redis servers that belong together: a Cluster of three masters, and a master with a replica and its Sentinels."""
+
+import contextlib
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.support.redis import RedisServer, ask, free_port
+
+MASTER: Final = "sessions"
+_SLOTS: Final = (range(5461), range(5461, 10_923), range(10_923, 16_384))
+_SENTINEL_READY: Final = "+monitor"
+
+
+class RedisClusterGroup:
+    """Three masters, each with a third of the slots."""
+
+    def __init__(self, folder: Path) -> None:
+        self.nodes = [
+            RedisServer(folder / str(number), is_cluster=True, has_all_slots=False) for number in range(len(_SLOTS))
+        ]
+
+    @property
+    def url(self) -> str:
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+
+    def start(self) -> None:
+        for node, slots in zip(self.nodes, _SLOTS, strict=True):
+            node.start()
+            node.command("CLUSTER", "ADDSLOTSRANGE", str(slots[0]), str(slots[-1]))
+            node.command("CLUSTER", "MEET", "127.0.0.1", str(self.nodes[0].port))
+        for node in self.nodes:
+            while not self._is_ready(node):
+                pass  # the nodes take a moment to hear of one another
+
+    def stop(self) -> None:
+        for node in self.nodes:
+            node.stop()
+
+    def moves_to(self, slot: int, target: RedisServer) -> None:
+        """Gives a slot that holds no keys to another master."""
+        identity = _text(target.command("CLUSTER", "MYID"))
+        for node in (target, *self.nodes):
+            node.command("CLUSTER", "SETSLOT", str(slot), "NODE", identity)
+
+    def _is_ready(self, node: RedisServer) -> bool:
+        info = node.command("CLUSTER", "INFO")
+        return b"cluster_state:ok" in info and b"cluster_size:3" in info
+
+
+class SentinelGroup:
+    """A master and its replica, and three Sentinels that fail over half a second after the master is gone."""
+
+    def __init__(self, folder: Path, *, options: Sequence[str] = (), sentinel_options: Sequence[str] = ()) -> None:
+        self._folder = folder
+        self.servers = [RedisServer(folder / name, options=options) for name in ("first", "second")]
+        self.sentinel_ports = [free_port(below=65_000) for _ in range(3)]
+        self._sentinel_options = sentinel_options
+        self._sentinels: list[subprocess.Popen[str]] = []
+
+    @property
+    def url(self) -> str:
+        hosts = ",".join(f"127.0.0.1:{port}" for port in self.sentinel_ports)
+        return f"redis+sentinel://{hosts}/{MASTER}"
+
+    def start(self) -> None:
+        first, second = self.servers
+        first.start()
+        second.start()
+        second.command("REPLICAOF", "127.0.0.1", str(first.port))
+        while b"master_link_status:up" not in second.command("INFO", "replication"):
+            pass  # the first copy is on its way
+        for port in self.sentinel_ports:
+            self._sentinels.append(self._start_sentinel(port, first.port))
+        while not all(_knows(port, MASTER) for port in self.sentinel_ports):
+            pass  # they find the replica and one another by the master
+
+    def stop(self) -> None:
+        for sentinel in self._sentinels:
+            sentinel.kill()
+            sentinel.communicate()
+        for server in self.servers:
+            server.stop()
+
+    def stop_sentinel(self, number: int) -> None:
+        self._sentinels[number].kill()
+        self._sentinels[number].wait()
+
+    def master(self) -> RedisServer:
+        """The one that says that it is the master."""
+        (found,) = [server for server in self.servers if b"role:master" in server.command("INFO", "replication")]
+        return found
+
+    def _start_sentinel(self, port: int, master_port: int) -> subprocess.Popen[str]:
+        file = self._folder / f"sentinel-{port}.conf"
+        lines = [
+            f"port {port}",
+            "bind 127.0.0.1",
+            f"dir {self._folder}",
+            f"sentinel monitor {MASTER} 127.0.0.1 {master_port} 2",
+            f"sentinel down-after-milliseconds {MASTER} 500",
+            f"sentinel failover-timeout {MASTER} 2000",
+            *self._sentinel_options,
+        ]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        process = subprocess.Popen(
+            ["redis-server", str(file), "--sentinel"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert process.stdout is not None
+        if not any(_SENTINEL_READY in line for line in process.stdout):
+            raise RuntimeError(f"redis-sentinel ended with {process.wait()}")
+        return process
+
+
+@contextlib.contextmanager
+def running(group: RedisClusterGroup | SentinelGroup) -> Iterator[None]:
+    """The group is started, and stopped at the end."""
+    try:
+        group.start()
+        yield
+    finally:
+        group.stop()
+
+
+def _knows(port: int, master: str) -> bool:
+    state = ask(port, "SENTINEL", "MASTER", master)
+    words = state.replace(b"\r\n", b" ").split()
+    return [words[words.index(name) + 2] for name in (b"num-slaves", b"num-other-sentinels")] == [b"1", b"2"]
+
+
+def _text(bulk: bytes) -> str:
+    return bulk.split(b"\r\n")[1].decode()
