@@ -25,7 +25,7 @@ from pydantic import SecretStr
 
 from services.cli.settings_catalogue import CATALOGUE, Section
 from services.common.hosting import HostSettings
-from services.common.settings_file import Setting
+from services.common.settings_file import Setting, written
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "configuration.md"
@@ -51,7 +51,7 @@ def _host_section() -> str:
     rows = []
     for name, field in HostSettings.model_fields.items():
         default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
-        value = "" if default is None or default == "" else f"`{_written(default).strip(chr(34))}`"
+        value = "" if default is None or default == "" else f"`{written(default).strip(chr(34))}`"
         kind = _kind(Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation, name)
         rows.append(f"| `MNEME_{name.upper()}` | {kind} | {value} | {_escaped(field.description or '')} |")
     return "\n".join(
@@ -79,7 +79,7 @@ def _section(section: Section) -> str:
             lines += ["", "| Setting, and its variable | Type | Default | What it is |", "|---|---|---|---|"]
         lines.append(
             f"| `{setting.name}`<br>`{setting.variable}` | {_kind(setting.hint, setting.name)} "
-            f"| `{_written(setting.value)}` | {_cell(description_of(setting))} |"
+            f"| `{written(setting.value)}` | {_cell(description_of(setting))} |"
         )
     return "\n".join(lines)
 
@@ -192,32 +192,14 @@ def _range(constraints: list[Any]) -> Iterator[str]:
         elif isinstance(constraint, annotated_types.Le):
             lowest["le"] = constraint.le
     if "ge" in lowest and "le" in lowest:
-        yield f"{_written(lowest['ge'])} to {_written(lowest['le'])}"
+        yield f"{written(lowest['ge'])} to {written(lowest['le'])}"
         return
     if "ge" in lowest:
-        yield f"at least {_written(lowest['ge'])}"
+        yield f"at least {written(lowest['ge'])}"
     if "gt" in lowest:
-        yield f"above {_written(lowest['gt'])}"
+        yield f"above {written(lowest['gt'])}"
     if "le" in lowest:
-        yield f"at most {_written(lowest['le'])}"
-
-
-def _written(value: Any) -> str:
-    """A value as it is written in the file."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, enum.Enum):
-        return f'"{value.name.lower()}"'
-    if isinstance(value, timedelta):
-        return _written(value.total_seconds())
-    if isinstance(value, int | float):
-        return f"{value:,}".replace(",", "_").removesuffix(".0")
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{_written(key).strip(chr(34))} = {_written(item)}" for key, item in value.items())
-        return f"{{ {inner} }}"
-    if isinstance(value, tuple | frozenset):
-        return f"[{', '.join(_written(item) for item in value)}]"
-    return f'"{value}"'
+        yield f"at most {written(lowest['le'])}"
 
 
 def _cell(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from mneme_client import DEFAULT_TARGET, Tls
+from services.cli.commands.config import config
 from services.cli.commands.conversations import conversations, transcript
 from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
@@ -72,6 +73,7 @@ for _command in (up, demo, remember, recall, context, feedback, conversations, t
 app.command("import")(import_file)
 app.command("dead-letters")(dead_letters)
 app.add_typer(keys, name="keys")
+app.add_typer(config, name="config")
 
 if __name__ == "__main__":
     app()

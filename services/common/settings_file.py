@@ -123,6 +123,10 @@ class SettingsSource:
             raise SettingsError(problems)
         return cls(given)
 
+    def __len__(self) -> int:
+        """How many values are given."""
+        return len(self._given)
+
     def given(self, path: str) -> list[Given]:
         """What is given for a setting: nothing, its value, or the values of its entries."""
         return [value for name, value in self._given.items() if name == path or name.startswith(f"{path}.")]
@@ -198,6 +202,24 @@ class SettingsSource:
             key = _checked(Given(name.removeprefix(f"{path}."), value.place), key_hint, None, problems)
             result[key] = _checked(value, value_hint, None, problems)
         return result
+
+
+def written(value: Any) -> str:
+    """A setting's value as it is written in the file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, enum.Enum):
+        return f'"{value.name.lower()}"'
+    if isinstance(value, timedelta):
+        return written(value.total_seconds())
+    if isinstance(value, int | float):
+        return f"{value:,}".replace(",", "_").removesuffix(".0")
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{written(key).strip(chr(34))} = {written(item)}" for key, item in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, tuple | frozenset):
+        return f"[{', '.join(written(item) for item in value)}]"
+    return f'"{value}"'
 
 
 def _similar(path: str, known: Iterable[str]) -> str:
