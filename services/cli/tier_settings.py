@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TypeVar
 
 from services.agentic.config import AgenticSettings
 from services.cli.stack_model import StackSettings
-from services.common.settings_file import SettingsSource
+from services.common.settings_file import SettingsError, SettingsSource
 from services.episodic.config import EpisodicSettings
 from services.gateway.config import GatewaySettings
 from services.semantic.config import SemanticSettings
 from services.session.config import SessionSettings
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -30,14 +33,26 @@ def read_tier_settings(settings: StackSettings) -> TierSettings:
     """Reads the file that the settings name and the environment, before anything is started.
 
     Raises:
-        SettingsError: They cannot be used.
+        SettingsError: They cannot be used; the problems of all services at once.
     """
     source = SettingsSource.read(settings.host_settings.config, os.environ)
-    return TierSettings(
+    problems: list[str] = []
+
+    def load(kind: type[_T], table: str, base: _T | None = None) -> _T:
+        try:
+            return source.load(kind, table, base=base)
+        except SettingsError as error:
+            problems.extend(error.problems)
+            return kind()
+
+    tiers = TierSettings(
         source=source,
-        session=source.load(SessionSettings, "session"),
-        episodic=source.load(EpisodicSettings, "episodic"),
-        semantic=source.load(SemanticSettings, "semantic"),
-        agentic=source.load(AgenticSettings, "agentic"),
-        gateway=source.load(GatewaySettings, "gateway", base=settings.gateway),
+        session=load(SessionSettings, "session"),
+        episodic=load(EpisodicSettings, "episodic"),
+        semantic=load(SemanticSettings, "semantic"),
+        agentic=load(AgenticSettings, "agentic"),
+        gateway=load(GatewaySettings, "gateway", settings.gateway),
     )
+    if problems:
+        raise SettingsError(problems)
+    return tiers
