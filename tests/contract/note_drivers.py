@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Final, TypeAlias
 
+import pytest
+
+from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
 from services.common.neo4j.graph import Graph
@@ -12,6 +17,9 @@ from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from tests.support.neo4j import fresh_graph
 from tests.support.postgres import fresh_postgres
+
+DRIVERS: Final = ("postgres", "neo4j")
+UnopenedStore: TypeAlias = AbstractAsyncContextManager[NoteStore]
 
 
 @contextlib.asynccontextmanager
@@ -36,3 +44,13 @@ async def neo4j_note_store(url: str) -> AsyncIterator[Neo4jNoteStore]:
     """A store on an empty graph."""
     async with note_graph(url) as graph:
         yield Neo4jNoteStore(graph)
+
+
+def unopened_note_store(request: pytest.FixtureRequest) -> UnopenedStore:
+    """A store of the driver that a fixture is parametrised with.
+
+    That fixture cannot be asynchronous: the servers are started by others, which run event loops of their own.
+    """
+    if request.param == "neo4j":
+        return neo4j_note_store(request.getfixturevalue("neo4j_url"))
+    return postgres_note_store(request.getfixturevalue("postgres_server"))

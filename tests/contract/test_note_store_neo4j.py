@@ -1,15 +1,26 @@
-"""The Neo4j note store fulfils the contract."""
+"""The Neo4j note store fulfils the contract; and what is true of this driver alone."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
-from services.agentic.store import NoteStore
-from tests.contract.note_drivers import neo4j_note_store
+from services.agentic.model import GenerationResult, Owner
+from services.agentic.store import NoteStore, NoteWriter, Receipt, TakenTurn
+from services.agentic.stores import neo4j_cypher
+from services.agentic.stores.neo4j import Neo4jNoteStore
+from services.common.errors import Conflict
+from services.common.neo4j.graph import Graph, Neo4jServer, open_graph, operators
+from tests.contract.note_drivers import neo4j_note_store, note_graph
+from tests.contract.note_samples import ANN, BOB, NOW, interaction_id
 from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
+
+_QUERIES = {name: query for name, query in vars(neo4j_cypher).items() if "CYPHER 25" in str(query)}
+_CREATE_ONLY = {"ADD_TAKEN", "ADD_RECEIPT"}
+_FIND_BY_INDEX = {"NodeIndexSeek", "NodeUniqueIndexSeek", "NodeVectorIndexSearch", "MergeUniqueNode"}
 
 
 class TestNeo4jNoteStore(NoteStoreContract, NoteSearchContract):
@@ -17,3 +28,72 @@ class TestNeo4jNoteStore(NoteStoreContract, NoteSearchContract):
     async def store(self, neo4j_url: str) -> AsyncIterator[NoteStore]:
         async with neo4j_note_store(neo4j_url) as store:
             yield store
+
+
+@pytest.fixture
+async def graph(neo4j_url: str) -> AsyncIterator[Graph]:
+    async with note_graph(neo4j_url) as graph:
+        yield graph
+
+
+async def test_every_query_finds_its_nodes_by_index(graph: Graph) -> None:
+    assert len(_QUERIES) >= 19
+    for name, query in _QUERIES.items():
+        plan = {operator.removesuffix("(Locking)") for operator in operators(await graph.explain(query))}
+        assert not [operator for operator in plan if operator.endswith("Scan")], name
+        assert name in _CREATE_ONLY or plan & _FIND_BY_INDEX, name
+
+
+@pytest.mark.parametrize("name", ["LIST_NOTES", "LIST_NOTES_OF_KIND", "OLDEST_CANDIDATE", "FORGET_RECEIPTS"])
+async def test_pages_are_read_in_the_order_of_an_index(graph: Graph, name: str) -> None:
+    plan = operators(await graph.explain(_QUERIES[name]))
+    assert not {"Sort", "Top", "PartialSort", "PartialTop"} & set(plan)
+
+
+@pytest.mark.parametrize("name", sorted(_QUERIES))
+def test_spec_7_1_every_node_of_a_query_is_of_one_tenant(name: str) -> None:
+    query = _QUERIES[name]
+    assert query.count("tenant_id: $tenant_id") + query.count("tenant_id = $tenant_id") == query.count(":Note") + (
+        query.count(":TakenTurn")
+    )
+
+
+async def test_works_of_one_user_wait_for_each_other_across_processes(graph: Graph, neo4j_url: str) -> None:
+    turn = TakenTurn(GenerationResult(interaction_id(1), ()), "c", 0, question="", speaker="Ann")
+
+    async def take(writer: NoteWriter) -> bool:
+        if await writer.taken([interaction_id(1)]):
+            return False
+        await writer.add_taken([turn])
+        return True
+
+    async with open_graph(Neo4jServer(url=neo4j_url)) as another_process:
+        stores = [Neo4jNoteStore(graph), Neo4jNoteStore(another_process)] * 3
+        taken = await asyncio.gather(*(store.write(ANN, take) for store in stores))
+    assert sorted(taken) == [False] * 5 + [True]
+
+
+async def test_work_that_met_a_deadlock_runs_again_from_its_beginning(graph: Graph) -> None:
+    store = Neo4jNoteStore(graph)
+    both_hold_one = asyncio.Barrier(2)
+    runs: list[Owner] = []
+
+    async def cross(owner: Owner, first: str, second: str) -> None:
+        async def work(writer: NoteWriter) -> None:
+            runs.append(owner)
+            await writer.add_receipt(Receipt("p", first, "d", owner.user_id, NOW), forget_before=NOW)
+            if len(runs) <= 2:
+                await both_hold_one.wait()
+            await writer.add_receipt(Receipt("p", second, "d", owner.user_id, NOW), forget_before=NOW)
+
+        await store.write(owner, work)
+
+    outcomes = await asyncio.gather(cross(ANN, "r1", "r2"), cross(BOB, "r2", "r1"), return_exceptions=True)
+    assert len(runs) == 3, "one of them was chosen to give way, and began anew"
+    # Then it found the other's answers in its place.
+    assert [type(outcome) for outcome in outcomes if outcome is not None] == [Conflict]
+
+    async def answers(writer: NoteWriter) -> set[str]:
+        return {found.answer for name in ("r1", "r2") if (found := await writer.receipt("p", name))}
+
+    assert len(await store.write(ANN, answers)) == 1, "nothing of the one that gave way is left"

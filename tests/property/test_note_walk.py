@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from services.agentic.model import LinkType, NoteId, Owner, TenantId, UserId
 from services.agentic.store import NoteSearch, NoteStore, WalkSettings
-from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
-from tests.contract.note_drivers import postgres_note_store
+from tests.contract.note_drivers import DRIVERS, UnopenedStore, unopened_note_store
 from tests.contract.note_samples import MODEL, angle, connect, make_link, make_note, note_id, store_notes
 
 PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
@@ -70,9 +69,14 @@ def best_scores(graph: Graph, *, hops: int, sees_hidden: bool) -> dict[int, floa
     return scores
 
 
+@pytest.fixture(params=DRIVERS)
+def unopened(request: pytest.FixtureRequest) -> UnopenedStore:
+    return unopened_note_store(request)
+
+
 @pytest.fixture
-async def store(postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
-    async with postgres_note_store(postgres_server) as opened:
+async def store(unopened: UnopenedStore) -> AsyncIterator[NoteStore]:
+    async with unopened as opened:
         yield opened
 
 

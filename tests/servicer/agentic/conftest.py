@@ -1,4 +1,4 @@
-"""The agentic tier on a real gRPC server, on embedded PostgreSQL."""
+"""The agentic tier on a real gRPC server, on each of its stores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from mneme.agentic.v1 import notes_pb2_grpc
 from services.agentic.app import AgenticResources, AgenticTier, open_agentic_on
-from services.agentic.stores.postgres import PostgresNoteStore
+from services.agentic.store import NoteStore
 from services.common.auth import (
     IDENTITY_METADATA_KEY,
     Authenticator,
@@ -20,10 +20,9 @@ from services.common.auth import (
     Role,
 )
 from services.common.ids import Uuid7Ids
-from services.common.postgres.server import EmbeddedPostgres
 from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
-from tests.contract.note_drivers import postgres_note_store
+from tests.contract.note_drivers import DRIVERS, UnopenedStore, unopened_note_store
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
 
@@ -47,7 +46,7 @@ class Running:
 
     stub: notes_pb2_grpc.NoteServiceStub
     tier: AgenticTier
-    store: PostgresNoteStore
+    store: NoteStore
     clock: FakeClock
     embedder: HashingEmbedder
 
@@ -56,13 +55,18 @@ class Running:
         return self.embedder.fingerprint
 
 
+@pytest.fixture(params=DRIVERS)
+def unopened(request: pytest.FixtureRequest) -> UnopenedStore:
+    return unopened_note_store(request)
+
+
 @pytest.fixture
-async def running(postgres_server: EmbeddedPostgres) -> AsyncIterator[Running]:
+async def running(unopened: UnopenedStore) -> AsyncIterator[Running]:
     clock, embedder = FakeClock(), HashingEmbedder()
     ids = Uuid7Ids(clock)
     resources = AgenticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET)
     async with (
-        postgres_note_store(postgres_server) as store,
+        unopened as store,
         open_agentic_on(store, resources) as tier,
     ):
         authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
