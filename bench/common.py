@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import grpc
 import numpy as np
@@ -22,6 +22,9 @@ import psutil
 import uvloop
 from rich.console import Console
 from rich.table import Table
+
+if TYPE_CHECKING:  # measuring a stack of somebody else's needs none of it
+    from services.common.hosting import HostSettings
 
 T = TypeVar("T")
 
@@ -54,18 +57,27 @@ class Target:
 
 
 @contextlib.asynccontextmanager
-async def open_target(target: str | None, *, data_dir: Path | None = None) -> AsyncIterator[Target]:
-    """The named stack, or a fresh embedded one in this process and a temporary folder.
+async def open_target(
+    target: str | None,
+    *,
+    data_dir: Path | None = None,
+    host_settings: HostSettings | None = None,
+    processes: bool = False,
+) -> AsyncIterator[Target]:
+    """The named stack, or a fresh one with a temporary folder.
 
     Args:
-        target: Address of a running gateway; None starts an embedded stack.
-        data_dir: Folder of the embedded stack; None makes a temporary one that is removed afterwards.
+        target: Address of a running gateway; None starts a stack.
+        data_dir: Folder of the stack that is started; None makes a temporary one that is removed afterwards.
+        host_settings: Of the stack that is started; None takes them from the environment.
+        processes: One process for each of its services instead of this one for all.
     """
     if target is not None:
         yield Target(gateway=target, driver="external", data_dir=None, start_seconds=None)
         return
     # Imported here: they bring in every engine, which measuring another stack does not need.
     from services.cli.stack import StackSettings, run_stack
+    from services.common.hosting import HostSettings
     from services.common.logging import configure_logging
 
     # Lines of debugging, which structlog prints unless told otherwise, would be a part of what is measured.
@@ -73,14 +85,29 @@ async def open_target(target: str | None, *, data_dir: Path | None = None) -> As
     with contextlib.ExitStack() as stack:
         folder = data_dir or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
         started = time.perf_counter()
-        async with run_stack(StackSettings(data_dir=folder, port=0)) as running:
+        chosen = host_settings or HostSettings()
+        settings = StackSettings(data_dir=folder, port=0, processes=processes, host_settings=chosen)
+        async with run_stack(settings) as running:
             yield Target(
                 gateway=running.gateway_target,
-                driver="embedded",
+                driver=driver_name(chosen, processes=processes),
                 data_dir=folder,
                 start_seconds=round(time.perf_counter() - started, 3),
                 tiers=asdict(running.tier_targets),
             )
+
+
+def driver_name(settings: HostSettings, *, processes: bool = False) -> str:
+    """What a stack runs on, for reports: the servers that take the place of what is embedded."""
+    servers = {
+        "Redis": settings.session_store_url,
+        "PostgreSQL": settings.postgres_url,
+        "PgBouncer": settings.behind_pgbouncer,
+        "Qdrant": settings.qdrant_url,
+        "Neo4j": settings.neo4j_url,
+    }
+    named = " + ".join(name for name, is_used in servers.items() if is_used) or "embedded"
+    return f"{named}, one process for each service" if processes else named
 
 
 @contextlib.asynccontextmanager

@@ -192,7 +192,7 @@ class _Run:
         """One caller: takes the next call until the service is gone."""
         for call in work:
             try:
-                await _send(gateway, call)
+                await send_call(gateway, call)
             except grpc.aio.AioRpcError as error:
                 if error.code() not in _OVERLOADED:
                     return
@@ -212,7 +212,7 @@ class _Run:
             for call in work:
                 while True:
                     try:
-                        await _send(gateway, call)
+                        await send_call(gateway, call)
                         break
                     except grpc.aio.AioRpcError as error:
                         if time.monotonic() > deadline:
@@ -222,7 +222,8 @@ class _Run:
         await asyncio.gather(*[answer() for _ in range(_REPEATING_CALLERS)])
 
 
-async def _send(gateway: Gateway, call: Call) -> None:
+async def send_call(gateway: Gateway, call: Call) -> None:
+    """Make a call once and note its answer."""
     request = pb.RememberRequest(request_id=call.request_id, user_id=call.user_id, conversation_id=call.conversation_id)
     for text, marker in zip(call.texts, call.markers, strict=True):
         request.turns.add(role=common_pb2.MESSAGE_ROLE_USER, content=text, metadata={MARKER_KEY: marker})

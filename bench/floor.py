@@ -226,15 +226,13 @@ class RememberFloor:
 
     @classmethod
     @asynccontextmanager
-    async def open(
-        cls, data_dir: Path, hop: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
-    ) -> AsyncIterator[RememberFloor]:
-        """Connect to the server of a data folder and create the tables, of the same shape as the journal's.
+    async def open(cls, dsn: str, hop: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]) -> AsyncIterator[RememberFloor]:
+        """Connect to the stack's server as its superuser and create the tables, of the same shape as the journal's.
 
         Raises:
             BenchError: The server does not wait for the disk, which would make the floor meaningless.
         """
-        connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(superuser_dsn(data_dir))
+        connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(dsn)
         try:
             for name in ("fsync", "synchronous_commit"):
                 if await connection.fetchval(f"SHOW {name}") != "on":

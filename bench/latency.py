@@ -8,6 +8,7 @@ Each size has a process and a store of its own. README.md beside this file says 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from typing import Any, Final
 
 from bench.common import REPOSITORY, BenchError, print_table, report_head, run, write_json
 from bench.latency_run import RunOptions, measure_size
+from bench.production import EngineChoice, add_engine_options, engine_choice
 
 _DIRECT_FROM: Final = 100_000
 _SIZE_MIN: Final = 100
@@ -34,6 +36,7 @@ class Options:
     remembers: int
     seed: int
     direct: bool
+    choices: tuple[EngineChoice, ...]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,9 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "seed": options.seed,
         "direct": options.direct,
     }
-    report = report_head("latency", driver="embedded", settings=settings) | {"sizes": results}
-    if len(results) > 1:
+    driver = "; ".join(dict.fromkeys(result["driver"] for result in results))
+    report = report_head("latency", driver=driver, settings=settings) | {"sizes": results}
+    if len(options.sizes) > 1 and len(options.choices) == 1:
         report["growth_of_recall_p50"] = _growth(results)
+    if len(options.choices) > 1:
+        report["recall_p50_to_embedded"] = _to_first(results, len(options.choices))
     write_json(options.out, report)
     _print(results)
     return 0
@@ -61,24 +67,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _measure(options: Options) -> list[dict[str, Any]]:
     """One process for each size: memory of a smaller run would be counted in a larger one."""
-    if len(options.sizes) == 1:
-        size = options.sizes[0]
+    if len(options.sizes) == len(options.choices) == 1:
         run_options = RunOptions(
-            size=size,
+            size=options.sizes[0],
             recalls=options.recalls,
             remembers=options.remembers,
             seed=options.seed,
             direct=options.direct,
+            choice=options.choices[0],
         )
         return [run(measure_size(run_options))]
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
-        for size in options.sizes:
-            out = Path(folder) / f"{size}.json"
+        for size, choice in itertools.product(options.sizes, options.choices):
+            out = Path(folder) / f"{len(results)}.json"
             command = [sys.executable, "-m", "bench.latency", "--sizes", str(size), "--out", str(out)]
             command += ["--recalls", str(options.recalls), "--remembers", str(options.remembers)]
             command += ["--seed", str(options.seed), *(["--direct"] if options.direct else [])]
-            # Its table is not shown: the one at the end has all sizes.
+            command += ["--engines", ",".join(choice.names), *(["--processes"] if choice.processes else [])]
+            # Its table is not shown: the one at the end has all runs.
             done = subprocess.run(command, cwd=REPOSITORY, check=False, stdout=subprocess.DEVNULL)
             if done.returncode != 0:
                 raise BenchError(f"the run with {size} memories ended with code {done.returncode}")
@@ -92,8 +99,21 @@ def _growth(results: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {"from": first["size"], "to": last["size"], "factor": round(quotient, 3)}
 
 
+def _to_first(results: Sequence[dict[str, Any]], choices: int) -> list[dict[str, Any]]:
+    """Each run over that of the same size on the first choice of engines."""
+    return [
+        {
+            "size": result["size"],
+            "driver": result["driver"],
+            "factor": round(result["recall"]["client"]["p50"] / first["recall"]["client"]["p50"], 3),
+        }
+        for number, result in enumerate(results)
+        if (first := results[number - number % choices]) is not result
+    ]
+
+
 def _print(results: Sequence[dict[str, Any]]) -> None:
-    columns = ["milliseconds", *[f"{result['size']:,}" for result in results]]
+    columns = ["milliseconds", *[f"{result['size']:,}\n{_short(result['driver'])}" for result in results]]
     rows: list[list[object]] = []
 
     def row(name: str, *path: str) -> None:
@@ -123,6 +143,10 @@ def _print(results: Sequence[dict[str, Any]]) -> None:
     print_table("Latency by memories in the store", columns, rows)
 
 
+def _short(driver: str) -> str:
+    return driver.replace(" + ", "\n").replace(", ", "\n")
+
+
 def _at(result: dict[str, Any], path: Sequence[str]) -> object:
     value: Any = result
     for key in path:
@@ -145,6 +169,8 @@ def _options(arguments: Sequence[str] | None) -> Options:
         help=f"load ready vectors into the episodic tier alone (for sizes from {_DIRECT_FROM:,}, "
         "which would take hours to embed); the other tiers stay empty",
     )
+    add_engine_options(parser)
+    parser.add_argument("--beside-embedded", action="store_true", help="measure the embedded default in the same run")
     parsed = parser.parse_args(arguments)
     try:
         sizes = tuple(int(text.replace("_", "")) for text in parsed.sizes.split(","))
@@ -152,7 +178,9 @@ def _options(arguments: Sequence[str] | None) -> Options:
         raise BenchError(f"--sizes takes numbers separated by commas, not {parsed.sizes!r}") from error
     if min(sizes) < _SIZE_MIN:
         raise BenchError(f"--sizes start at {_SIZE_MIN}")
-    return Options(sizes, parsed.out, parsed.recalls, parsed.remembers, parsed.seed, parsed.direct)
+    choice = engine_choice(parsed.engines, processes=parsed.processes)
+    choices = (EngineChoice(), choice) if parsed.beside_embedded else (choice,)
+    return Options(sizes, parsed.out, parsed.recalls, parsed.remembers, parsed.seed, parsed.direct, choices)
 
 
 if __name__ == "__main__":

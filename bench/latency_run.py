@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from bench.common import Target, open_channel, open_target, ratio, times_of
-from bench.floor import BareIndex, RecallFloor, RememberFloor, empty_hops, similar_vectors
+from bench.floor import BareIndex, RecallFloor, RememberFloor, empty_hops, similar_vectors, superuser_dsn
 from bench.gateway import Gateway, one_turn, retried
 from bench.load_store import (
     MAIN_USER,
@@ -24,6 +24,7 @@ from bench.load_store import (
     load_episodes_directly,
     load_through_gateway,
 )
+from bench.production import EngineChoice, host_settings, running_engines, superuser_url
 from bench.resources import Footprint, footprint
 from bench.texts import TextSource
 from mneme.gateway.v1 import gateway_pb2 as pb
@@ -56,15 +57,29 @@ class RunOptions:
     """Of texts and vectors."""
     direct: bool
     """Load ready vectors into the episodic tier alone."""
+    choice: EngineChoice
+    """What the stack runs on."""
 
 
 async def measure_size(options: RunOptions) -> dict[str, Any]:
-    """Run everything for one size, stack and client in this process; returns a part of the report."""
+    """Run everything for one size, client and mostly the stack in this process; returns a part of the report."""
     result: dict[str, Any] = {"size": options.size}
-    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
+    names = options.choice.names
+    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder, ExitStack() as engines:
+        group = engines.enter_context(running_engines(names, Path(folder) / "engines")) if names else None
         data_dir, scratch = Path(folder) / "data", Path(folder) / "floor"
+
+        def opened() -> AbstractAsyncContextManager[Target]:
+            return open_target(
+                None,
+                data_dir=data_dir,
+                host_settings=host_settings(group),
+                processes=options.choice.processes,
+            )
+
         async with AsyncExitStack() as stack:
-            target = await stack.enter_async_context(open_target(None, data_dir=data_dir))
+            target = await stack.enter_async_context(opened())
+            result["driver"] = target.driver
             channel = await stack.enter_async_context(open_channel(target.gateway))
             gateway = Gateway(channel)
             embedder = await stack.enter_async_context(_own_embedder(data_dir))
@@ -73,8 +88,9 @@ async def measure_size(options: RunOptions) -> dict[str, Any]:
             loaded = await _load(target, gateway, options, vectors, embedder.fingerprint)
             full = footprint(data_dir)
             result["load"] = _load_report(loaded)
-            result["memory_and_disk"] = {"empty": asdict(empty), "full": asdict(full)}
-            if options.size >= _EXTRAPOLATED_FROM:
+            if options.choice == EngineChoice():  # what other processes take is not seen
+                result["memory_and_disk"] = {"empty": asdict(empty), "full": asdict(full)}
+            if "memory_and_disk" in result and options.size >= _EXTRAPOLATED_FROM:
                 result["per_100000_extrapolated"] = _per_100000(empty, full, options.size)
             hop = await stack.enter_async_context(empty_hops())
             users = [c.user_id for c in conversations_of(options.size, seed=options.seed) for _ in c.turns]
@@ -82,10 +98,12 @@ async def measure_size(options: RunOptions) -> dict[str, Any]:
             stack.callback(index.close)
             floor = RecallFloor(embedder, index, hop, MAIN_USER)
             result["recall"] = await _measure_recall(gateway, floor, options)
-            remember_floor = await stack.enter_async_context(RememberFloor.open(data_dir, hop))
+            dsn = (group and superuser_url(group)) or superuser_dsn(data_dir)
+            remember_floor = await stack.enter_async_context(RememberFloor.open(dsn, hop))
             result["remember"] = await _measure_remember(gateway, remember_floor, options)
             result["remember"] |= await _measure_burst(gateway, options)
-        result["start"] = {"first_seconds": target.start_seconds, "with_data_seconds": await _restart(data_dir)}
+        async with opened() as again:
+            result["start"] = {"first_seconds": target.start_seconds, "with_data_seconds": again.start_seconds}
     return result
 
 
@@ -251,11 +269,6 @@ async def _measure_burst(gateway: Gateway, options: RunOptions) -> dict[str, flo
         "acknowledged_per_second": round(_BURST_CALLS / acknowledged, 1),
         "indexed_per_second": round(_BURST_CALLS / indexed, 1),
     }
-
-
-async def _restart(data_dir: Path) -> float | None:
-    async with open_target(None, data_dir=data_dir) as target:
-        return target.start_seconds
 
 
 async def _in_turns(number: int, first: Callable[[], Awaitable[None]], second: Callable[[], Awaitable[None]]) -> None:

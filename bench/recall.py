@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ from rich.progress import Progress
 
 from bench.common import (
     BenchError,
+    Target,
     open_channel,
     open_target,
     print_table,
@@ -42,6 +44,7 @@ from bench.measures import (
     recall_at,
     summarise,
 )
+from bench.production import EngineChoice, add_engine_options, engine_choice, host_settings, running_engines
 from mneme.gateway.v1 import gateway_pb2 as pb
 
 _TOKEN_BUDGETS: Final = (1_000, 2_000)
@@ -59,6 +62,8 @@ class Options:
     target: str | None
     api_key: str | None
     limit: int
+    engines: str
+    processes: bool
 
 
 @dataclass(slots=True)
@@ -102,7 +107,7 @@ async def _measure(options: Options, conversations: Sequence[LocomoConversation]
     # A store that others use as well may hold the conversations of an earlier run: users are new each time.
     run_id = uuid.uuid4().hex[:8]
     async with AsyncExitStack() as stack:
-        target = await stack.enter_async_context(open_target(options.target))
+        target = await stack.enter_async_context(_opened(options, stack))
         channel = await stack.enter_async_context(open_channel(target.gateway, api_key=options.api_key))
         gateway = Gateway(channel)
         outcome.driver, outcome.start_seconds = target.driver, target.start_seconds
@@ -115,6 +120,17 @@ async def _measure(options: Options, conversations: Sequence[LocomoConversation]
                 await _ask(gateway, memories, conversation, question, options.limit, outcome)
                 progress.advance(questions)
     return outcome
+
+
+def _opened(options: Options, stack: AsyncExitStack) -> AbstractAsyncContextManager[Target]:
+    choice = engine_choice(options.engines, processes=options.processes)
+    if options.target is not None or choice == EngineChoice():
+        return open_target(options.target)
+    group = None
+    if choice.names:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
+        group = stack.enter_context(running_engines(choice.names, folder / "engines"))
+    return open_target(None, host_settings=host_settings(group), processes=choice.processes)
 
 
 async def _ingest_all(
@@ -275,6 +291,7 @@ def _options(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--target", help="gateway of a running stack; without it an embedded one is started")
     parser.add_argument("--api-key", help="credential for --target")
     parser.add_argument("--limit", type=int, default=50, help="memories asked for, 1 to 200 (default 50)")
+    add_engine_options(parser)
     options = Options(**vars(parser.parse_args(arguments)))
     if not 1 <= options.limit <= _LIMIT_MAX:
         raise BenchError(f"--limit must be between 1 and {_LIMIT_MAX}")

@@ -1,0 +1,100 @@
+"""Production engines for one run: started from nothing in a folder of their own, removed afterwards."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench.common import BenchError
+from services.common.hosting import HostSettings
+from tools.engines.group import NAMES, EngineGroup, missing, with_needed
+from tools.engines.postgres import PostgresEngine
+from tools.engines.process import EngineError
+
+ALL: Final = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """Which engines a stack runs on, and how."""
+
+    names: tuple[str, ...] = ()
+    """Servers that take the place of what is embedded; empty for none."""
+    processes: bool = False
+    """One process for each service instead of one for all."""
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Adds `--engines` and `--processes`."""
+    parser.add_argument(
+        "--engines",
+        default="",
+        help=f"servers to start and use instead of what is embedded: {', '.join(NAMES)}, comma-separated, or {ALL}",
+    )
+    parser.add_argument("--processes", action="store_true", help="one process for each service")
+
+
+def engine_choice(names: str, *, processes: bool) -> EngineChoice:
+    """What the options say.
+
+    Raises:
+        BenchError: There is no such engine, or it is not on this machine.
+    """
+    wanted = [name for part in names.split(",") if (name := part.strip())]
+    if not wanted:
+        return EngineChoice(processes=processes)
+    # A pooler only where it is asked for: it costs a hop and brings nothing to one stack.
+    chosen = [name for name in NAMES if name != "pgbouncer"] if wanted == [ALL] else wanted
+    try:
+        needed = with_needed(chosen)
+    except EngineError as error:
+        raise BenchError(str(error)) from error
+    for name in chosen:
+        if why := missing(name):
+            raise BenchError(f"{name} is not here ({why}): `make engines` installs it")
+    return EngineChoice(tuple(name for name in NAMES if name in needed), processes)
+
+
+@contextlib.contextmanager
+def running_engines(names: Sequence[str], folder: Path) -> Iterator[EngineGroup]:
+    """Engines that keep what they acknowledge, for the length of the block.
+
+    Raises:
+        BenchError: One does not come up.
+    """
+    if not names:
+        raise ValueError("no engine is named")
+    group = EngineGroup(folder, names)
+    try:
+        group.start()
+        yield group
+    except EngineError as error:
+        raise BenchError(str(error)) from error
+    finally:
+        group.clean()
+
+
+def superuser_url(group: EngineGroup) -> str:
+    """The services' database as the one who may do everything; empty where its server is not among the engines."""
+    postgres = group.engines.get("postgres")
+    return postgres.url_of(role="postgres") if isinstance(postgres, PostgresEngine) else ""
+
+
+def host_settings(group: EngineGroup | None) -> HostSettings:
+    """The settings of services on these engines; what the environment says of engines is not used."""
+    engines = {
+        "postgres_url": "",
+        "postgres_owner_url": "",
+        "postgres_direct_url": "",
+        "behind_pgbouncer": "false",
+        "session_store_url": "",
+        "neo4j_url": "",
+        "neo4j_password": "",
+    }
+    if group is not None:
+        engines |= {name.removeprefix("MNEME_").lower(): value for name, value in group.service_variables().items()}
+    return HostSettings(**engines)  # type: ignore[arg-type]  # read as from the environment
