@@ -25,6 +25,9 @@ Record: TypeAlias = Mapping[str, Any]
 VERSION_MIN: Final = (2026, 2)
 """The first whose vector indexes filter inside the index."""
 
+USER_AGENT: Final = "mneme"
+"""What a server lists the services' connections as."""
+
 _SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 
@@ -173,8 +176,15 @@ class Graph:
 
 
 @contextlib.asynccontextmanager
-async def open_graph(server: Neo4jServer, settings: Neo4jSettings | None = None) -> AsyncIterator[Graph]:
+async def open_graph(
+    server: Neo4jServer, settings: Neo4jSettings | None = None, *, user_agent: str = USER_AGENT
+) -> AsyncIterator[Graph]:
     """A pool of connections to a server that was asked for its version.
+
+    Args:
+        server: Where it is.
+        settings: Bounds of the connections, defaults where None.
+        user_agent: What the server lists the connections as.
 
     Raises:
         ValueError: The URL is not one of Neo4j's.
@@ -191,7 +201,7 @@ async def open_graph(server: Neo4jServer, settings: Neo4jSettings | None = None)
     driver = neo4j.AsyncGraphDatabase.driver(
         server.url,
         auth=(server.user, server.password) if server.password else None,
-        user_agent="mneme",
+        user_agent=user_agent,
         max_connection_pool_size=chosen.connections_max,
         connection_acquisition_timeout=chosen.acquire_timeout_seconds,
         connection_timeout=chosen.connect_timeout_seconds,
