@@ -11,6 +11,7 @@ import typer
 from mneme_client import DEFAULT_TARGET, Tls
 from services.cli.commands.config import config
 from services.cli.commands.conversations import conversations, transcript
+from services.cli.commands.copy import copy
 from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
 from services.cli.commands.doctor import doctor
@@ -68,7 +69,20 @@ def main(
     )
 
 
-for _command in (up, demo, remember, recall, context, feedback, conversations, transcript, backlog, doctor, health):
+for _command in (
+    up,
+    demo,
+    remember,
+    recall,
+    context,
+    feedback,
+    conversations,
+    transcript,
+    backlog,
+    copy,
+    doctor,
+    health,
+):
     app.command()(_command)
 app.command("import")(import_file)
 app.command("dead-letters")(dead_letters)

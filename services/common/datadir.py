@@ -78,6 +78,11 @@ class DataDir:
         self._path = path.expanduser().absolute()
         self._lock_descriptor: int | None = None
 
+    @staticmethod
+    def is_one(path: Path) -> bool:
+        """Whether a folder was ever opened as a data folder."""
+        return (path / _FORMAT_FILE).is_file()
+
     @property
     def path(self) -> Path:
         """The folder itself, absolute."""

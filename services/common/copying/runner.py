@@ -45,9 +45,18 @@ class Comparison:
 class _Pair:
     """A kind, and who holds it on either side."""
 
-    kind: Kind
+    source_kind: Kind
     source: RecordStore
+    target_kind: Kind
     target: RecordStore
+
+    @property
+    def name(self) -> str:
+        return self.source_kind.name
+
+    @property
+    def sides(self) -> tuple[tuple[RecordStore, Kind], tuple[RecordStore, Kind]]:
+        return (self.source, self.source_kind), (self.target, self.target_kind)
 
 
 class Copier:
@@ -83,11 +92,11 @@ class Copier:
         Raises:
             CopyError: The target holds something else, or the source has changed since the copy was begun.
         """
-        counts = {pair.kind.name: await pair.source.count(pair.kind) for pair in self._pairs}
+        counts = {pair.name: await pair.source.count(pair.source_kind) for pair in self._pairs}
         progress = await self._begun(ledger, source_name, counts)
         for pair in self._pairs:
-            state = progress.get(pair.kind.name, Progress())
-            self._watcher.begun("copy", pair.kind.name, done=state.records, total=counts[pair.kind.name])
+            state = progress.get(pair.name, Progress())
+            self._watcher.begun("copy", pair.name, done=state.records, total=counts[pair.name])
             if not state.is_complete:
                 await self._copy_kind(pair, state, ledger, source_name)
 
@@ -95,19 +104,18 @@ class Copier:
         """Reads both sides whole, and what each kind comes to."""
         found: list[Comparison] = []
         for pair in self._pairs:
-            # Both sides are counted first: one that is far too large or too small shows at once on the bar.
-            totals = [await store.count(pair.kind) for store in (pair.source, pair.target)]
-            self._watcher.begun("compare", pair.kind.name, done=0, total=sum(totals))
-            sides = [await self._checksum(store, pair.kind) for store in (pair.source, pair.target)]
-            found.append(Comparison(pair.kind.name, *sides))
+            counts = [await store.count(kind) for store, kind in pair.sides]
+            self._watcher.begun("compare", pair.name, done=0, total=sum(counts))
+            sums = [await self._checksum(store, kind) for store, kind in pair.sides]
+            found.append(Comparison(pair.name, *sums))
         return found
 
     async def _begun(self, ledger: CopyLedger, source_name: str, counts: Mapping[str, int]) -> Mapping[str, Progress]:
         known = await ledger.known()
         if known is None:
             for pair in self._pairs:
-                if await pair.target.read(pair.kind, after=None, limit=1):
-                    raise CopyError(f"the target is not empty: it holds {pair.kind.name}; copy to a new installation")
+                if await pair.target.read(pair.target_kind, after=None, limit=1):
+                    raise CopyError(f"the target is not empty: it holds {pair.name}; copy to a new installation")
             await ledger.begin(source_name, counts)
             return {}
         if known.source != source_name:
@@ -127,16 +135,16 @@ class Copier:
         return await ledger.progress(source_name)
 
     async def _copy_kind(self, pair: _Pair, state: Progress, ledger: CopyLedger, source_name: str) -> None:
-        records, last_key = state.records, state.last_key
-        async with contextlib.aclosing(self._pages(pair.source, pair.kind, last_key)) as pages:
+        name, records, last_key = pair.name, state.records, state.last_key
+        async with contextlib.aclosing(self._pages(pair.source, pair.source_kind, last_key)) as pages:
             async for page in pages:
-                await pair.target.write(pair.kind, page)
+                await pair.target.write(pair.target_kind, page)
                 records += len(page)
-                last_key = key_of(pair.kind, page[-1])
+                last_key = key_of(pair.source_kind, page[-1])
                 # After the records: killed in between, the page is written once more, which changes nothing.
-                await ledger.save(source_name, pair.kind.name, Progress(last_key, records))
+                await ledger.save(source_name, name, Progress(last_key, records))
                 self._watcher.advanced(len(page))
-        await ledger.save(source_name, pair.kind.name, Progress(last_key, records, is_complete=True))
+        await ledger.save(source_name, name, Progress(last_key, records, is_complete=True))
 
     async def _checksum(self, store: RecordStore, kind: Kind) -> Checksum:
         total = Checksum()
@@ -170,10 +178,10 @@ def _paired(source: Sequence[RecordStore], target: Sequence[RecordStore]) -> lis
             found, holder = holders.pop(kind.name, (None, None))
             if found is None or holder is None:
                 raise CopyError(f"the target has no place for {kind.name}: bring both sides up to date")
-            if found.fields != kind.fields or found.key != kind.key:
+            if found.fields != kind.fields or set(found.key) != set(kind.key):
                 differing = ", ".join(sorted(found.fields ^ kind.fields)) or "their key"
                 raise CopyError(f"both sides differ in the form of {kind.name} ({differing}): bring them up to date")
-            pairs.append(_Pair(kind, store, holder))
+            pairs.append(_Pair(kind, store, found, holder))
     if holders:
         raise CopyError(f"the source has no {', '.join(sorted(holders))}: bring both sides up to date")
     return pairs

@@ -1,0 +1,142 @@
+"""The tier's part of a graph as the records of its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, LiteralString
+
+from neo4j.vector import Vector as Neo4jVector
+
+from services.agentic.model import NoteId, from_microseconds
+from services.agentic.stores.neo4j_rows import list_key
+from services.agentic.stores.postgres import SCHEMA
+from services.common.copying.model import Kind, Record
+from services.common.copying.neo4j import GraphKind, vector_from_graph
+from services.common.copying.postgres_values import vector_values
+
+_NOTE_KEY: Final = ("tenant_id", "user_id", "note_id")
+
+
+def _kind(table: str, key: tuple[str, ...], reads: Mapping[str, LiteralString]) -> Kind:
+    return Kind(name=f"{SCHEMA}.{table}", key=key, fields=frozenset(reads))
+
+
+def _fields(*names: LiteralString) -> dict[str, LiteralString]:
+    """Properties that are fields of the same name."""
+    return {name: f"n.{name}" for name in names}
+
+
+def _note_row(record: Record) -> dict[str, Any]:
+    fields = {
+        **{name: value for name, value in record.items() if name not in _NOTE_KEY},
+        "list_key": list_key(from_microseconds(record["create_time"]), NoteId(record["note_id"])),
+        "attachments": json.dumps(record["attachments"], ensure_ascii=False),
+        "metadata": json.dumps(record["metadata"], ensure_ascii=False),
+    }
+    return {**{name: record[name] for name in _NOTE_KEY}, "fields": fields}
+
+
+_NOTE_READS: Final = _fields(
+    "tenant_id", "user_id", "note_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata",
+    "derived_from", "time", "create_time", "access_count", "last_access_time", "scope_key", "speaker",
+    "conversation_id", "position", "spoken",
+)  # fmt: skip
+_NOTES: Final = GraphKind(
+    kind=_kind("notes", _NOTE_KEY, _NOTE_READS),
+    match="(n:Note)",
+    reads=_NOTE_READS,
+    indexed=3,
+    decode={"attachments": json.loads, "metadata": json.loads},
+    row=_note_row,
+    # The owner's node knows how many there are, so only those that are missing are made and counted.
+    write="""
+        UNWIND $rows AS row
+        OPTIONAL MATCH (known:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
+        WITH row, known
+        WHERE known IS NULL
+        CREATE (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id, status: 'stable'})
+        SET n += row.fields
+        WITH row.tenant_id AS tenant_id, row.user_id AS user_id, count(*) AS made
+        MERGE (o:NoteOwner {tenant_id: tenant_id, user_id: user_id})
+        ON CREATE SET o.works = 0, o.notes = 0
+        SET o.notes = o.notes + made
+    """,
+)
+
+_VECTOR_READS: Final[dict[str, LiteralString]] = _fields(
+    "tenant_id", "user_id", "note_id", "model", "scope_key", "embedding"
+)
+_VECTORS: Final = GraphKind(
+    kind=_kind("note_vectors", (*_NOTE_KEY, "model"), _VECTOR_READS),
+    match="(n:Note)",
+    condition="n.model IS NOT NULL",
+    reads=_VECTOR_READS,
+    indexed=3,
+    decode={"embedding": vector_from_graph},
+    row=lambda record: {**record, "embedding": Neo4jVector.from_numpy(vector_values(record["embedding"]))},
+    write="""
+        UNWIND $rows AS row
+        MATCH (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
+        SET n.model = row.model, n.embedding = toFloatList(row.embedding)
+    """,
+)
+
+# Tables have a row for each end of a link; here it is one relationship, read from both of its ends.
+_LINK_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id", "note_id"),
+    "other_note_id": "other.note_id",
+    "type": "l.type",
+    "is_first": "(startNode(l) = n)",
+    "strength": "l.strength",
+    "create_time": "l.create_time",
+    "other_scope_key": "other.scope_key",
+}
+_LINKS: Final = GraphKind(
+    kind=_kind("link_ends", (*_NOTE_KEY, "other_note_id", "type", "is_first"), _LINK_READS),
+    match="(n:Note)-[l:LINKED]-(other:Note)",
+    reads=_LINK_READS,
+    indexed=3,
+    write="""
+        UNWIND $rows AS row
+        WITH row
+        WHERE row.is_first
+        MATCH (a:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
+        MATCH (b:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.other_note_id})
+        MERGE (a)-[l:LINKED {type: row.type}]->(b)
+        SET l.strength = row.strength, l.create_time = row.create_time
+    """,
+)
+
+_TAKEN_READS: Final = _fields(
+    "tenant_id", "user_id", "interaction_id", "conversation_id", "position", "note_ids", "speaker", "question"
+)
+_TAKEN: Final = GraphKind(
+    kind=_kind("taken_interactions", ("tenant_id", "user_id", "interaction_id"), _TAKEN_READS),
+    match="(n:TakenTurn)",
+    reads=_TAKEN_READS,
+    indexed=3,
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:TakenTurn {tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id})
+        SET n += row
+    """,
+)
+
+# Here receipts also name the user, by whom old ones are forgotten; tables do not know whose they are.
+_RECEIPT_READS: Final = _fields("tenant_id", "principal_id", "request_id", "fingerprint", "answer", "create_time")
+_RECEIPTS: Final = GraphKind(
+    kind=_kind("receipts", ("tenant_id", "principal_id", "request_id"), _RECEIPT_READS),
+    match="(n:NoteReceipt)",
+    reads=_RECEIPT_READS,
+    indexed=3,
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:NoteReceipt {tenant_id: row.tenant_id, principal_id: row.principal_id, request_id: row.request_id})
+        ON CREATE SET n.user_id = ''
+        SET n += row
+    """,
+)
+
+KINDS: Final = (_NOTES, _VECTORS, _LINKS, _TAKEN, _RECEIPTS)
+"""All that the tier keeps in a graph, but for its owners' nodes, which are made with the notes."""

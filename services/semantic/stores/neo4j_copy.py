@@ -1,0 +1,251 @@
+"""The tier's part of a graph as the records of its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final, LiteralString
+
+from services.common.copying.model import Kind, Record
+from services.common.copying.neo4j import GraphKind, micros, vector_from_graph
+from services.common.copying.postgres_values import moment, vector_values
+from services.semantic.facts.stores.neo4j_records import graph_vector
+from services.semantic.stores.postgres import SCHEMA
+
+_OWNER: Final = ("tenant_id", "user_id")
+_JSON: Final[Callable[[Any], Any]] = json.loads
+
+
+def _kind(table: str, key: tuple[str, ...], reads: Mapping[str, LiteralString]) -> Kind:
+    return Kind(name=f"{SCHEMA}.{table}", key=key, fields=frozenset(reads))
+
+
+def _fields(*names: LiteralString) -> dict[str, LiteralString]:
+    """Properties that are fields of the same name."""
+    return {name: f"n.{name}" for name in names}
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _moments(record: Record, *names: str) -> dict[str, Any]:
+    """Times as the stores write them."""
+    return {name: None if record[name] is None else moment(record[name]) for name in names}
+
+
+def _fact_row(record: Record) -> dict[str, Any]:
+    apart = ("tenant_id", "user_id", "fact_id", "contradictions", "embedding", "embedding_model")
+    state = {
+        **{name: value for name, value in record.items() if name not in apart},
+        **_moments(record, "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time"),
+        "identity": record["identity"].hex(),
+        "text_identity": record["text_identity"].hex(),
+        "topic": None if record["topic"] is None else record["topic"].hex(),
+        "versions": _json_text(record["versions"]),
+    }
+    return {
+        **{name: record[name] for name in apart},
+        "embedding": graph_vector(vector_values(record["embedding"])),
+        "state": state,
+    }
+
+
+def _statement_row(record: Record) -> dict[str, Any]:
+    key = ("tenant_id", "user_id", "fact_id", "statement_id")
+    state = {
+        **{name: value for name, value in record.items() if name not in key},
+        **_moments(record, "time", "valid_from_time"),
+    }
+    return {**{name: record[name] for name in key}, "state": state}
+
+
+_FACT_READS: Final[dict[str, LiteralString]] = {
+    **_fields(
+        "tenant_id", "user_id", "fact_id", "identity", "text_identity", "topic", "text", "subject", "predicate",
+        "object", "category", "confidence", "importance", "derived_from", "status", "merged_into_fact_id", "versions",
+        "scope_key", "revision", "embedding_model", "embedding", "evidence_count",
+    ),
+    "first_observed_time": micros("n.first_observed_time"),
+    "last_confirmed_time": micros("n.last_confirmed_time"),
+    "valid_from_time": micros("n.valid_from_time"),
+    "valid_to_time": micros("n.valid_to_time"),
+    "contradictions": "[(n)-[:CONTRADICTS]->(rival:MnemeFact) | rival.fact_id]",
+}  # fmt: skip
+_FACTS: Final = GraphKind(
+    kind=_kind("facts", (*_OWNER, "fact_id"), _FACT_READS),
+    match="(n:MnemeFact)",
+    # Others are places for rivals that come later.
+    condition="n.identity IS NOT NULL",
+    reads=_FACT_READS,
+    indexed=3,
+    decode={
+        "identity": bytes.fromhex,
+        "text_identity": bytes.fromhex,
+        "topic": bytes.fromhex,
+        "versions": _JSON,
+        "embedding": vector_from_graph,
+        "contradictions": sorted,
+    },
+    row=_fact_row,
+    # A rival may come later: its node is made here and filled then.
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeFact {tenant_id: row.tenant_id, user_id: row.user_id, fact_id: row.fact_id})
+        SET n += row.state, n.embedding_model = row.embedding_model
+        WITH n, row
+        CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
+        WITH n, row
+        UNWIND row.contradictions AS rival_id
+        MERGE (rival:MnemeFact {tenant_id: row.tenant_id, user_id: row.user_id, fact_id: rival_id})
+        MERGE (n)-[:CONTRADICTS]->(rival)
+    """,
+)
+
+_STATEMENT_READS: Final[dict[str, LiteralString]] = {
+    **_fields(
+        "tenant_id", "user_id", "fact_id", "statement_id", "text", "category", "confidence", "importance", "subject",
+        "predicate", "object", "interaction_ids",
+    ),
+    "time": micros("n.time"),
+    "valid_from_time": micros("n.valid_from_time"),
+}  # fmt: skip
+_STATEMENTS: Final = GraphKind(
+    kind=_kind("fact_statements", (*_OWNER, "fact_id", "statement_id"), _STATEMENT_READS),
+    match="(n:MnemeStatement)",
+    reads=_STATEMENT_READS,
+    indexed=4,
+    row=_statement_row,
+    write="""
+        UNWIND $rows AS row
+        MATCH (f:MnemeFact {tenant_id: row.tenant_id, user_id: row.user_id, fact_id: row.fact_id})
+        MERGE (n:MnemeStatement {
+            tenant_id: row.tenant_id, user_id: row.user_id, fact_id: row.fact_id, statement_id: row.statement_id
+        })
+        SET n += row.state
+        MERGE (n)-[:SUPPORTS]->(f)
+    """,
+)
+
+_EXTRACTION_READS: Final = _fields("tenant_id", "user_id", "interaction_id", "fact_ids")
+_EXTRACTIONS: Final = GraphKind(
+    kind=_kind("extracted_interactions", (*_OWNER, "interaction_id"), _EXTRACTION_READS),
+    match="(n:MnemeExtraction)",
+    reads=_EXTRACTION_READS,
+    indexed=3,
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeExtraction {
+            tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id
+        })
+        SET n.fact_ids = row.fact_ids
+    """,
+)
+
+# Preferences and statistics of a user are one node, of which either part may be missing.
+_PROFILE_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id", "preferences", "etag"),
+    "update_time": micros("n.update_time"),
+}
+_PROFILES: Final = GraphKind(
+    kind=_kind("profiles", _OWNER, _PROFILE_READS),
+    match="(n:MnemeProfile)",
+    condition="n.preferences IS NOT NULL",
+    reads=_PROFILE_READS,
+    indexed=2,
+    decode={"preferences": _JSON},
+    row=lambda record: {
+        **record, "preferences": _json_text(record["preferences"]), **_moments(record, "update_time")
+    },
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeProfile {tenant_id: row.tenant_id, user_id: row.user_id})
+        SET n.preferences = row.preferences, n.etag = row.etag, n.update_time = row.update_time
+    """,
+)  # fmt: skip
+_STATISTICS_READS: Final[dict[str, LiteralString]] = {
+    **_fields(
+        "tenant_id", "user_id", "user_turns", "assistant_turns", "conversations", "questions", "confidences",
+        "confidence_sum", "hours",
+    ),
+    "first_time": micros("n.first_time"),
+    "last_time": micros("n.last_time"),
+}  # fmt: skip
+_STATISTICS: Final = GraphKind(
+    kind=_kind("profile_statistics", _OWNER, _STATISTICS_READS),
+    match="(n:MnemeProfile)",
+    condition="n.user_turns IS NOT NULL",
+    reads=_STATISTICS_READS,
+    indexed=2,
+    row=lambda record: {
+        "tenant_id": record["tenant_id"],
+        "user_id": record["user_id"],
+        "state": {
+            **{name: value for name, value in record.items() if name not in _OWNER},
+            **_moments(record, "first_time", "last_time"),
+        },
+    },
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeProfile {tenant_id: row.tenant_id, user_id: row.user_id})
+        SET n += row.state
+    """,
+)
+
+_INTERACTION_READS: Final = _fields("tenant_id", "user_id", "interaction_id")
+_INTERACTIONS: Final = GraphKind(
+    kind=_kind("observed_interactions", (*_OWNER, "interaction_id"), _INTERACTION_READS),
+    match="(n:MnemeObservedInteraction)",
+    reads=_INTERACTION_READS,
+    indexed=3,
+    write="""
+        UNWIND $rows AS row
+        MERGE (:MnemeObservedInteraction {
+            tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id
+        })
+    """,
+)
+_CONVERSATION_READS: Final = _fields("tenant_id", "user_id", "conversation_id")
+_CONVERSATIONS: Final = GraphKind(
+    kind=_kind("observed_conversations", (*_OWNER, "conversation_id"), _CONVERSATION_READS),
+    match="(n:MnemeObservedConversation)",
+    reads=_CONVERSATION_READS,
+    indexed=3,
+    write="""
+        UNWIND $rows AS row
+        MERGE (:MnemeObservedConversation {
+            tenant_id: row.tenant_id, user_id: row.user_id, conversation_id: row.conversation_id
+        })
+    """,
+)
+
+_RECEIPT_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "principal_id", "request_id", "fingerprint", "answer"),
+    "create_time": micros("n.create_time"),
+}
+_RECEIPTS: Final = GraphKind(
+    kind=_kind("receipts", ("tenant_id", "principal_id", "request_id"), _RECEIPT_READS),
+    match="(n:MnemeSemanticReceipt)",
+    reads=_RECEIPT_READS,
+    indexed=3,
+    row=lambda record: {**record, **_moments(record, "create_time")},
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeSemanticReceipt {
+            tenant_id: row.tenant_id, principal_id: row.principal_id, request_id: row.request_id
+        })
+        SET n.fingerprint = row.fingerprint, n.answer = row.answer, n.create_time = row.create_time
+    """,
+)
+
+KINDS: Final = (
+    _FACTS,
+    _STATEMENTS,
+    _EXTRACTIONS,
+    _PROFILES,
+    _STATISTICS,
+    _INTERACTIONS,
+    _CONVERSATIONS,
+    _RECEIPTS,
+)
+"""All that the tier keeps in a graph. Its locks are no data: they are made when they are first needed."""
