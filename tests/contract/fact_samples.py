@@ -8,13 +8,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from services.common.embedding.vectors import Vector
-from services.common.scope import GLOBAL_SCOPE, Scope
+import numpy as np
+
+from services.common.embedding.vectors import Matrix, Vector
+from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import keys_of
 from services.semantic.facts.ledger import FactLedger
-from services.semantic.facts.model import FactCategory, FactDraft, FactId, FactRecord, Statement, StatementId
-from services.semantic.facts.store import FactStore, FactWriter
+from services.semantic.facts.model import (
+    Fact,
+    FactCategory,
+    FactDraft,
+    FactId,
+    FactRecord,
+    FactStatus,
+    Statement,
+    StatementId,
+)
+from services.semantic.facts.store import FactChange, FactSearch, FactStore, FactWriter
 from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, TenantId, UserId
 from tests.support.embedding import HashingEmbedder
 
@@ -24,6 +35,7 @@ BO = Owner(TenantId("acme"), UserId("bo"))
 ANN_ELSEWHERE = Owner(TenantId("globex"), UserId("ann"))
 EMBEDDER = HashingEmbedder()
 MODEL = EMBEDDER.fingerprint
+PROJECT = Scope(ScopeLevel.PROJECT, "p1")
 
 _numbers = itertools.count(1)
 
@@ -97,3 +109,60 @@ async def add_receipt(store: FactStore, owner: Owner, receipt: Receipt, *, forge
 async def find_receipt(store: FactStore, owner: Owner, request: RequestKey) -> Receipt | None:
     """The answer kept for a request."""
     return await store.write(owner, lambda writer: writer.receipt(request))
+
+
+async def put(store: FactStore, owner: Owner, changes: Sequence[FactChange]) -> None:
+    """Write states as they are."""
+    await store.write(owner, lambda writer: writer.put(changes))
+
+
+def unit_vectors(count: int, random: np.random.Generator) -> Matrix:
+    """Vectors of length 1 in any directions of a few dimensions."""
+    drawn = random.standard_normal((count, 8))
+    scaled: Matrix = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    return scaled
+
+
+def made_facts(count: int, owner: Owner, random: np.random.Generator) -> list[FactChange]:
+    """New facts of any directions, confidences, states and scopes, without statements."""
+    confidences = random.random(count).tolist()
+    statuses = random.choice([int(status) for status in FactStatus], count).tolist()
+    scopes = [GLOBAL_SCOPE if is_global else PROJECT for is_global in random.random(count) < 0.7]
+    made = zip(unit_vectors(count, random), confidences, statuses, scopes, strict=True)
+    return [_made_fact(owner, *values) for values in made]
+
+
+def exact_search(changes: Sequence[FactChange], search: FactSearch) -> list[tuple[FactId, float]]:
+    """What a search among these facts must find: ids and cosines, best first."""
+    found = [
+        (change.fact.fact_id, float(change.vector @ search.vector))
+        for change in changes
+        if change.vector is not None
+        and change.fact.status in {FactStatus.TENTATIVE, FactStatus.STABLE}
+        and change.fact.scope.key in search.reader.visible_keys()
+        and change.fact.confidence > search.confidence
+    ]
+    return sorted(found, key=lambda hit: (-hit[1], hit[0]))[: search.top_k]
+
+
+def _made_fact(owner: Owner, made: Vector, confidence: float, status: int, scope: Scope) -> FactChange:
+    fact_id = FactId(new_id())
+    draft = likes(f"thing {fact_id}", confidence=confidence)
+    keys = keys_of(draft, scope)
+    fact = Fact(
+        fact_id=fact_id,
+        user_id=owner.user_id,
+        text=draft.text,
+        subject=draft.subject,
+        predicate=draft.predicate,
+        object=draft.object,
+        category=draft.category,
+        confidence=confidence,
+        importance=draft.importance,
+        first_observed_time=DAY_ONE,
+        last_confirmed_time=DAY_ONE,
+        status=FactStatus(status),
+        scope=scope,
+    )
+    record = FactRecord(fact_id, keys.identity, keys.text_identity, keys.topic, (), scope)
+    return FactChange(record, fact, (), made, MODEL)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
+import numpy as np
 import pytest
 
 from services.common.errors import Conflict, NotFound
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import (
     ExtractionResult,
     FactCategory,
@@ -17,25 +22,29 @@ from services.semantic.facts.model import (
     ScoredFact,
 )
 from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore, FactWriter
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
+from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, UserId
 from tests.contract.fact_samples import (
     ANN,
     ANN_ELSEWHERE,
     BO,
     DAY_ONE,
     MODEL,
+    PROJECT,
     add_receipt,
     enter,
+    exact_search,
     find_receipt,
     likes,
     lives_in,
+    made_facts,
     new_id,
+    put,
     records,
     said,
+    unit_vectors,
     vector,
 )
 
-PROJECT = Scope(ScopeLevel.PROJECT, "p1")
 OTHER_PROJECT = Scope(ScopeLevel.PROJECT, "p2")
 
 
@@ -53,8 +62,15 @@ async def search(
     return await store.search(owner, FactSearch(vector(query), model, reader, top_k, confidence, includes_threshold))
 
 
+MakeStore: TypeAlias = Callable[[EvidenceSettings], FactStore]
+
+
 class FactStoreContract:
-    """Subclass it with a fixture `store` that returns a fresh `FactStore`."""
+    """Subclass it with a fixture `make_store` that makes `FactStore`s of given settings on one fresh database."""
+
+    @pytest.fixture
+    def store(self, make_store: MakeStore) -> FactStore:
+        return make_store(EvidenceSettings())
 
     async def test_absent_facts_are_not_found(self, store: FactStore) -> None:
         with pytest.raises(NotFound):
@@ -76,6 +92,38 @@ class FactStoreContract:
         assert fact.first_observed_time == fact.last_confirmed_time == DAY_ONE + timedelta(days=3)
         assert fact.derived_from == statement.interaction_ids
         assert (fact.scope, fact.revision, fact.status) == (PROJECT, 1, FactStatus.TENTATIVE)
+
+    @pytest.mark.parametrize(
+        "moment",
+        [
+            datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC),
+            datetime(1600, 2, 29, 12, 0, 0, 1, UTC),
+            datetime(2026, 7, 4, 9, 8, 7, 123_457, UTC),
+            datetime(9999, 1, 1, 0, 0, 0, 1, UTC),
+        ],
+    )
+    async def test_times_are_exact_to_the_microsecond(self, store: FactStore, moment: datetime) -> None:
+        draft = replace(lives_in("Leeds"), valid_from=moment)
+        await enter(store, ANN, [replace(said(draft), time=moment)])
+        [fact] = await store.list_facts(ANN, which=FactFilter(), after=None, limit=5)
+        [record] = await records(store, ANN, draft)
+        assert (fact.first_observed_time, fact.last_confirmed_time, fact.valid_from_time) == (moment, moment, moment)
+        assert [(s.time, s.draft.valid_from) for s in record.statements] == [(moment, moment)]
+
+    async def test_texts_are_kept_as_they_are(self, store: FactStore) -> None:
+        place = """O'Hare "}) DETACH DELETE f //'; DROP TABLE facts; -- \\u0041 日本 🎉 $tenant_id {a: 1}"""
+        await enter(store, ANN, [said(lives_in(place))])
+        [hit] = await search(store, place)
+        assert (hit.fact.object, hit.fact.text) == (place, f"Ann lives in {place}")
+
+    async def test_a_link_goes_when_a_nearer_fact_comes_between(self, store: FactStore) -> None:
+        first, last = await enter(store, ANN, [said(lives_in("Leeds")), said(lives_in("York"), day=9)])
+        assert (await store.get(ANN, first)).contradictions == (last,)
+        [between] = await enter(store, ANN, [said(lives_in("Rome"), day=5)])
+        linked = [(await store.get(ANN, fact_id)).contradictions for fact_id in (first, between, last)]
+        assert linked == [(between,), tuple(sorted((first, last))), (between,)]
+        await enter(store, ANN, [said(lives_in("Rome"), day=6)])
+        assert (await store.get(ANN, between)).contradictions == tuple(sorted((first, last)))
 
     async def test_a_confirmation_keeps_the_state_before(self, store: FactStore) -> None:
         [fact_id] = await enter(store, ANN, [said(lives_in("Leeds"))])
@@ -245,3 +293,74 @@ class FactStoreContract:
             await task
         assert await store.extracted(ANN, [interaction_id]) == {}
         assert len(await enter(store, ANN, [said(likes("tea"))])) == 1
+
+    async def test_works_of_many_users_drop_the_same_old_receipts(self, store: FactStore) -> None:
+        owners = [replace(ANN, user_id=UserId(f"user{number}")) for number in range(6)]
+        for number in range(40):
+            old = RequestKey("k", f"old{number}", "")
+            await add_receipt(store, ANN, Receipt(old, "", DAY_ONE), forget_before=DAY_ONE)
+        later = DAY_ONE + timedelta(days=8)
+        new = [Receipt(RequestKey("k", f"new{number}", ""), "", later) for number in range(len(owners))]
+        added = (add_receipt(store, owner, r, forget_before=later) for owner, r in zip(owners, new, strict=True))
+        await asyncio.gather(*added)
+        assert [await find_receipt(store, ANN, receipt.request) for receipt in new] == new
+
+    @pytest.mark.parametrize("topic_facts_max", [3, 64])
+    async def test_a_long_topic_costs_each_statement_the_same(
+        self, make_store: MakeStore, topic_facts_max: int
+    ) -> None:
+        towns = [*(f"town{n}" for n in range(20)), "town2", "town20"]
+        store = make_store(EvidenceSettings(topic_facts_max=topic_facts_max))
+        for day, town in enumerate(towns):
+            await enter(store, ANN, [said(lives_in(town), day=day)])
+        found = await records(store, ANN, lives_in("elsewhere"))
+        facts = {f.object: f for f in await store.list_facts(ANN, which=FactFilter(), after=None, limit=100)}
+
+        assert len([record for record in found if not record.is_context]) == min(topic_facts_max, 21)
+        assert len(found) <= topic_facts_max + 6
+        # What was settled stays settled, however few facts are loaded.
+        ends = {town: fact.valid_to_time for town, fact in facts.items()}
+        assert ends.pop("town20") is None
+        assert ends.pop("town2") == DAY_ONE + timedelta(days=21)
+        assert ends.pop("town19") == DAY_ONE + timedelta(days=20)
+        assert all(ends[f"town{n}"] == DAY_ONE + timedelta(days=n + 1) for n in range(19) if n != 2)
+        assert [v.replaced_time for v in facts["town2"].versions] == [DAY_ONE + timedelta(days=d) for d in (3, 20, 21)]
+
+    async def test_the_count_of_evidence_is_true_beyond_what_is_loaded(self, make_store: MakeStore) -> None:
+        store = make_store(EvidenceSettings(statements_max=4))
+        for day in (*range(1, 12), 0):
+            await enter(store, ANN, [said(lives_in("Leeds"), day=day)])
+        [fact] = await store.list_facts(ANN, which=FactFilter(), after=None, limit=5)
+        [record] = await records(store, ANN, lives_in("Leeds"))
+        assert (fact.evidence_count, fact.first_observed_time) == (12, DAY_ONE)
+        assert fact.last_confirmed_time == DAY_ONE + timedelta(days=11)
+        assert [s.time for s in record.statements] == [DAY_ONE + timedelta(days=day) for day in range(8, 12)]
+
+    async def test_spec_7_1_a_small_tenant_beside_a_large_one_finds_all_that_is_its_own(self, store: FactStore) -> None:
+        random = np.random.default_rng(7)
+        large = made_facts(20_000, ANN_ELSEWHERE, random)
+        small = made_facts(20, ANN, random)
+        for start in range(0, len(large), 2_000):
+            await put(store, ANN_ELSEWHERE, large[start : start + 2_000])
+        await put(store, ANN, small)
+        wanted = [
+            FactSearch(
+                vector=vector,
+                model=MODEL,
+                reader=PROJECT if number % 2 else GLOBAL_SCOPE,
+                top_k=(1, 5, 200)[number % 3],
+                confidence=(0.3, 0.5, 0.9)[number // 3 % 3],
+                includes_threshold=number % 4 == 0,
+            )
+            for number, vector in enumerate(unit_vectors(24, random))
+        ]
+        for one in wanted:
+            hits = await store.search(ANN, one)
+            expected = exact_search(small, one)
+            assert [hit.fact.fact_id for hit in hits] == [fact_id for fact_id, _ in expected]
+            assert [hit.similarity for hit in hits] == pytest.approx([cosine for _, cosine in expected], abs=1e-5)
+        # Beyond what an approximate index promises, nothing but the own is found.
+        own = {change.fact.fact_id for change in large}
+        found = await store.search(ANN_ELSEWHERE, replace(wanted[0], top_k=200, confidence=0.3))
+        assert len(found) == 200
+        assert {hit.fact.fact_id for hit in found} <= own

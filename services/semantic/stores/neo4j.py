@@ -14,14 +14,24 @@ COMPONENT: Final = "semantic"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-FIND_RECEIPT: Final = """
-MATCH (r:MnemeSemanticReceipt {tenant_id: $tenant_id, principal_id: $principal_id, request_id: $request_id})
-RETURN r.fingerprint AS fingerprint, r.answer AS answer,
-    r.create_time.epochSeconds * 1000000 + r.create_time.microsecond AS create_time
+
+def microseconds(moment: LiteralString) -> LiteralString:
+    """Cypher for a stored time as an integer: the driver takes 0.05 ms to read one time.
+
+    Args:
+        moment: Cypher for the time, such as "f.last_confirmed_time". Where it is null, so is the result.
+    """
+    # Not epochSeconds, which is rounded towards 1970 and so one too many in the seconds before it.
+    return f"{moment}.epochMillis * 1000 + {moment}.microsecond % 1000"
+
+
+FIND_RECEIPT: Final[LiteralString] = f"""
+MATCH (r:MnemeSemanticReceipt {{tenant_id: $tenant_id, principal_id: $principal_id, request_id: $request_id}})
+RETURN r.fingerprint AS fingerprint, r.answer AS answer, {microseconds("r.create_time")} AS create_time
 """
 
 # A few at a time, the oldest first, in the order in which any other transaction locks them.
-KEEP_RECEIPT: Final = """
+KEEP_RECEIPT: Final[LiteralString] = """
 CALL () {
     MATCH (old:MnemeSemanticReceipt {tenant_id: $tenant_id})
     WHERE old.create_time < $forget_before
@@ -35,14 +45,8 @@ CREATE (:MnemeSemanticReceipt {
 })
 """
 
-
-def microseconds(moment: LiteralString) -> LiteralString:
-    """Cypher for a stored time as an integer, which reads twenty times faster than the time itself.
-
-    Args:
-        moment: Cypher for the time, such as "f.last_confirmed_time". Where it is null, so is the result.
-    """
-    return f"{moment}.epochSeconds * 1000000 + {moment}.microsecond"
+ALL_QUERIES: Final[tuple[LiteralString, ...]] = (FIND_RECEIPT, KEEP_RECEIPT)
+"""For the test that reads their plans."""
 
 
 def moment_of(value: int | None) -> datetime | None:

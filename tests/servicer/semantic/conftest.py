@@ -1,9 +1,13 @@
-"""The semantic tier on a real gRPC server, on embedded PostgreSQL."""
+"""The semantic tier on a real gRPC server, on embedded PostgreSQL and on Neo4j."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import grpc
 import pytest
@@ -21,12 +25,13 @@ from services.common.ids import Uuid7Ids
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
-from services.semantic.app import SemanticResources, open_semantic
-from tests.contract.fact_drivers import semantic_pool
+from services.semantic.app import SemanticResources, SemanticTier, open_semantic, open_semantic_graph
+from tests.contract.fact_drivers import semantic_graph, semantic_pool
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
 
 SECRET = b"s" * 32
+OpenTier: TypeAlias = Callable[[SemanticResources], AbstractAsyncContextManager[SemanticTier]]
 
 
 def caller(tenant_id: str, principal_id: str, role: Role) -> tuple[tuple[str, str], ...]:
@@ -50,12 +55,31 @@ class Running:
     embedder: HashingEmbedder
 
 
+@contextlib.asynccontextmanager
+async def on_postgres(server: EmbeddedPostgres, resources: SemanticResources) -> AsyncIterator[SemanticTier]:
+    async with semantic_pool(server) as pool, open_semantic(pool, resources) as tier:
+        yield tier
+
+
+@contextlib.asynccontextmanager
+async def on_neo4j(url: str, resources: SemanticResources) -> AsyncIterator[SemanticTier]:
+    async with semantic_graph(url) as graph, open_semantic_graph(graph, resources) as tier:
+        yield tier
+
+
+@pytest.fixture(params=["postgres", "neo4j"])
+def open_tier(request: pytest.FixtureRequest) -> OpenTier:
+    if request.param == "postgres":
+        return partial(on_postgres, request.getfixturevalue("postgres_server"))
+    return partial(on_neo4j, request.getfixturevalue("neo4j_url"))
+
+
 @pytest.fixture
-async def running(postgres_server: EmbeddedPostgres) -> AsyncIterator[Running]:
+async def running(open_tier: OpenTier) -> AsyncIterator[Running]:
     clock, embedder = FakeClock(), HashingEmbedder()
     ids = Uuid7Ids(clock)
     resources = SemanticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET)
-    async with semantic_pool(postgres_server) as pool, open_semantic(pool, resources) as tier:
+    async with open_tier(resources) as tier:
         authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
         chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), ids)
         server = GrpcServer(ServerSettings(grace_seconds=0.1), tier.bindings, chain)

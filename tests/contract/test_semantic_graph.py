@@ -1,0 +1,39 @@
+"""The queries of the semantic tier on Neo4j: what the server does for them, and whose nodes they name."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, LiteralString
+
+import pytest
+
+from services.common.neo4j.graph import operators
+from services.semantic.facts.stores import neo4j_cypher as facts
+from services.semantic.profile.stores import neo4j as profiles
+from services.semantic.stores import neo4j as shared
+from tests.contract.fact_drivers import semantic_graph
+
+QUERIES: Final = (*facts.ALL_QUERIES, *profiles.ALL_QUERIES, *shared.ALL_QUERIES)
+_LABEL: Final = re.compile(r":Mneme\w+(?P<after>[^)]{0,60})")
+_HINT: Final = re.compile(r"USING INDEX .*")
+
+
+async def test_no_query_reads_a_whole_label(neo4j_url: str) -> None:
+    async with semantic_graph(neo4j_url) as graph:
+        plans = {query: operators(await graph.explain(query)) for query in QUERIES}
+    scans = {query: [name for name in plan if "Scan" in name] for query, plan in plans.items()}
+    assert {query: found for query, found in scans.items() if found} == {}
+    # Neither sorts nor reads more than it returns: what it takes is the beginning of an index.
+    assert "Top" not in plans[facts.LIST_FACTS]
+    assert "Top" not in plans[facts.RECORDS]
+    assert "NodeVectorIndexSearch" in plans[facts.SEARCH]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_spec_7_1_every_pattern_names_the_tenant(query: LiteralString) -> None:
+    patterns = list(_LABEL.finditer(_HINT.sub("", query)))
+    assert patterns
+    if query is facts.SEARCH:
+        assert "WHERE f.tenant_id = $tenant_id AND f.user_id = $user_id AND" in query
+        patterns = patterns[1:]
+    assert all(re.match(r"\s*{\s*tenant_id: \$tenant_id\b", pattern["after"]) for pattern in patterns), query
