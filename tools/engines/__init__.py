@@ -1,0 +1,1 @@
+"""Starts the production engines on one machine, for development and for tests."""
