@@ -103,12 +103,14 @@ class SettingsSource:
     def read(cls, file: Path | None, environment: Mapping[str, str]) -> SettingsSource:
         """Reads the file, if there is one, and the variables with a double underscore; other variables are not ours.
 
+        A variable without a value is as good as none: templates of deployments leave such behind.
+
         Raises:
             SettingsError: The file cannot be read or is no TOML, or a table is not one of `TABLES`.
         """
         given = dict(_from_file(file)) if file else {}
         for name, text in environment.items():
-            if name.startswith(_PREFIX) and _SEPARATOR in name:
+            if text and name.startswith(_PREFIX) and _SEPARATOR in name:
                 path = name.removeprefix(_PREFIX).lower().replace(_SEPARATOR, ".")
                 given.update(_from_variable(path, name, text))
         problems = []

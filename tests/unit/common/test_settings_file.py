@@ -122,10 +122,18 @@ def test_a_text_in_a_variable_needs_no_quotes(tmp_path: Path, text: str) -> None
     assert house.window.name == "bay window"
 
 
-@pytest.mark.parametrize("text", ["007", "1.50", "true", "2026-11-21", "[3]", "a = b", "1\nother = 2", ""])
+@pytest.mark.parametrize("text", ["007", "1.50", "true", "2026-11-21", "[3]", "a = b", "1\nother = 2"])
 def test_a_text_in_a_variable_stays_as_it_is_written(tmp_path: Path, text: str) -> None:
     house = source(tmp_path, MNEME_SESSION__WINDOW__NAME=text).load(House, "session")
     assert house.window.name == text
+
+
+def test_an_empty_variable_is_as_good_as_none(tmp_path: Path) -> None:
+    chosen = source(
+        tmp_path, "[session.window]\nname = 'file'", MNEME_SESSION__WINDOW__NAME="", MNEME_SESSION__FLOORS=""
+    )
+    assert chosen.load(House, "session") == House(window=Window(name="file"))
+    assert source(tmp_path, MNEME_SESSION__WINDOW__NAME='""').load(House, "session").window.name == ""
 
 
 @pytest.mark.parametrize(
