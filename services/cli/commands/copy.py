@@ -53,6 +53,7 @@ def _run(
 ) -> tuple[list[Comparison], float]:
     # Imported here: it brings in every engine, which no other command needs.
     import asyncpg
+    from neo4j.exceptions import Neo4jError
 
     from services.cli.copying.places import read_place
     from services.cli.copying.run import CopyOptions, run_copy
@@ -73,6 +74,10 @@ def _run(
             return state.run(run_copy(given, taken, options, bar)), time.monotonic() - begun
     except MnemeError as error:
         state.fail(f"{error}", "Start the copy again, and it goes on where it was.")
+    except (asyncpg.PostgresError, Neo4jError) as error:
+        # Without what they say: it may quote what people said.
+        code = error.code if isinstance(error, Neo4jError) else error.sqlstate
+        state.fail(f"An engine refuses what it is given: {type(error).__name__} {code}")
     except (
         CopyError,
         DataDirError,
@@ -81,7 +86,6 @@ def _run(
         MigrationError,
         OSError,
         ValueError,
-        asyncpg.PostgresError,
     ) as error:
         state.fail(str(error))
 

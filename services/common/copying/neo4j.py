@@ -84,8 +84,10 @@ class GraphRecords:
         described = self._kinds[kind.name]
         rows = [dict(described.row(record)) for record in records]
 
+        query: LiteralString = f"CYPHER 25 {described.write}"
+
         async def work(transaction: GraphTransaction) -> None:
-            await transaction.run(described.write, {"rows": rows})
+            await transaction.run(query, {"rows": rows})
 
         await self._graph.write(work)
 
