@@ -19,7 +19,10 @@ mkdir -p "$secrets"
 chmod 0700 "$secrets"
 
 put() { # name: writes standard input, unless there is such a file
-    [[ -s $secrets/$1 ]] && return
+    if [[ -s $secrets/$1 ]]; then
+        cat >/dev/null # who writes must not meet a closed pipe
+        return
+    fi
     cat >"$secrets/.$1.new"
     chmod 0444 "$secrets/.$1.new"
     mv -f "$secrets/.$1.new" "$secrets/$1"
