@@ -38,7 +38,7 @@ _SECRET_BYTES = 32
 class HostSettings(BaseSettings):
     """What every service takes from the environment, each by its name with the prefix MNEME_."""
 
-    model_config = SettingsConfigDict(env_prefix="MNEME_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="MNEME_", env_ignore_empty=True, frozen=True, extra="ignore")
 
     config: Path | None = Field(
         default=None, description="TOML file with the settings of the services. Empty: variables and defaults alone."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from services.cli.main import app
 
 
 def run(*arguments: str | Path, **variables: str) -> Result:
-    environment = {"COLUMNS": "200", **variables}
+    """Runs a command without the variables of whoever runs the tests."""
+    own = dict.fromkeys(name for name in os.environ if name.startswith("MNEME_"))
+    environment: dict[str, str | None] = {**own, "COLUMNS": "200", **variables}
     return CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment)
 
 
@@ -81,3 +84,9 @@ def test_show_tells_what_cannot_be_used() -> None:
     result = run("config", "show", MNEME_SESSION__DEFAULTS__WINDOW_TURNS="0")
     assert result.exit_code == 1
     assert "MNEME_SESSION__DEFAULTS__WINDOW_TURNS: should be greater than or equal to 1, not 0" in result.stderr
+
+
+def test_empty_variables_are_as_good_as_none() -> None:
+    result = run("config", "show", MNEME_CONFIG="", MNEME_TLS_KEY="", MNEME_SESSION_TARGET="")
+    assert result.exit_code == 0
+    assert "nothing differs" in result.stdout
