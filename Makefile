@@ -17,7 +17,7 @@ DATA ?=
 OUT ?=
 RANKED ?=
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check docs tools lock clean \
+.PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check docs tools lock image clean \
 	bench-recall bench-latency bench-load bench-durability
 
 help: ## list the targets
@@ -67,6 +67,9 @@ tools: ## install buf and grpcurl, pinned, into the user's cache (MNEME_TOOLS_DI
 
 lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--upgrade for newer versions)
 	@tools/lock.sh $(LOCK_ARGS)
+
+image: ## build the container image with docker, podman or buildah (IMAGE=name:tag BASE=image BUILDER=program)
+	@IMAGE="$(IMAGE)" BASE="$(BASE)" BUILDER="$(BUILDER)" deploy/docker/build.sh
 
 bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-recall DATA=folder OUT=file [RANKED=file]" >&2; exit 2; }
