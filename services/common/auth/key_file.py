@@ -40,7 +40,7 @@ class ApiKeyRecord:
     revoked: bool = False
 
 
-class ApiKeyFileError(Exception):
+class ApiKeyFileError(ValueError):
     """The file of API keys cannot be read or is malformed; the message says where."""
 
 

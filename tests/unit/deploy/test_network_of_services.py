@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +55,20 @@ def test_keys_and_signed_identities_alone_exclude_each_other() -> None:
     both = settings(signed_identities_only=True, api_keys_file=Path("keys.json"))
     with pytest.raises(InsecureListenError, match="exclude each other"):
         authenticator(both, SECRET, SystemClock(), address="127.0.0.1:0")
+
+
+async def test_a_service_without_its_key_file_says_so(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.session"),
+        env={
+            **os.environ,
+            "MNEME_LISTEN": "127.0.0.1:0",
+            "MNEME_SERVICE_SECRET": SECRET.decode(),
+            "MNEME_API_KEYS_FILE": str(tmp_path / "missing.json"),
+        },
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, told = await process.communicate()
+    assert process.returncode == 1
+    assert told.decode().splitlines()[-1].startswith("session: cannot read API keys from ")
+    assert b"Traceback" not in told
