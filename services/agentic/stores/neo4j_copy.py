@@ -80,6 +80,13 @@ _VECTORS: Final = GraphKind(
         MATCH (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
         SET n.model = row.model, n.embedding = toFloatList(row.embedding)
     """,
+    conflicts="""
+        UNWIND $rows AS row
+        MATCH (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
+        WHERE n.model <> row.model
+        RETURN count(*) AS conflicts
+    """,
+    conflict="notes have vectors of two embedding models, and Neo4j keeps one: finish the change of models first",
 )
 
 # Tables have a row for each end of a link; here it is one relationship, read from both of its ends.

@@ -9,7 +9,7 @@ from typing import Any, Final, LiteralString
 import neo4j.vector
 import numpy as np
 
-from services.common.copying.model import Key, Kind, Record
+from services.common.copying.model import CopyError, Key, Kind, Record
 from services.common.copying.postgres_values import vector_bytes
 from services.common.neo4j.graph import USER_AGENT, Graph, GraphTransaction
 
@@ -36,6 +36,10 @@ class GraphKind:
     """Fields of the key, its first ones, that are properties of `n` in an index."""
     write: LiteralString
     """Statement that makes what the maps in `$rows` tell, where it is missing. It must be repeatable."""
+    conflicts: LiteralString = ""
+    """Query that counts, as `conflicts`, those of `$rows` that the graph has no room for beside others."""
+    conflict: str = ""
+    """What is then wrong, for people."""
     condition: LiteralString = "true"
     """What tells records from other nodes of the pattern."""
     decode: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
@@ -80,7 +84,11 @@ class GraphRecords:
         return found
 
     async def write(self, kind: Kind, records: Sequence[Record]) -> None:
-        """See `RecordStore.write`. A page is one transaction."""
+        """See `RecordStore.write`. A page is one transaction.
+
+        Raises:
+            CopyError: The graph has no room for a record beside others.
+        """
         described = self._kinds[kind.name]
         rows = [dict(described.row(record)) for record in records]
 
@@ -88,6 +96,10 @@ class GraphRecords:
 
         async def work(transaction: GraphTransaction) -> None:
             await transaction.run(query, {"rows": rows})
+            if described.conflicts:
+                [found] = await transaction.run(described.conflicts, {"rows": rows})
+                if found["conflicts"]:
+                    raise CopyError(described.conflict)
 
         await self._graph.write(work)
 
