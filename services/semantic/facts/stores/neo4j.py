@@ -15,12 +15,12 @@ from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRe
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import neo4j_cypher as cypher
 from services.semantic.facts.stores.neo4j_records import (
-    fact_from_values,
+    fact_from_record,
     fact_row,
     graph_vector,
-    record_from_record,
     scored_from_record,
     statement_row,
+    stored_record,
 )
 from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
 from services.semantic.stores.neo4j import find_receipt, keep_receipt
@@ -68,7 +68,7 @@ class Neo4jFactStore:
         rows = await self._graph.read(cypher.GET_FACT, {**_key(owner), "fact_id": fact_id})
         if not rows:
             raise NotFound("fact", fact_id)
-        return fact_from_values(rows[0]["fact"])
+        return fact_from_record(rows[0])
 
     async def list_facts(
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
@@ -83,7 +83,7 @@ class Neo4jFactStore:
             "status": None if which.status is None else int(which.status),
             "limit": limit,
         }
-        return [fact_from_values(row["fact"]) for row in await self._graph.read(cypher.LIST_FACTS, parameters)]
+        return [fact_from_record(row) for row in await self._graph.read(cypher.LIST_FACTS, parameters)]
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter, order and read in one query."""
@@ -136,7 +136,7 @@ class _Neo4jFactWriter:
             topic_facts_max=self._evidence.topic_facts_max,
             statements_max=self._evidence.statements_max,
         )
-        return [record_from_record(row) for row in rows]
+        return [stored_record(row) for row in rows]
 
     async def put(self, changes: Sequence[FactChange]) -> None:
         """Store new states, vectors, statements and links."""

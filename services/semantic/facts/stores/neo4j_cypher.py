@@ -11,21 +11,21 @@ from typing import Final, LiteralString
 
 from services.semantic.stores.neo4j import microseconds
 
-# Maps of plain values. Times are integers, vectors stay where they are: both are slow to read.
-_PLAIN: Final[LiteralString] = f"""
-    .fact_id, .user_id, .text, .subject, .predicate, .object, .category, .confidence, .importance, .derived_from,
-    .evidence_count, .status, .merged_into_fact_id, .scope_key, .revision,
-    first_observed_time: {microseconds("f.first_observed_time")},
-    last_confirmed_time: {microseconds("f.last_confirmed_time")},
-    valid_from_time: {microseconds("f.valid_from_time")},
-    valid_to_time: {microseconds("f.valid_to_time")},
-    contradictions: [
+# Columns, whose names travel once, and no nodes. Times are integers; vectors stay where they are: both read slowly.
+_HIT: Final[LiteralString] = f"""
+    f.fact_id AS fact_id, f.user_id AS user_id, f.text AS text, f.subject AS subject, f.predicate AS predicate,
+    f.object AS object, f.category AS category, f.confidence AS confidence, f.importance AS importance,
+    {microseconds("f.first_observed_time")} AS first_observed_time,
+    {microseconds("f.last_confirmed_time")} AS last_confirmed_time,
+    {microseconds("f.valid_from_time")} AS valid_from_time, {microseconds("f.valid_to_time")} AS valid_to_time,
+    f.derived_from AS derived_from, f.evidence_count AS evidence_count,
+    [
         (f)-[:CONTRADICTS]->(rival:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}}) | rival.fact_id
-    ]
+    ] AS contradictions,
+    f.status AS status, f.merged_into_fact_id AS merged_into_fact_id, f.scope_key AS scope_key, f.revision AS revision
 """
-_FACT: Final[LiteralString] = f"f {{{_PLAIN}, .versions}}"
-_HIT: Final[LiteralString] = f"f {{{_PLAIN}}}"
-_RECORD: Final[LiteralString] = f"f {{{_PLAIN}, .versions, .identity, .text_identity, .topic}}"
+_FACT: Final[LiteralString] = f"{_HIT}, f.versions AS versions"
+_RECORD: Final[LiteralString] = f"{_FACT}, f.identity AS identity, f.text_identity AS text_identity, f.topic AS topic"
 _STATEMENT: Final[LiteralString] = f"""s {{
     .statement_id, .text, .category, .confidence, .importance, .subject, .predicate, .object, .interaction_ids,
     time: {microseconds("s.time")}, valid_from_time: {microseconds("s.valid_from_time")}
@@ -101,7 +101,7 @@ CALL (f) {{
     RETURN collect({_STATEMENT}) AS statements
 }}
 WITH f, is_context, statements ORDER BY f.fact_id
-RETURN {_RECORD} AS fact, is_context, statements
+RETURN {_RECORD}, is_context, statements
 """
 
 PUT_FACTS: Final[LiteralString] = """
@@ -146,7 +146,7 @@ CALL (f, row) {
 
 GET_FACT: Final[LiteralString] = f"""
 MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, fact_id: $fact_id}})
-RETURN {_FACT} AS fact
+RETURN {_FACT}
 """
 
 LIST_FACTS: Final[LiteralString] = f"""
@@ -157,7 +157,7 @@ WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.
 WHERE (f.last_confirmed_time < $after_time OR f.fact_id > $after_fact_id)
     AND ($category IS NULL OR f.category = $category) AND ($status IS NULL OR f.status = $status)
 WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.fact_id LIMIT $limit
-RETURN {_FACT} AS fact
+RETURN {_FACT}
 """
 
 # Status: neither deprecated nor merged. The score is (1 + cosine) / 2.
@@ -171,7 +171,7 @@ SEARCH f IN (
     LIMIT $candidates
 ) SCORE AS score
 WITH f, score ORDER BY score DESC, f.fact_id LIMIT $top_k
-RETURN {_HIT} AS fact, 2.0 * score - 1.0 AS similarity
+RETURN {_HIT}, 2.0 * score - 1.0 AS similarity
 """
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (

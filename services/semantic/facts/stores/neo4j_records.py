@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from neo4j.vector import Vector as GraphVector
 
@@ -28,53 +28,50 @@ from services.semantic.facts.store import FactChange
 from services.semantic.model import InteractionId, UserId
 from services.semantic.stores.neo4j import known_moment_of, moment_of
 
-Values: TypeAlias = Mapping[str, Any]
 
-
-def fact_from_values(values: Values) -> Fact:
+def fact_from_record(record: Record) -> Fact:
     """The fact, with its versions where they were read."""
-    merged = values["merged_into_fact_id"]
+    merged = record["merged_into_fact_id"]
     return Fact(
-        fact_id=FactId(values["fact_id"]),
-        user_id=UserId(values["user_id"]),
-        text=values["text"],
-        subject=values["subject"],
-        predicate=values["predicate"],
-        object=values["object"],
-        category=FactCategory(values["category"]),
-        confidence=values["confidence"],
-        importance=values["importance"],
-        first_observed_time=known_moment_of(values["first_observed_time"]),
-        last_confirmed_time=known_moment_of(values["last_confirmed_time"]),
-        valid_from_time=moment_of(values["valid_from_time"]),
-        valid_to_time=moment_of(values["valid_to_time"]),
-        derived_from=tuple(InteractionId(i) for i in values["derived_from"]),
-        evidence_count=values["evidence_count"],
-        contradictions=tuple(sorted(FactId(i) for i in values["contradictions"])),
-        status=FactStatus(values["status"]),
+        fact_id=FactId(record["fact_id"]),
+        user_id=UserId(record["user_id"]),
+        text=record["text"],
+        subject=record["subject"],
+        predicate=record["predicate"],
+        object=record["object"],
+        category=FactCategory(record["category"]),
+        confidence=record["confidence"],
+        importance=record["importance"],
+        first_observed_time=known_moment_of(record["first_observed_time"]),
+        last_confirmed_time=known_moment_of(record["last_confirmed_time"]),
+        valid_from_time=moment_of(record["valid_from_time"]),
+        valid_to_time=moment_of(record["valid_to_time"]),
+        derived_from=tuple(InteractionId(i) for i in record["derived_from"]),
+        evidence_count=record["evidence_count"],
+        contradictions=tuple(sorted(FactId(i) for i in record["contradictions"])),
+        status=FactStatus(record["status"]),
         merged_into_fact_id=None if merged is None else FactId(merged),
-        versions=tuple(_version(version) for version in json.loads(values.get("versions", "[]"))),
-        scope=Scope.from_key(values["scope_key"]),
-        revision=values["revision"],
+        versions=tuple(_version(version) for version in json.loads(record.get("versions", "[]"))),
+        scope=Scope.from_key(record["scope_key"]),
+        revision=record["revision"],
     )
 
 
 def scored_from_record(record: Record) -> ScoredFact:
     """A hit; rounding may have put the cosine of equal vectors a little above 1."""
-    return ScoredFact(fact_from_values(record["fact"]), max(-1.0, min(1.0, record["similarity"])))
+    return ScoredFact(fact_from_record(record), max(-1.0, min(1.0, record["similarity"])))
 
 
-def record_from_record(record: Record) -> FactRecord:
+def stored_record(record: Record) -> FactRecord:
     """A fact with its statements."""
-    values = record["fact"]
-    fact = fact_from_values(values)
+    fact = fact_from_record(record)
     statements = tuple(sorted((_statement(s) for s in record["statements"]), key=lambda s: s.order))
     known = {i for statement in statements for i in statement.interaction_ids}
     return FactRecord(
         fact_id=fact.fact_id,
-        identity=bytes.fromhex(values["identity"]),
-        text_identity=bytes.fromhex(values["text_identity"]),
-        topic=None if values["topic"] is None else bytes.fromhex(values["topic"]),
+        identity=bytes.fromhex(record["identity"]),
+        text_identity=bytes.fromhex(record["text_identity"]),
+        topic=None if record["topic"] is None else bytes.fromhex(record["topic"]),
         statements=statements,
         scope=fact.scope,
         fact=fact,
@@ -136,7 +133,7 @@ def graph_vector(vector: Vector) -> GraphVector:
     return GraphVector(vector.astype(">f4").tobytes(), "f32")
 
 
-def _statement(values: Values) -> Statement:
+def _statement(values: Mapping[str, Any]) -> Statement:
     draft = FactDraft(
         text=values["text"],
         category=FactCategory(values["category"]),
