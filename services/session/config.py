@@ -85,6 +85,8 @@ class FallbackSettings:
     probe_seconds_max: Seconds = 15.0  # longest such wait
     queued_writes_max: CountOrNone = 20_000  # writes kept to be replayed; beyond it writes fail as UNAVAILABLE
     queued_bytes_max: CountOrNone = 64 * 1024 * 1024  # of their texts
+    repeated_time: DurationOrNone = timedelta(seconds=10)  # appends so long before the loss are repeated after it
+    repeated_sessions_max: CountOrNone = 500  # sessions of which they are; the last ones
     close_timeout_seconds: Amount = 2.0  # for the last attempt to replay when the service stops
 
 

@@ -38,7 +38,8 @@ class RedisServer:
         self._folder = folder
         self._is_cluster = is_cluster
         self._has_all_slots = has_all_slots
-        self._options = list(options)
+        self.options = list(options)
+        self.password = ""  # of commands
         self._process: subprocess.Popen[str] | None = None
         # A Cluster node's bus takes the port 10,000 above.
         self.port = free_port(below=55_000)
@@ -61,7 +62,7 @@ class RedisServer:
         ]
         if self._is_cluster:
             arguments += ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]
-        arguments += self._options
+        arguments += self.options
         process = subprocess.Popen(
             ["redis-server", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -91,7 +92,7 @@ class RedisServer:
 
     def command(self, *words: str) -> bytes:
         """Runs one command over a connection of its own and returns the raw answer."""
-        return ask(self.port, *words)
+        return ask(self.port, *words, password=self.password)
 
 
 @pytest.fixture(scope="session")
@@ -153,12 +154,19 @@ async def redis_store(
         await client.aclose()
 
 
-def ask(port: int, *words: str) -> bytes:
+def ask(port: int, *words: str, password: str = "") -> bytes:
     """Runs one command on a port of this machine over a connection of its own and returns the raw answer."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-        request = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
-        connection.sendall(f"*{len(words)}\r\n{request}".encode())
+        if password:
+            connection.sendall(_command("AUTH", password))
+            connection.recv(1_024)
+        connection.sendall(_command(*words))
         return connection.recv(65_536)
+
+
+def _command(*words: str) -> bytes:
+    request = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
+    return f"*{len(words)}\r\n{request}".encode()
 
 
 def free_port(*, below: int) -> int:

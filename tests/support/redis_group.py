@@ -52,11 +52,17 @@ class RedisClusterGroup:
 class SentinelGroup:
     """A master and its replica, and three Sentinels that fail over half a second after the master is gone."""
 
-    def __init__(self, folder: Path, *, options: Sequence[str] = (), sentinel_options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, folder: Path, *, options: Sequence[str] = (), password: str = "", sentinel_password: str = ""
+    ) -> None:
+        """`options` are the servers'; `password` is the one that they say."""
         self._folder = folder
+        self._password = password
+        self._sentinel_password = sentinel_password
         self.servers = [RedisServer(folder / name, options=options) for name in ("first", "second")]
         self.sentinel_ports = [free_port(below=65_000) for _ in range(3)]
-        self._sentinel_options = sentinel_options
+        for server in self.servers:
+            server.password = password
         self._sentinels: list[subprocess.Popen[str]] = []
 
     @property
@@ -73,7 +79,7 @@ class SentinelGroup:
             pass  # the first copy is on its way
         for port in self.sentinel_ports:
             self._sentinels.append(self._start_sentinel(port, first.port))
-        while not all(_knows(port, MASTER) for port in self.sentinel_ports):
+        while not all(self._is_ready(port) for port in self.sentinel_ports):
             pass  # they find the replica and one another by the master
 
     def stop(self) -> None:
@@ -92,6 +98,11 @@ class SentinelGroup:
         (found,) = [server for server in self.servers if b"role:master" in server.command("INFO", "replication")]
         return found
 
+    def _is_ready(self, port: int) -> bool:
+        state = ask(port, "SENTINEL", "MASTER", MASTER, password=self._sentinel_password)
+        words = state.replace(b"\r\n", b" ").split()
+        return [words[words.index(name) + 2] for name in (b"num-slaves", b"num-other-sentinels")] == [b"1", b"2"]
+
     def _start_sentinel(self, port: int, master_port: int) -> subprocess.Popen[str]:
         file = self._folder / f"sentinel-{port}.conf"
         lines = [
@@ -101,8 +112,11 @@ class SentinelGroup:
             f"sentinel monitor {MASTER} 127.0.0.1 {master_port} 2",
             f"sentinel down-after-milliseconds {MASTER} 500",
             f"sentinel failover-timeout {MASTER} 2000",
-            *self._sentinel_options,
         ]
+        if self._password:
+            lines.append(f"sentinel auth-pass {MASTER} {self._password}")
+        if self._sentinel_password:
+            lines += [f"requirepass {self._sentinel_password}", f"sentinel sentinel-pass {self._sentinel_password}"]
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         process = subprocess.Popen(
             ["redis-server", str(file), "--sentinel"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -121,12 +135,6 @@ def running(group: RedisClusterGroup | SentinelGroup) -> Iterator[None]:
         yield
     finally:
         group.stop()
-
-
-def _knows(port: int, master: str) -> bool:
-    state = ask(port, "SENTINEL", "MASTER", master)
-    words = state.replace(b"\r\n", b" ").split()
-    return [words[words.index(name) + 2] for name in (b"num-slaves", b"num-other-sentinels")] == [b"1", b"2"]
 
 
 def _text(bulk: bytes) -> str:

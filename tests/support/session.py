@@ -37,6 +37,7 @@ class SwitchableStore:
     def __init__(self, store: SessionStore) -> None:
         self._store = store
         self.line = Line.UP
+        self.answers_wait_for: asyncio.Event | None = None  # of calls that begin from now on
         self.calls = 0  # attempts, those over a cut line included
         self._awaited: dict[int, asyncio.Event] = {}
 
@@ -83,10 +84,13 @@ class SwitchableStore:
         self.calls += 1
         if self.calls in self._awaited:
             self._awaited.pop(self.calls).set()
+        waits_for = self.answers_wait_for
         await asyncio.sleep(0)  # as a call over a network, it lets others run
         if self.line is Line.CUT:
             raise StoreUnavailable("switchable")
         result = await call()
+        if waits_for is not None:
+            await waits_for.wait()
         if self.line is Line.CUT_ON_THE_WAY_BACK:
             raise StoreUnavailable("switchable")
         return result

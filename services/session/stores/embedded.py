@@ -20,6 +20,7 @@ from services.session.model import (
     SessionId,
     SessionKey,
     SessionSpec,
+    TurnId,
     microseconds,
 )
 from services.session.store import Answer
@@ -144,12 +145,15 @@ class EmbeddedSessionStore:
         live = self._live(key, now)
         return live.snapshot() if live is not None else None
 
-    def adopt(self, session: Session, *, now: datetime) -> None:
-        """Hold what another store reports of a session, in place of what was held here."""
+    def adopt(self, session: Session, *, now: datetime, turn_ids: Sequence[TurnId] = ()) -> None:
+        """Hold what another store reports of a session, in place of what was held here.
+
+        `turn_ids` were appended just before; some of the turns may have left the window already.
+        """
         known = self._sessions.get(session.key)
         if known is not None and known.is_ahead_of(session):
             return  # answers to calls at once may arrive in another order than they were given
-        live = LiveSession.of(session, known=known, remembered_turns=self._remembered_turns)
+        live = LiveSession.of(session, turn_ids, known=known, remembered_turns=self._remembered_turns)
         self._drop(session.key)
         self._hold(live)
         self._evict(now, spared=session.key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -46,8 +47,9 @@ class FallbackSessionStore:
     another.
 
     A write whose outcome is unknown (the connection broke before the answer) is done in memory and replayed;
-    turn ids and request marks keep it from taking effect twice. What memory does not hold is absent while
-    degraded; the gateway then rebuilds it from the conversation log.
+    turn ids and request marks keep it from taking effect twice. Windows that were appended to shortly before the
+    loss are repeated too: a replica that took over may not have what was acknowledged last. What memory does not
+    hold is absent while degraded; the gateway then rebuilds it from the conversation log.
 
     Use it as an async context manager: leaving stops the task, after a last attempt to replay.
     """
@@ -66,6 +68,7 @@ class FallbackSessionStore:
         self._settings = settings
         self._sleep = sleep
         self._queue = ReplayQueue(primary, memory, settings)
+        self._recent: OrderedDict[SessionKey, datetime] = OrderedDict()  # last appends, the latest at the end
         self._recovery: asyncio.Task[None] | None = None  # runs from the loss of the primary to its return
 
     async def __aenter__(self) -> Self:
@@ -196,10 +199,13 @@ class FallbackSessionStore:
             # the answer does not. So memory does the write itself; it was done there, so it is not queued.
             with contextlib.suppress(NotFound, AlreadyExists):
                 await write.apply(self._memory)
+            if isinstance(result, Appended):
+                self._queue.repeat(result.session)
             return
         match write, result:
-            case Append(), Appended(session=session):
-                self._mirror(session, now=write.now)
+            case Append() as append, Appended(session=session):
+                self._memory.adopt(session, now=write.now, turn_ids=[turn.turn_id for turn in append.turns])
+                self._note_append(write)
             case Create(), Session() as session:
                 self._mirror(session, now=write.now)
             case Extend(), Session():
@@ -214,10 +220,26 @@ class FallbackSessionStore:
         if not self.is_degraded:
             self._memory.adopt(session, now=now)
 
+    def _note_append(self, write: Write) -> None:
+        self._recent[write.key] = write.now
+        self._recent.move_to_end(write.key)
+        is_full = len(self._recent) > self._settings.repeated_sessions_max
+        while self._recent:
+            key, moment = next(iter(self._recent.items()))
+            if not is_full and write.now - moment <= self._settings.repeated_time:
+                break
+            del self._recent[key]
+            is_full = False
+
     def _lose_primary(self, error: StoreUnavailable) -> None:
         if self.is_degraded:
             return
         _log.warning("session_store_lost", store=error.metadata.get("store", _STORE_NAME), exc_info=error)
+        for key, moment in self._recent.items():
+            session = self._memory.peek(key, now=moment)
+            if session is not None:
+                self._queue.repeat(session)
+        self._recent.clear()
         self._recovery = asyncio.create_task(self._recover(), name="session-store-recovery")
 
     async def _recover(self) -> None:

@@ -27,8 +27,6 @@ _RETRY_AFTER_SECONDS: Final = 1.0
 #: Answers of a server that is there but cannot take the call now, by their first word.
 _TRANSIENT: Final = frozenset(
     {"BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN"}
-    # A user that was changed or lacks rights: memory answers until someone has put it right.
-    | {"NOAUTH", "NOPERM", "WRONGPASS"}
 )
 _TRANSIENT_CLASSES: Final = (
     redis_errors.ConnectionError,
@@ -39,6 +37,8 @@ _TRANSIENT_CLASSES: Final = (
     redis_errors.ReadOnlyError,
     redis_errors.TryAgainError,
     redis_errors.MasterDownError,
+    # A user who lacks rights, as one with another password: memory answers until someone has put it right.
+    redis_errors.NoPermissionError,
     TimeoutError,
     OSError,
 )

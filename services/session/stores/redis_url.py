@@ -44,8 +44,9 @@ def parse_redis_url(url: str) -> RedisUrl:
         redis+sentinel://[user[:password]@]host[:port][,host[:port]...]/master[/database]
         unix://[user[:password]@]/path[?db=database]
 
-    With rediss instead of redis, by TLS. User, password, master and path are percent-encoded where they hold what a
-    URL uses otherwise. User and password are those of the data, also with Sentinels.
+    With rediss instead of redis, by TLS. In user, password, master and path a percent sign begins an encoded
+    character; a colon in a user, and a slash in a master's name, must be encoded. User and password are those of the
+    data, also with Sentinels.
 
     Raises:
         ValueError: It is of none of these forms. The message repeats nothing of it: it may hold a password.
@@ -53,8 +54,8 @@ def parse_redis_url(url: str) -> RedisUrl:
     scheme, separator, rest = url.partition("://")
     if not separator or scheme not in _SCHEMES:
         raise ValueError(f"the session store's URL must have one of the schemes {', '.join(_SCHEMES)}")
-    location, _, query = rest.partition("?")
-    credentials, _, location = location.rpartition("@")
+    credentials, _, location = rest.rpartition("@")
+    location, _, query = location.partition("?")
     user, _, password = credentials.partition(":")
     if scheme == "unix":
         return _of_socket(location, query, unquote(user), unquote(password))
@@ -95,10 +96,7 @@ def _of_socket(path: str, query: str, user: str, password: str) -> RedisUrl:
 def _node(text: str, port: int) -> RedisNode:
     found = _NODE.fullmatch(text)
     if found is None or int(found["port"] or port) not in range(1, _PORT_MAX + 1):
-        raise ValueError(
-            "the session store's URL must name servers as host or host:port; "
-            "in a user or a password, percent-encode what is neither a letter nor a digit"
-        )
+        raise ValueError("the session store's URL must name servers as host or host:port")
     return RedisNode(found["v6"] or found["name"], int(found["port"] or port))
 
 

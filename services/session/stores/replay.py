@@ -14,7 +14,7 @@ from services.session.config import FallbackSettings
 from services.session.model import Appended, Session, SessionKey
 from services.session.store import SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore
-from services.session.stores.writes import Append, Extend, Write
+from services.session.stores.writes import Append, Extend, Repeat, Write
 
 _log = structlog.get_logger(__name__)
 
@@ -35,6 +35,7 @@ class ReplayQueue:
         self._settings = settings
         self._writes: deque[Write] = deque()
         self._size_bytes = 0
+        self._repeats: dict[SessionKey, Repeat] = {}  # before all writes
         self._reads: dict[SessionKey, datetime] = {}  # the last read of sessions, which extends their life
 
     def __len__(self) -> int:
@@ -60,6 +61,14 @@ class ReplayQueue:
         self._writes.append(write)
         self._size_bytes += write.size_bytes
 
+    def repeat(self, session: Session) -> None:
+        """Give the primary the turns of a window once more, before all writes; beyond a bound it stays as it is."""
+        known = self._repeats.get(session.key)
+        if known is not None:
+            self._repeats[session.key] = known.joined(session)
+        elif session.turns and len(self._repeats) < self._settings.repeated_sessions_max:
+            self._repeats[session.key] = Repeat.of(session)
+
     def note_read(self, key: SessionKey, now: datetime) -> None:
         """Keep that a session was read; the oldest are forgotten beyond the bound on writes."""
         self._reads.pop(key, None)
@@ -77,8 +86,13 @@ class ReplayQueue:
             StoreUnavailable: The primary went again. What is left stays queued.
         """
         done = 0
-        while self._writes or self._reads:
-            if self._writes:
+        while self._repeats or self._writes or self._reads:
+            if self._repeats:
+                key, repeat = next(iter(self._repeats.items()))
+                await self._redo(repeat)
+                if self._repeats.get(key) is repeat:
+                    del self._repeats[key]
+            elif self._writes:
                 write = self._writes[0]
                 await self._redo(write)
                 # Only now: a write that failed half way is done again, which ids make safe.
@@ -92,7 +106,7 @@ class ReplayQueue:
                     del self._reads[key]
         return done
 
-    async def _redo(self, write: Write) -> None:
+    async def _redo(self, write: Write | Repeat) -> None:
         try:
             await self._apply(write)
         except StoreUnavailable:
@@ -104,7 +118,7 @@ class ReplayQueue:
             # One write that cannot be done must not keep all others from being done; the log has its turns.
             _log.exception("session_write_not_replayed", kind=type(write).__name__)
 
-    async def _apply(self, write: Write) -> None:
+    async def _apply(self, write: Write | Repeat) -> None:
         try:
             await write.apply(self._primary)
         except NotFound:

@@ -38,12 +38,15 @@ class LiveSession:
         self.size_bytes = 0
 
     @classmethod
-    def of(cls, session: Session, *, known: LiveSession | None, remembered_turns: int) -> LiveSession:
-        """Take over the state that another store reports, with the ids that `known` remembers."""
+    def of(
+        cls, session: Session, turn_ids: Sequence[TurnId], *, known: LiveSession | None, remembered_turns: int
+    ) -> LiveSession:
+        """Take over the state that another store reports, with the ids that `known` remembers and those given."""
         live = cls(session.key, session.spec, now=session.create_time, remembered_turns=remembered_turns)
         # Another create time means that the session was deleted and made anew: what it knew is gone with it.
         if known is not None and known.create_time == session.create_time:
             live._remembered.update(known.remembered_ids)
+        live._remembered.update(dict.fromkeys(turn_ids))
         live._remembered.update(dict.fromkeys(turn.turn_id for turn in session.turns))
         live._window = [(turn.position, number, turn) for number, turn in enumerate(session.turns)]
         live._arrivals = len(session.turns)

@@ -60,6 +60,29 @@ class Append:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """Turns that the primary has acknowledged once, in a session that is not made for them."""
+
+    key: SessionKey
+    now: datetime
+    turns: tuple[NewTurn, ...]
+
+    @classmethod
+    def of(cls, session: Session) -> Repeat:
+        """All turns of a window, at their places."""
+        return cls(key=session.key, now=session.last_active_time, turns=tuple(turn.as_new() for turn in session.turns))
+
+    def joined(self, session: Session) -> Repeat:
+        """With what another answer says of the session, which may be a later or an earlier one."""
+        turns = {turn.turn_id: turn for turn in (*self.turns, *Repeat.of(session).turns)}
+        return Repeat(key=self.key, now=max(self.now, session.last_active_time), turns=tuple(turns.values()))
+
+    async def apply(self, store: SessionStore) -> Answer[Appended]:
+        """Do it: turns that the store has are not added again."""
+        return await store.append(self.key, self.turns, create=None, now=self.now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extend:
     """See `SessionStore.extend`."""
 

@@ -286,3 +286,60 @@ async def test_calls_at_once_around_an_outage_lose_no_turn(world: World) -> None
     assert held.turn_count == len(set(ids(held))) == 30
     for name in "abc":
         assert [i for i in ids(held) if i.startswith(name)] == [f"{name}{n}" for n in range(10)]
+
+
+async def test_spec_1_6_what_a_replica_lost_that_took_over_is_repeated(world: World) -> None:
+    for turn_id in ("a", "b", "c"):
+        assert not await world.say(turn_id)
+    before = await world.held_by_primary()
+    world.cut()
+    await world.say("d")
+    # The replica has the session as it was two appends ago.
+    await world.primary.delete(key(), now=world.clock.now())
+    await world.primary.append(key(), [before.turns[0].as_new()], create=SPEC, now=world.clock.now())
+    await world.repair()
+    held = await world.held_by_primary()
+    assert (ids(held), [t.position for t in held.turns], held.turn_count) == (["a", "b", "c", "d"], [0, 1, 2, 3], 4)
+
+
+async def test_spec_1_6_a_session_that_was_ended_elsewhere_is_not_brought_back_by_repeats(world: World) -> None:
+    await world.say("a")
+    world.cut()
+    await world.say("b", session_id="s2")
+    await world.primary.delete(key(), now=world.clock.now())
+    await world.repair()
+    assert world.primary.peek(key(), now=world.clock.now()) is None
+
+
+async def test_spec_1_6_an_append_that_was_on_its_way_at_the_loss_is_repeated(world: World) -> None:
+    await world.say("a")
+    arrived = asyncio.Event()
+    world.line.answers_wait_for = arrived
+    late = asyncio.create_task(world.store.append(key(), [turn("b")], create=None, now=world.clock.now()))
+    await world.line.more_calls(1)
+    world.line.answers_wait_for = None
+    await asyncio.sleep(0)  # the call has arrived, its answer has not
+    assert ids(await world.held_by_primary()) == ["a", "b"]
+    world.cut()
+    await world.say("c", session_id="s2")
+    arrived.set()
+    assert not (await late).is_degraded
+    await world.primary.delete(key(), now=world.clock.now())
+    await world.primary.append(key(), [turn("a", 0)], create=SPEC, now=world.clock.now())
+    await world.repair()
+    assert ids(await world.held_by_primary()) == ["a", "b"]
+
+
+async def test_appends_of_long_ago_are_not_repeated() -> None:
+    world = World(FallbackSettings(repeated_time=timedelta(seconds=5), repeated_sessions_max=2))
+    async with world.store:
+        await world.say("a")
+        world.clock.advance(seconds=5)
+        for session_id in ("s2", "s3", "s4"):
+            await world.say("b", session_id=session_id)
+        world.cut()
+        calls = world.line.calls
+        await world.say("c", session_id="s5")
+        await world.repair()
+    # The lost write, a check, repeats of two sessions, and the write again.
+    assert world.line.calls - calls == 5
