@@ -16,8 +16,12 @@ SIZES ?= 1000,10000
 DATA ?=
 OUT ?=
 RANKED ?=
+ENGINES ?=
+
+WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check docs tools lock image clean \
+	engines engines-stop engines-clean engines-install \
 	bench-recall bench-latency bench-load bench-durability
 
 help: ## list the targets
@@ -29,9 +33,21 @@ setup: ## create .venv and install the locked requirements (PYTHON=/path/to/pyth
 run: setup ## start all services on embedded engines, with a demo to look at (RUN_ARGS)
 	@$(BIN)/mneme demo --serve $(RUN_ARGS)
 
-test: setup ## run the tests (PYTEST_ARGS); says which engines are not here to be tested against
-	@tools/report_engines.sh
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: setup ## run the tests (PYTEST_ARGS); ENGINES=all or "redis neo4j" installs these engines and demands them
+	@$(if $(ENGINES),$(BIN)/python -m tools.engines run $(WANTED_ENGINES) --,tools/report_engines.sh &&) \
+		$(BIN)/python -m pytest $(addprefix --require=,$(WANTED_ENGINES)) $(PYTEST_ARGS)
+
+engines: setup ## install and start production engines for `mneme up` (ENGINES="redis postgres", MNEME_ENGINES_DIR)
+	@$(BIN)/python -m tools.engines start $(WANTED_ENGINES)
+
+engines-stop: ## stop them; their data stay
+	@python3 -m tools.engines stop $(WANTED_ENGINES)
+
+engines-clean: ## stop them and remove their data
+	@python3 -m tools.engines clean $(WANTED_ENGINES)
+
+engines-install: setup ## install the engines alone
+	@$(BIN)/python -m tools.engines install $(WANTED_ENGINES)
 
 check: setup lint type proto-lint proto-check ## all static checks: style, types, architecture, protos
 

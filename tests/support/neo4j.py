@@ -1,33 +1,25 @@
 """A Neo4j server of the test session, and an empty graph on it for one test.
 
-`MNEME_TEST_NEO4J_URL` names a server without authentication whose content may be removed. Without it, tests that need
-one are skipped, or fail under `--require=neo4j`.
+`MNEME_TEST_NEO4J_URL` names a server without authentication whose content may be removed. Without it one is started
+where the engine is installed; elsewhere tests that need it are skipped, or fail under `--require=neo4j`.
 """
 
 import asyncio
 import contextlib
-import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Final
 
 import pytest
 
 from services.common.neo4j.graph import Graph, GraphTransaction, Neo4jServer, Neo4jSettings, open_graph
 from services.common.neo4j.migrations import migrate_graph
-
-URL_VARIABLE: Final = "MNEME_TEST_NEO4J_URL"
+from tests.support.engines import SessionEngines
 
 
 @pytest.fixture(scope="session")
-def neo4j_url(request: pytest.FixtureRequest) -> Iterator[str]:
+def neo4j_url(session_engines: SessionEngines, request: pytest.FixtureRequest) -> str:
     """URL of the session's server."""
-    if url := os.environ.get(URL_VARIABLE):
-        yield url
-        return
-    if "neo4j" in (request.config.getoption("--require", default=None) or ()):
-        pytest.fail("--require=neo4j: there is no Neo4j")
-    pytest.skip("neo4j is not available")
+    return session_engines.url("neo4j", request)
 
 
 @contextlib.asynccontextmanager

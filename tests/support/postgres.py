@@ -20,6 +20,7 @@ import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import asyncpg
 import pytest
@@ -29,6 +30,13 @@ from services.common.postgres.migrations import load_migrations, migrate
 from services.common.postgres.server import EmbeddedPostgres
 
 _database_numbers = itertools.count(1)
+
+
+class PostgresServer(Protocol):
+    """A running server whose roles are those of the embedded one."""
+
+    def dsn(self, *, role: str, database: str) -> str:
+        """Connection URL; the role "postgres" may do everything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +70,7 @@ async def fresh_database(postgres_server: EmbeddedPostgres) -> AsyncIterator[Dat
 
 @contextlib.asynccontextmanager
 async def fresh_postgres(
-    server: EmbeddedPostgres, *, migrations: Sequence[tuple[str, Path]] = ()
+    server: PostgresServer, *, migrations: Sequence[tuple[str, Path]] = ()
 ) -> AsyncIterator[DatabaseUrls]:
     """A database of its own, dropped afterwards together with whoever is still connected.
 
@@ -85,7 +93,7 @@ async def fresh_postgres(
 
 
 async def _migrated_template(
-    server: EmbeddedPostgres,
+    server: PostgresServer,
     administration: "asyncpg.Connection[asyncpg.Record]",
     migrations: Sequence[tuple[str, Path]],
 ) -> str:
@@ -102,7 +110,7 @@ async def _migrated_template(
     return name
 
 
-def _urls(server: EmbeddedPostgres, database: str) -> DatabaseUrls:
+def _urls(server: PostgresServer, database: str) -> DatabaseUrls:
     return DatabaseUrls(
         owner=server.dsn(role="mneme_owner", database=database),
         app=server.dsn(role="mneme_app", database=database),

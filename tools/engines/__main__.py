@@ -18,7 +18,7 @@ from types import FrameType
 from tools.engines.engine import kept_password
 from tools.engines.environment import write_environment
 from tools.engines.folders import engines_folder
-from tools.engines.group import NAMES, EngineGroup, install
+from tools.engines.group import NAMES, EngineGroup, install, missing
 from tools.engines.process import EngineError
 
 
@@ -28,6 +28,10 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if options.action == "install":
             install(options.names)
+        elif options.action == "missing":
+            for name in options.names or NAMES:
+                if reason := missing(name):
+                    print(f"{name}: {reason}")
         elif options.action == "run":
             return _run(options.names, command)
         else:
@@ -46,7 +50,7 @@ def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         epilog="`run redis -- command` starts throw-away engines, runs a command with their MNEME_TEST_ variables, "
         "and removes them.",
     )
-    parser.add_argument("action", choices=["install", "start", "stop", "status", "clean", "run"])
+    parser.add_argument("action", choices=["install", "start", "stop", "status", "clean", "missing", "run"])
     parser.add_argument("names", nargs="*", metavar="engine", help=f"of {', '.join(NAMES)}; all when none is named")
     own = list(itertools.takewhile(lambda word: word != "--", arguments))
     command = list(arguments[len(own) + 1 :])

@@ -60,6 +60,17 @@ class EngineGroup:
         for engine in self.engines.values():
             engine.start()
 
+    def start_for_tests(self, name: str) -> Mapping[str, str]:
+        """Starts one engine with those that it stands before, and returns the tests' environment of what runs.
+
+        Raises:
+            EngineError: It does not come up.
+        """
+        for engine in self.engines.values():
+            if engine.name in with_needed([name]):
+                engine.start()
+        return self.test_variables()
+
     def stop(self) -> None:
         """Stops all that run, last first."""
         for engine in reversed(self.engines.values()):
@@ -90,14 +101,14 @@ class EngineGroup:
         return variables
 
     def test_variables(self) -> dict[str, str]:
-        """The environment in which the tests use them."""
+        """The environment in which the tests use the engines that run."""
         urls = {
             "redis": lambda: self._redis.url,
             "postgres": lambda: self._postgres.superuser_url,
             "pgbouncer": lambda: self._pgbouncer.superuser_url,
             "neo4j": lambda: self._neo4j.url,
         }
-        return {f"MNEME_TEST_{name.upper()}_URL": urls[name]() for name in self.engines}
+        return {f"MNEME_TEST_{name.upper()}_URL": urls[name]() for name, engine in self.engines.items() if engine.pid}
 
 
 def with_needed(names: Iterable[str]) -> set[str]:

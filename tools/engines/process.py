@@ -45,10 +45,7 @@ class EngineProcess:
     def pid(self) -> int | None:
         """Its process id, None when it does not run."""
         if self._child is not None:
-            # Of a child one can be sure; its command line is empty for a moment at its beginning, and again as a zombie.
-            return self._child.pid if self._child.poll() is None else None
-        if self._child is not None:
-            # Known for sure; and right after its start a program has no command line yet.
+            # Surely ours, whereas its command line is empty for a moment at its beginning, and as a zombie.
             return self._child.pid if self._child.poll() is None else None
         try:
             pid = int(self._pid_file.read_text("ascii"))
@@ -81,7 +78,7 @@ class EngineProcess:
                 group=identity.gid,
                 extra_groups=identity.groups,
             )
-        self._pid_file.write_text(str(self._child.pid), "ascii")
+        self._pid_file.write_text(f"{self._child.pid}\n", "ascii")
 
     def wait_ready(self, is_ready: Callable[[], bool], *, timeout_seconds: float) -> None:
         """Waits until it answers.

@@ -4,6 +4,8 @@ import org.neo4j.configuration.GraphDatabaseSettings;
 import org.neo4j.configuration.connectors.BoltConnector;
 import org.neo4j.configuration.helpers.SocketAddress;
 import org.neo4j.dbms.api.DatabaseManagementServiceBuilder;
+import org.neo4j.graphdb.GraphDatabaseService;
+import org.neo4j.graphdb.Result;
 import org.neo4j.io.ByteUnit;
 
 /**
@@ -26,11 +28,26 @@ public final class Neo4jEngine {
             .setConfig(GraphDatabaseSettings.udc_enabled, false) // reports nothing to anyone
             .build();
         Runtime.getRuntime().addShutdownHook(new Thread(service::shutdown));
-        if (password != null) {
-            service.database("system").executeTransactionally(
-                "ALTER USER neo4j SET PASSWORD $password CHANGE NOT REQUIRED", Map.of("password", password));
+        try {
+            if (password != null) {
+                setFirstPassword(service.database("system"), password);
+            }
+        } catch (RuntimeException error) {
+            error.printStackTrace();
+            System.exit(1); // threads of the engine would keep the process alive
         }
         System.out.println("ready");
         Thread.currentThread().join();
+    }
+
+    /** Replaces the password of a new installation, which lets nobody do anything else. A later one stays. */
+    private static void setFirstPassword(GraphDatabaseService system, String password) {
+        boolean isNew = system.executeTransactionally(
+            "SHOW USERS YIELD user, passwordChangeRequired WHERE user = 'neo4j' AND passwordChangeRequired RETURN user",
+            Map.of(), Result::hasNext);
+        if (isNew) {
+            system.executeTransactionally(
+                "ALTER USER neo4j SET PASSWORD $password CHANGE NOT REQUIRED", Map.of("password", password));
+        }
     }
 }

@@ -1,0 +1,49 @@
+"""Production engines of the test session: those that the environment names, else those that can be started here.
+
+`MNEME_TEST_<NAME>_URL` names one that runs and whose content may be removed. Where an engine is neither named nor
+installed, tests that need it are skipped, or fail under `--require=<name>`.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.engines.group import EngineGroup, missing
+
+
+class SessionEngines:
+    """Starts engines when they are first asked for, without a care for what a crash would cost."""
+
+    def __init__(self, folder: Path) -> None:
+        self._group = EngineGroup(folder, durable=False)
+
+    def url(self, name: str, request: pytest.FixtureRequest) -> str:
+        """Where the tests find an engine, as the one who may do everything there."""
+        variable = f"MNEME_TEST_{name.upper()}_URL"
+        if url := os.environ.get(variable):
+            return url
+        if name == "pgbouncer" and os.environ.get("MNEME_TEST_POSTGRES_URL"):
+            absent(request, name, "MNEME_TEST_POSTGRES_URL is set without MNEME_TEST_PGBOUNCER_URL")
+        if reason := missing(name):
+            absent(request, name, reason)
+        return self._group.start_for_tests(name)[variable]
+
+    def clean(self) -> None:
+        self._group.clean()
+
+
+def absent(request: pytest.FixtureRequest, name: str, reason: str) -> None:
+    """Fails the test under `--require=<name>`, else skips it."""
+    if name in request.config.getoption("--require"):
+        pytest.fail(f"--require={name}: {reason}")
+    pytest.skip(f"{name} is not available: {reason}")
+
+
+@pytest.fixture(scope="session")
+def session_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionEngines]:
+    """The session's engines, gone at its end."""
+    engines = SessionEngines(tmp_path_factory.mktemp("engines"))
+    yield engines
+    engines.clean()
