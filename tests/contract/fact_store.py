@@ -253,6 +253,16 @@ class FactStoreContract:
         await enter(store, ANN, [said(likes("coffee"))])
         assert [hit.fact.object for hit in await search(store, "tea")] == ["coffee"]
 
+    async def test_models_of_different_dimensions_lie_side_by_side(self, store: FactStore) -> None:
+        random = np.random.default_rng(11)
+        small = [replace(change, model="small-model") for change in made_facts(40, ANN, random)]
+        await put(store, ANN, small)
+        await enter(store, ANN, [said(lives_in("Leeds"))])
+        assert [hit.fact.object for hit in await search(store, "Leeds")] == ["Leeds"]
+        wanted = FactSearch(unit_vectors(1, random)[0], "small-model", PROJECT, 9, 0.3, True)
+        hits = await store.search(ANN, wanted)
+        assert [hit.fact.fact_id for hit in hits] == [fact_id for fact_id, _ in exact_search(small, wanted)]
+
     async def test_hits_have_no_versions(self, store: FactStore) -> None:
         for day in range(2):
             await enter(store, ANN, [said(likes("tea"), day=day)])
