@@ -7,6 +7,7 @@ The server is started from the `redis-server` on the path; `MNEME_TEST_REDIS_URL
 import contextlib
 import itertools
 import os
+import random
 import shutil
 import signal
 import socket
@@ -41,8 +42,7 @@ class RedisServer:
         self.options = list(options)
         self.password = ""  # of commands
         self._process: subprocess.Popen[str] | None = None
-        # A Cluster node's bus takes the port 10,000 above.
-        self.port = free_port(below=55_000)
+        self.port = _cluster_port() if is_cluster else free_port()
 
     @property
     def url(self) -> str:
@@ -169,10 +169,19 @@ def _command(*words: str) -> bytes:
     return f"*{len(words)}\r\n{request}".encode()
 
 
-def free_port(*, below: int) -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _cluster_port() -> int:
+    """A free port whose bus, 10,000 above, is free too: both below those that outgoing connections take."""
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        if port < below:
+        port = random.randrange(12_000, 22_000)
+        with contextlib.suppress(OSError), socket.socket() as probe, socket.socket() as bus:
+            probe.bind(("127.0.0.1", port))
+            bus.bind(("127.0.0.1", port + 10_000))
             return port

@@ -38,11 +38,19 @@ class RedisClusterGroup:
         for node in self.nodes:
             node.stop()
 
-    def moves_to(self, slot: int, target: RedisServer) -> None:
-        """Gives a slot that holds no keys to another master."""
-        identity = _text(target.command("CLUSTER", "MYID"))
+    def holder(self, slot: int) -> RedisServer:
+        """The master that a slot was given to at first."""
+        return next(node for node, slots in zip(self.nodes, _SLOTS, strict=True) if slot in slots)
+
+    def migrate(self, slot: int, source: RedisServer, target: RedisServer) -> None:
+        """Moves a slot with its keys, as resharding does: one key after the other, while clients go on."""
+        number = str(slot)
+        target.command("CLUSTER", "SETSLOT", number, "IMPORTING", _text(source.command("CLUSTER", "MYID")))
+        source.command("CLUSTER", "SETSLOT", number, "MIGRATING", _text(target.command("CLUSTER", "MYID")))
+        while keys := source.command("CLUSTER", "GETKEYSINSLOT", number, "1").split(b"\r\n")[2::2]:
+            source.command("MIGRATE", "127.0.0.1", str(target.port), keys[0].decode(), "0", "5000")
         for node in (target, *self.nodes):
-            node.command("CLUSTER", "SETSLOT", str(slot), "NODE", identity)
+            node.command("CLUSTER", "SETSLOT", number, "NODE", _text(target.command("CLUSTER", "MYID")))
 
     def _is_ready(self, node: RedisServer) -> bool:
         info = node.command("CLUSTER", "INFO")
@@ -60,7 +68,7 @@ class SentinelGroup:
         self._password = password
         self._sentinel_password = sentinel_password
         self.servers = [RedisServer(folder / name, options=options) for name in ("first", "second")]
-        self.sentinel_ports = [free_port(below=65_000) for _ in range(3)]
+        self.sentinel_ports = [free_port() for _ in range(3)]
         for server in self.servers:
             server.password = password
         self._sentinels: list[subprocess.Popen[str]] = []
@@ -93,10 +101,20 @@ class SentinelGroup:
         self._sentinels[number].kill()
         self._sentinels[number].wait()
 
+    def fail_over(self) -> None:
+        """Makes the replica the master and the master a replica, although nothing is wrong."""
+        before = self.master()
+        ask(self.sentinel_ports[0], "SENTINEL", "FAILOVER", MASTER)
+        while b"role:slave" not in before.command("INFO", "replication"):
+            pass  # the Sentinels tell it last
+
     def master(self) -> RedisServer:
         """The one that says that it is the master."""
-        (found,) = [server for server in self.servers if b"role:master" in server.command("INFO", "replication")]
-        return found
+        for server in self.servers:
+            with contextlib.suppress(ConnectionError):
+                if b"role:master" in server.command("INFO", "replication"):
+                    return server
+        raise RuntimeError("no server is the master")
 
     def _is_ready(self, port: int) -> bool:
         state = ask(port, "SENTINEL", "MASTER", MASTER, password=self._sentinel_password)
