@@ -139,6 +139,11 @@ def _query(described: GraphKind, level: int | None) -> LiteralString:
     return f"CYPHER 25 MATCH {described.match} WHERE {where} WITH * ORDER BY {order} LIMIT $limit RETURN {returned}"
 
 
+def key_queries(described: GraphKind) -> list[LiteralString]:
+    """All queries that read a kind, for the test that reads their plans."""
+    return [_query(described, None), *(_query(described, level) for level in range(len(described.kind.key)))]
+
+
 def _named(described: GraphKind) -> list[tuple[LiteralString, LiteralString]]:
     """Fields with what reads them. Names are constants of this program, as the expressions are."""
     names: Any = described.reads.items()
@@ -160,5 +165,8 @@ def vector_from_graph(value: Any) -> bytes:
 
 
 def micros(moment: LiteralString) -> LiteralString:
-    """Cypher for a stored time as whole microseconds since 1970, exact; null where it is."""
-    return f"{moment}.epochSeconds * 1000000 + {moment}.microsecond"
+    """Cypher for a stored time as whole microseconds since 1970, exact; null where it is.
+
+    By its milliseconds: the server rounds the seconds of times before 1970 towards 1970.
+    """
+    return f"{moment}.epochMillis * 1000 + {moment}.microsecond % 1000"
