@@ -22,7 +22,7 @@ from services.agentic.model import (
 )
 from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
 from services.agentic.stores import neo4j_cypher as cypher
-from services.agentic.stores.neo4j_rows import link_from_fields, list_key, note_from_fields, scored_from_record
+from services.agentic.stores.neo4j_rows import link_from_fields, list_key, note_from_values, scored_from_fields
 from services.agentic.stores.neo4j_writer import Neo4jNoteWriter, places_to_fields, results_from_records
 from services.common.errors import NotFound
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
@@ -72,7 +72,7 @@ class Neo4jNoteStore:
         if not records:
             raise NotFound("note", note_id)
         [record] = records
-        return WrittenNote(note_from_fields(record["note"]), tuple(map(link_from_fields, record["links"])))
+        return WrittenNote(note_from_values(record["note"]), tuple(map(link_from_fields, record["links"])))
 
     async def list_notes(
         self, owner: Owner, *, kind: NoteKind | None, after: NotePosition | None, limit: int
@@ -80,16 +80,16 @@ class Neo4jNoteStore:
         """A page of notes, newest first, ties by id."""
         begin = "" if after is None else list_key(after.create_time, after.note_id)
         if kind is None:
-            records = await self._read(cypher.LIST_NOTES, owner, after=begin, limit=limit)
+            [record] = await self._read(cypher.LIST_NOTES, owner, after=begin, limit=limit)
         else:
-            records = await self._read(cypher.LIST_NOTES_OF_KIND, owner, kind=int(kind), after=begin, limit=limit)
-        return [note_from_fields(record["note"]) for record in records]
+            [record] = await self._read(cypher.LIST_NOTES_OF_KIND, owner, kind=int(kind), after=begin, limit=limit)
+        return [note_from_values(values) for values in record["notes"]]
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one query."""
         walk = search.walk
         near_max = max(search.top_k, walk.seeds_max if search.hops >= 1 else 0)
-        records = await self._read(
+        [record] = await self._read(
             cypher.SEARCH,
             owner,
             # As bytes: a list of numbers takes the client longer to write than the index to search.
@@ -104,7 +104,7 @@ class Neo4jNoteStore:
             damping=walk.damping,
             top_k=search.top_k,
         )
-        return [scored_from_record(record) for record in records]
+        return [scored_from_fields(hit) for hit in record["hits"]]
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
         """Add to the access counts, under the user's lock: updates in different order could deadlock."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from services.agentic.model import (
     whole_microseconds,
 )
 from services.agentic.store import Neighbour
-from services.common.neo4j.graph import Record
+from services.agentic.stores.neo4j_cypher import NOTE_PROPERTIES
 from services.common.scope import Scope
 from services.common.turns import Attachment
 
@@ -57,8 +57,9 @@ def note_to_fields(note: Note) -> dict[str, Any]:
     }
 
 
-def note_from_fields(fields: Mapping[str, Any]) -> Note:
-    """A note from the properties `neo4j_cypher.NOTE_FIELDS`."""
+def note_from_values(values: Sequence[Any]) -> Note:
+    """A note from the values of `NOTE_PROPERTIES`."""
+    fields = dict(zip(NOTE_PROPERTIES, values, strict=True))
     last_access_time = fields["last_access_time"]
     return Note(
         note_id=NoteId(fields["note_id"]),
@@ -100,23 +101,23 @@ def link_from_fields(fields: Mapping[str, Any]) -> Link:
     return Link(key, fields["strength"], from_microseconds(fields["create_time"]))
 
 
-def neighbour_from_record(record: Record) -> Neighbour:
-    """A neighbour from the columns that linking looks at."""
+def neighbour_from_fields(fields: Mapping[str, Any]) -> Neighbour:
+    """A neighbour from what linking looks at."""
     return Neighbour(
-        NoteId(record["note_id"]),
-        NoteKind(record["kind"]),
-        record["content"],
-        record["speaker"],
-        _cosine(record["similarity"]),
+        NoteId(fields["note_id"]),
+        NoteKind(fields["kind"]),
+        fields["content"],
+        fields["speaker"],
+        _cosine(fields["similarity"]),
     )
 
 
-def scored_from_record(record: Record) -> ScoredNote:
-    """A hit from the columns of a search."""
-    path = tuple(NoteId(i) for i in (record["seed"], record["via"]) if i is not None)
-    similarity = _cosine(record["similarity"])
-    score = similarity if not path else record["score"]
-    return ScoredNote(note_from_fields(record["note"]), score=score, similarity=similarity, path=path)
+def scored_from_fields(fields: Mapping[str, Any]) -> ScoredNote:
+    """A hit of a search."""
+    path = tuple(NoteId(i) for i in (fields["seed"], fields["via"]) if i is not None)
+    similarity = _cosine(fields["similarity"])
+    score = similarity if not path else fields["score"]
+    return ScoredNote(note_from_values(fields["note"]), score=score, similarity=similarity, path=path)
 
 
 def _cosine(similarity: float) -> float:

@@ -23,7 +23,7 @@ from services.agentic.model import (
 )
 from services.agentic.store import Neighbour, NeighbourQuery, Receipt, TakenTurn, TurnKey
 from services.agentic.stores import neo4j_cypher as cypher
-from services.agentic.stores.neo4j_rows import link_from_fields, link_to_fields, neighbour_from_record, note_to_fields
+from services.agentic.stores.neo4j_rows import link_from_fields, link_to_fields, neighbour_from_fields, note_to_fields
 from services.common.embedding.vectors import Matrix
 from services.common.errors import NotFound
 from services.common.neo4j.graph import GraphTransaction, Record
@@ -100,7 +100,7 @@ class Neo4jNoteWriter:
             {"number": number, "vector": Neo4jVector.from_numpy(vector), "scope_keys": list(scope.visible_keys())}
             for number, (vector, scope) in enumerate(zip(vectors, scopes, strict=True))
         ]
-        records = await self._run(
+        [record] = await self._run(
             cypher.NEIGHBOURS,
             wanted=wanted,
             model=query.model,
@@ -110,8 +110,8 @@ class Neo4jNoteWriter:
             candidates=max(_LINKING_CANDIDATES, query.count_max),
         )
         near: list[list[Neighbour]] = [[] for _ in wanted]
-        for record in records:
-            near[record["number"]].append(neighbour_from_record(record))
+        for fields in record["neighbours"]:
+            near[fields["number"]].append(neighbour_from_fields(fields))
         for added in self._added:
             if added.model == query.model:
                 _join_added(near, added, vectors, scopes, query, oldest)
@@ -143,8 +143,8 @@ class Neo4jNoteWriter:
         """Make links, or set the strength of those that are there."""
         if not links:
             return []
-        records = await self._run(cypher.PUT_LINKS, links=[link_to_fields(link) for link in links])
-        stored = {link.key: link for link in (link_from_fields(record["link"]) for record in records)}
+        [record] = await self._run(cypher.PUT_LINKS, links=[link_to_fields(link) for link in links])
+        stored = {link.key: link for link in map(link_from_fields, record["links"])}
         for link in links:
             if link.key not in stored:
                 await self._raise_missing_end(link.key)
