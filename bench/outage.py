@@ -30,7 +30,14 @@ from bench.durability_harness import send_call
 from bench.durability_model import Call, Verdict
 from bench.durability_verify import Stores, verify
 from bench.gateway import Gateway
-from bench.production import EngineChoice, add_engine_options, engine_choice, host_settings, running_engines
+from bench.production import (
+    EngineChoice,
+    RestartedEngine,
+    add_engine_options,
+    engine_choice,
+    host_settings,
+    running_engines,
+)
 from bench.texts import TextSource
 from mneme.gateway.v1 import gateway_pb2 as pb
 
@@ -331,13 +338,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def _run_all(choice: EngineChoice, *, away_seconds: float, seed: int) -> tuple[list[OutageReport], str]:
     async with AsyncExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-"))
-        group = stack.enter_context(running_engines(choice.names, Path(folder) / "engines"))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-"))) / "engines"
+        group = stack.enter_context(running_engines(choice.names, folder))
         target = await stack.enter_async_context(
             open_target(None, host_settings=host_settings(group), processes=choice.processes)
         )
         reports = [
-            await run_outage(target, name, group.engines[name], away_seconds=away_seconds, seed=seed)
+            await run_outage(
+                target, name, RestartedEngine(folder, group.engines[name]), away_seconds=away_seconds, seed=seed
+            )
             for name in choice.names
         ]
         return reports, target.driver

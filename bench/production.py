@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.common import BenchError
+from bench.common import REPOSITORY, BenchError
 from services.common.hosting import HostSettings
+from tools.engines.engine import Engine, kept_password
 from tools.engines.group import NAMES, EngineGroup, missing, with_needed
 from tools.engines.postgres import PostgresEngine
 from tools.engines.process import EngineError
@@ -68,7 +72,7 @@ def running_engines(names: Sequence[str], folder: Path) -> Iterator[EngineGroup]
     """
     if not names:
         raise ValueError("no engine is named")
-    group = EngineGroup(folder, names)
+    group = EngineGroup(folder, names, password=kept_password(folder))
     try:
         group.start()
         yield group
@@ -76,6 +80,33 @@ def running_engines(names: Sequence[str], folder: Path) -> Iterator[EngineGroup]
         raise BenchError(str(error)) from error
     finally:
         group.clean()
+
+
+class RestartedEngine:
+    """An engine of a group that is killed and started again while gRPC runs in this process."""
+
+    def __init__(self, folder: Path, engine: Engine) -> None:
+        """Of the group in `folder`."""
+        self._folder = folder
+        self._engine = engine
+
+    def kill(self) -> None:
+        """Ends it as a crash would."""
+        self._engine.kill()
+
+    def start(self) -> None:
+        """Starts it, by a program of its own: gRPC's threads do not survive the fork that changes the user.
+
+        Raises:
+            BenchError: It does not come up.
+        """
+        command = [sys.executable, "-m", "tools.engines", "start", self._engine.name]
+        environment = {**os.environ, "MNEME_ENGINES_DIR": str(self._folder)}
+        done = subprocess.run(
+            command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False, timeout=300
+        )
+        if done.returncode != 0:
+            raise BenchError(f"{self._engine.name} does not start again: {done.stderr}")
 
 
 def superuser_url(group: EngineGroup) -> str:
