@@ -4,7 +4,9 @@
 installed, tests that need it are skipped, or fail under `--require=<name>`.
 """
 
+import contextlib
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,8 +44,24 @@ def absent(request: pytest.FixtureRequest, name: str, reason: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def session_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionEngines]:
+def session_engines() -> Iterator[SessionEngines]:
     """The session's engines, gone at its end."""
-    engines = SessionEngines(tmp_path_factory.mktemp("engines"))
-    yield engines
-    engines.clean()
+    with _folder() as folder:
+        engines = SessionEngines(folder)
+        yield engines
+        engines.clean()
+
+
+@pytest.fixture
+def engine_folder() -> Iterator[Path]:
+    """A folder in which a test may start engines of its own."""
+    with _folder() as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    # Not in pytest's: each session that starts takes away every other user's way into the folder of all sessions,
+    # and so the data of a PostgreSQL that root runs as somebody else.
+    with tempfile.TemporaryDirectory(prefix="mneme-engines-") as folder:
+        yield Path(folder)
