@@ -88,7 +88,9 @@ async def open_agentic_graph(
     graph: Graph, resources: AgenticResources, settings: AgenticSettings | None = None
 ) -> AsyncIterator[AgenticTier]:
     """The tier on Neo4j, whose indexes are up to date; closing it writes the last access statistics."""
-    async with open_agentic_on(Neo4jNoteStore(graph), resources, settings) as tier:
+    chosen = settings or AgenticSettings()
+    store = Neo4jNoteStore(graph, search_candidates=chosen.graph_search_candidates)
+    async with open_agentic_on(store, resources, chosen) as tier:
         yield tier
 
 

@@ -128,5 +128,7 @@ class AgenticSettings:
     walk: WalkSettings = field(default_factory=WalkSettings)
     limits: NoteLimits = field(default_factory=NoteLimits)
     access: AccessSettings = field(default_factory=AccessSettings)
+    graph_search_candidates: Count = 1_000
+    """Notes that a search takes from Neo4j's vector index: for readers who see fewer, searches are exact."""
     receipt_retention_seconds: Seconds = 7 * 86_400.0
     """How long the answer to a request id is kept for its repeats."""

@@ -97,6 +97,17 @@ class NoteSearchContract:
         await add(store, {0: make_note(1)}, model="other@2")
         assert await search(store) == []
 
+    async def test_models_of_different_dimensions_stand_side_by_side(self, store: NoteStore) -> None:
+        await add(store, {10: make_note(1)})
+        wide = unit_rows(np.random.default_rng(3), 2, dimension=5)
+        await store.write(ANN, lambda writer: writer.add_notes([make_note(2)], wide[:1], model="wide@1"))
+        await connect(store, make_link(1, 2, 0.5))
+        hits = await search(store)
+        assert [(hit.note.note_id, hit.hops) for hit in hits] == [(note_id(1), 0), (note_id(2), 1)]
+        assert hits[1].similarity == 0.0, "vectors of two models are not compared"
+        found = await store.search(ANN, NoteSearch(wide[1], "wide@1", GLOBAL_SCOPE, 10, 0, WalkSettings()))
+        assert numbers(found) == [2]
+
     async def test_a_small_user_beside_a_large_one(self, store: NoteStore) -> None:
         many = {i / 100: make_note(1000 + i, BOB) for i in range(500)}
         await add(store, many, BOB)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from services.agentic.model import LinkType, NoteId, Owner, TenantId, UserId
 from services.agentic.store import NoteSearch, NoteStore, WalkSettings
+from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
-from tests.contract.note_drivers import DRIVERS, UnopenedStore, unopened_note_store
+from tests.contract.note_drivers import neo4j_note_store, postgres_note_store
 from tests.contract.note_samples import MODEL, angle, connect, make_link, make_note, note_id, store_notes
 
 PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
@@ -69,22 +70,35 @@ def best_scores(graph: Graph, *, hops: int, sees_hidden: bool) -> dict[int, floa
     return scores
 
 
-@pytest.fixture(params=DRIVERS)
-def unopened(request: pytest.FixtureRequest) -> UnopenedStore:
-    return unopened_note_store(request)
+@pytest.fixture
+async def in_postgres(postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
+    async with postgres_note_store(postgres_server) as opened:
+        yield opened
 
 
 @pytest.fixture
-async def store(unopened: UnopenedStore) -> AsyncIterator[NoteStore]:
-    async with unopened as opened:
+async def in_neo4j(neo4j_url: str) -> AsyncIterator[NoteStore]:
+    async with neo4j_note_store(neo4j_url) as opened:
         yield opened
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(), hops=st.integers(0, 2), top_k=st.integers(1, 8), sees_hidden=st.booleans())
-async def test_spec_4_10_scores_are_those_of_the_best_ways(
-    store: NoteStore, graph: Graph, hops: int, top_k: int, sees_hidden: bool
+async def test_spec_4_10_scores_are_those_of_the_best_ways_in_postgres(
+    in_postgres: NoteStore, graph: Graph, hops: int, top_k: int, sees_hidden: bool
 ) -> None:
+    await _check_search(in_postgres, graph, hops=hops, top_k=top_k, sees_hidden=sees_hidden)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(), hops=st.integers(0, 2), top_k=st.integers(1, 8), sees_hidden=st.booleans())
+async def test_spec_4_10_scores_are_those_of_the_best_ways_in_neo4j(
+    in_neo4j: NoteStore, graph: Graph, hops: int, top_k: int, sees_hidden: bool
+) -> None:
+    await _check_search(in_neo4j, graph, hops=hops, top_k=top_k, sees_hidden=sees_hidden)
+
+
+async def _check_search(store: NoteStore, graph: Graph, *, hops: int, top_k: int, sees_hidden: bool) -> None:
     owner = Owner(TenantId("acme"), UserId(f"user-{next(_examples)}"))
     await _fill(store, owner, graph)
     reader = PROJECT if sees_hidden else GLOBAL_SCOPE

@@ -30,20 +30,24 @@ from services.common.neo4j.graph import Graph, GraphTransaction, Record
 GRAPH_MIGRATIONS_FOLDER: Final = Path(__file__).parent / "graph_migrations"
 COMPONENT: Final = "agentic"
 
-_CANDIDATES: Final = 1_000
-"""Notes fetched from the vector index for a search, at least. The index is approximate; asked for so many more than are
-wanted, it missed none of the best 25 of 10,000. A reader who sees no more notes than this gets an exact answer. It
-costs 3 ms more than 100 would with 10,000 notes, and nothing with 1,000."""
-
 _T = TypeVar("_T")
 
 
 class Neo4jNoteStore:
     """A `NoteStore`. Searches are filtered inside the vector index, to the notes that the reader may see."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Use a graph whose migrations have run; its owner closes it."""
+    def __init__(self, graph: Graph, *, search_candidates: int = 1_000) -> None:
+        """Use a graph whose migrations have run; its owner closes it.
+
+        Args:
+            graph: The database.
+            search_candidates: Notes that a search takes from the vector index, at least. The index is approximate, and
+                asked for so many more than are wanted it missed none of the best 25 of 10,000. A reader who sees no
+                more notes than this gets an exact answer. It costs 3 ms more than 100 with 10,000 notes, and little
+                with 1,000.
+        """
         self._graph = graph
+        self._search_candidates = search_candidates
 
     async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
         """Runs work in a managed transaction that holds the write lock on the user's node."""
@@ -96,7 +100,7 @@ class Neo4jNoteStore:
             vector=Neo4jVector.from_numpy(search.vector),
             model=search.model,
             scope_keys=list(search.reader.visible_keys()),
-            candidates=max(_CANDIDATES, near_max),
+            candidates=max(self._search_candidates, near_max),
             near_max=near_max,
             seeds_max=walk.seeds_max if search.hops >= 1 else 0,
             fanout_max=walk.fanout_max,
