@@ -118,7 +118,8 @@ class Bar:
 
     def begun(self, step: str, kind: str, *, done: int, total: int) -> None:
         """See `Watcher.begun`."""
-        self._task = self._progress.add_task(f"{step} {kind}", completed=done, total=total)
+        if total:
+            self._task = self._progress.add_task(f"{step} {kind}", completed=done, total=total)
 
     def advanced(self, records: int) -> None:
         """See `Watcher.advanced`."""
