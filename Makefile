@@ -78,7 +78,7 @@ proto-lint: ## buf lint and buf breaking (installs buf when it is not there)
 	@tools/install_tools.sh buf
 	@tools/check_protos.sh
 
-tools: ## install buf and grpcurl, pinned, into the user's cache (MNEME_TOOLS_DIR)
+tools: setup ## install buf and grpcurl, pinned, into the user's cache (MNEME_TOOLS_DIR)
 	@tools/install_tools.sh
 
 lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--upgrade for newer versions)
