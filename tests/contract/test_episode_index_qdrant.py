@@ -1,14 +1,18 @@
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from qdrant_client import AsyncQdrantClient
+from qdrant_client import grpc as qdrant
 
 from services.common.errors import FailedPrecondition, StoreUnavailable
-from services.episodic.config import QdrantSettings
+from services.episodic.config import QdrantServer, QdrantSettings
 from services.episodic.store import EpisodeIndex
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
+from services.episodic.stores.qdrant_connection import create_qdrant_client
 from tests.contract.episode_index import EpisodeIndexContract, key_of, piece, query
 from tests.contract.episode_samples import OWNER
+from tests.support.qdrant_server import StandIn, serving
 
 # The client's local mode keeps no payload indexes and says so; filters are the same without.
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
@@ -116,3 +120,49 @@ class TestQdrantEpisodeIndex(EpisodeIndexContract):
             await closed.put([piece(1, "apple")])
         with pytest.raises(StoreUnavailable):
             await closed.score(query("apple"), dense=[key_of(1)], lexical=())
+
+
+class TestQdrantEpisodeIndexOverTheWire(EpisodeIndexContract):
+    """Over gRPC, from a stand-in for the server that keeps points in Qdrant's embedded engine."""
+
+    @pytest.fixture
+    async def index(self, tmp_path: Path) -> AsyncIterator[EpisodeIndex]:
+        async for index in served(StandIn(tmp_path)):
+            yield index
+
+
+class TestQdrantEpisodeIndexInShards(EpisodeIndexContract):
+    """The same with owners divided among shards."""
+
+    @pytest.fixture
+    async def index(self, tmp_path: Path) -> AsyncIterator[EpisodeIndex]:
+        async for index in served(StandIn(tmp_path), shards=3):
+            yield index
+
+
+class TestQdrantEpisodeIndexInStrictMode(EpisodeIndexContract):
+    """The same on a server whose administrator has set narrow limits."""
+
+    @pytest.fixture
+    async def index(self, tmp_path: Path) -> AsyncIterator[EpisodeIndex]:
+        strict = qdrant.StrictModeConfig(
+            enabled=True,
+            max_query_limit=200,
+            max_timeout=5,
+            unindexed_filtering_retrieve=False,
+            unindexed_filtering_update=False,
+            upsert_max_batchsize=10,
+            search_max_batchsize=2,
+            filter_max_conditions=2,
+            condition_max_size=20,
+        )
+        async for index in served(StandIn(tmp_path, strict=strict)):
+            yield index
+
+
+async def served(stand_in: StandIn, *, shards: int = 1) -> AsyncIterator[EpisodeIndex]:
+    async with serving(stand_in) as port:
+        client = create_qdrant_client(QdrantServer(url=f"http://127.0.0.1:{port}"), QdrantSettings())
+        index = await opened(client, shards=shards)
+        yield index
+        await index.aclose()

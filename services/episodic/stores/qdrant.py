@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeVar
 
 import structlog
 from qdrant_client import AsyncQdrantClient, models
@@ -30,6 +31,7 @@ from services.episodic.stores.qdrant_points import (
 
 _log = structlog.get_logger(__name__)
 
+_T = TypeVar("_T")
 _Scores = dict[EpisodeKey, float]
 _Points = list[models.ScoredPoint]
 
@@ -38,6 +40,15 @@ _PIECES_A_TURN: Final = 4
 _FETCH_GROWTH: Final = 4
 _ORDERING: Final = models.WriteOrdering.MEDIUM
 """One leader orders the writes of a shard: a removal never overtakes the write that it follows on a replica."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Episodes whose pieces are to be scored in one of the two lanes."""
+
+    number: int  # of the lane
+    lane: LaneRequest
+    keys: Sequence[EpisodeKey]
 
 
 class QdrantEpisodeIndex:
@@ -55,14 +66,13 @@ class QdrantEpisodeIndex:
         model: str,
         dimension: int,
         text: TextSettings,
-        settings: QdrantSettings,
     ) -> None:
         """Use a collection that is ready; use `open`."""
         self._connection = connection
         self._collection = collection
         self._model = f"{model}@{collection.generation}"
         self._dimension = dimension
-        self._settings = settings
+        self._settings = collection.settings
         self._bm25 = create_bm25(text)
         self._pieces_max = text.pieces_max
 
@@ -97,9 +107,7 @@ class QdrantEpisodeIndex:
         except BaseException:
             await connection.aclose()
             raise
-        return cls(
-            connection, collection, model=model, dimension=dimension, text=text or TextSettings(), settings=chosen
-        )
+        return cls(connection, collection, model=model, dimension=dimension, text=text or TextSettings())
 
     @property
     def model(self) -> str:
@@ -129,7 +137,7 @@ class QdrantEpisodeIndex:
     async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
         """See `EpisodeIndex.search`. Both lanes are one call, unless pieces of one episode or ties ask for more."""
         visible = visible_to(query)
-        fetched = math.ceil(limit * self._settings.overfetch_factor)
+        fetched = self._allowed(math.ceil(limit * self._settings.overfetch_factor))
         dense_request, lexical_request = self._lanes(query)
         requests = [lane(visible, fetched) for lane in (dense_request, lexical_request) if lane is not None]
         points = await self._query(requests)
@@ -142,21 +150,17 @@ class QdrantEpisodeIndex:
 
     async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
         """See `EpisodeIndex.score`. All of it is one call, unless episodes have more pieces than usual."""
-        lanes = self._lanes(query)
-        chunks = [
-            (number, lane, visible_to(query, keys), len(keys))
-            for number, (lane, wanted) in enumerate(zip(lanes, (dense, lexical), strict=True))
-            if lane is not None
-            for keys in _chunks(wanted, self._settings.keys_max)
-        ]
-        answers = await self._query([lane(visible, count * _PIECES_A_TURN) for _, lane, visible, count in chunks])
-        full = [i for i, points in enumerate(answers) if len(points) == chunks[i][3] * _PIECES_A_TURN]
-        more = await self._query([chunks[i][1](chunks[i][2], chunks[i][3] * self._pieces_max) for i in full])
-        for i, points in zip(full, more, strict=True):
-            answers[i] = points
+        lanes = zip(self._lanes(query), (dense, lexical), strict=True)
+        wanted = [_Wanted(number, lane, keys) for number, (lane, keys) in enumerate(lanes) if lane is not None]
         found: tuple[_Points, _Points] = ([], [])
-        for (number, *_), points in zip(chunks, answers, strict=True):
-            found[number].extend(points)
+        more = []
+        for chunk, points in await self._points_of(query, wanted, _PIECES_A_TURN):
+            if len(points) < len(chunk.keys) * _PIECES_A_TURN:
+                found[chunk.number].extend(points)
+            else:
+                more.append(chunk)
+        for chunk, points in await self._points_of(query, more, self._pieces_max):
+            found[chunk.number].extend(points)
         return LaneHits(
             dense=episode_scores(found[0]),
             lexical=episode_scores(found[1]),
@@ -218,9 +222,25 @@ class QdrantEpisodeIndex:
         shard = self._collection.shard_of(query.owner)
         return dense_lane(query, shard), lexical_lane(query, shard, self._bm25)
 
+    async def _points_of(
+        self, query: IndexQuery, wanted: Sequence[_Wanted], pieces: int
+    ) -> list[tuple[_Wanted, _Points]]:
+        """So many points of each of the episodes, in as few calls as the server allows."""
+        size = max(1, min(self._settings.keys_max, self._collection.query_limit_max // pieces))
+        chunks = [_Wanted(one.number, one.lane, keys) for one in wanted for keys in _chunks(one.keys, size)]
+        requests = [one.lane(visible_to(query, one.keys), self._allowed(len(one.keys) * pieces)) for one in chunks]
+        return list(zip(chunks, await self._query(requests), strict=True))
+
+    def _allowed(self, limit: int) -> int:
+        return min(limit, self._collection.query_limit_max)
+
     async def _query(self, requests: Sequence[models.QueryRequest]) -> list[_Points]:
-        if not requests:
-            return []
+        found: list[_Points] = []
+        for batch in _chunks(requests, min(max(1, len(requests)), self._collection.queries_max)):
+            found += await self._query_at_once(batch)
+        return found
+
+    async def _query_at_once(self, requests: Sequence[models.QueryRequest]) -> list[_Points]:
         answers = await self._connection.read(
             lambda client: client.query_batch_points(
                 self._collection.name, requests, timeout=self._settings.search_timeout_seconds
@@ -240,7 +260,7 @@ class QdrantEpisodeIndex:
         while len(points) == fetched:
             is_short = len(scores) < limit
             is_tied = not is_short and _is_tied(scores, limit, points[-1].score)
-            fetched_max = limit * (self._pieces_max if is_short else self._settings.ties_factor)
+            fetched_max = self._allowed(limit * (self._pieces_max if is_short else self._settings.ties_factor))
             if not (is_short or is_tied) or fetched >= fetched_max:
                 break
             fetched = min(fetched * _FETCH_GROWTH, fetched_max)
@@ -256,8 +276,8 @@ def _is_tied(scores: _Scores, limit: int, lowest: float) -> bool:
     return last <= lowest
 
 
-def _chunks(keys: Sequence[EpisodeKey], size: int) -> list[Sequence[EpisodeKey]]:
-    return [keys[start : start + size] for start in range(0, len(keys), size)]
+def _chunks(items: Sequence[_T], size: int) -> list[Sequence[_T]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def _require_completed(result: models.UpdateResult) -> None:

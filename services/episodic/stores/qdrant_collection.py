@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import structlog
@@ -47,6 +49,9 @@ class QdrantCollection:
     name: str
     generation: str  # drawn when it was made: another one under its name holds nothing of what this one held
     shards: int  # among which owners are divided; 1 where the server places points as it likes
+    settings: QdrantSettings  # within the limits that the collection's administrator has set
+    query_limit_max: int = sys.maxsize  # points that one query may ask for
+    queries_max: int = sys.maxsize  # queries in one call
 
     def shard_of(self, owner: Owner) -> str | None:
         """The shard that holds all of an owner's points.
@@ -84,13 +89,38 @@ async def open_collection(
         await connection.prepare(lambda client: _create(client, name, dimension, settings))
     found = await connection.prepare(lambda client: client.get_collection(name))
     _check_vectors(name, found.config.params, dimension)
-    metadata = found.config.metadata or {}
-    shards = int(metadata.get(_SHARDS, 1))
-    if shards > 1:
-        await connection.prepare(lambda client: _create_shards(client, name, shards, settings))
+    collection = _described(name, found, settings)
+    if collection.shards > 1:
+        await connection.prepare(lambda client: _create_shards(client, name, collection.shards, collection.settings))
     missing = [field for field in _PAYLOAD_INDEXES if field not in found.payload_schema]
-    await connection.prepare(lambda client: _create_indexes(client, name, missing, settings))
-    return QdrantCollection(name=name, generation=str(metadata.get(_GENERATION, "")), shards=shards)
+    await connection.prepare(lambda client: _create_indexes(client, name, missing, collection.settings))
+    return collection
+
+
+def _described(name: str, found: models.CollectionInfo, settings: QdrantSettings) -> QdrantCollection:
+    metadata = found.config.metadata or {}
+    strict = found.config.strict_mode_config
+    strict = strict if strict is not None and strict.enabled else models.StrictModeConfigOutput()
+    return QdrantCollection(
+        name=name,
+        generation=str(metadata.get(_GENERATION, "")),
+        shards=int(metadata.get(_SHARDS, 1)),
+        settings=_within(strict, settings),
+        query_limit_max=strict.max_query_limit or sys.maxsize,
+        queries_max=strict.search_max_batchsize or sys.maxsize,
+    )
+
+
+def _within(strict: models.StrictModeConfigOutput, settings: QdrantSettings) -> QdrantSettings:
+    """The settings, as far as a server in strict mode allows: it refuses what is beyond."""
+    most = sys.maxsize
+    return replace(
+        settings,
+        upsert_points_max=min(settings.upsert_points_max, strict.upsert_max_batchsize or most),
+        keys_max=min(settings.keys_max, strict.condition_max_size or most),
+        search_timeout_seconds=min(settings.search_timeout_seconds, strict.max_timeout or most),
+        write_timeout_seconds=min(settings.write_timeout_seconds, strict.max_timeout or most),
+    )
 
 
 async def known_collections(
@@ -106,13 +136,10 @@ async def known_collections(
     known: dict[str, tuple[QdrantCollection, int]] = {}
     for name in names:
         found = await connection.prepare(lambda client, name=name: client.get_collection(name))  # type: ignore[misc]
-        metadata = found.config.metadata or {}
         vectors = found.config.params.vectors
         dense = vectors.get(DENSE) if isinstance(vectors, dict) else None
-        if _GENERATION in metadata and dense is not None:
-            collection = QdrantCollection(
-                name=name, generation=str(metadata[_GENERATION]), shards=int(metadata.get(_SHARDS, 1))
-            )
+        collection = _described(name, found, settings)
+        if collection.generation and dense is not None:
             known[collection.generation] = (collection, dense.size)
     return known
 
@@ -136,9 +163,16 @@ async def _create(client: AsyncQdrantClient, name: str, dimension: int, settings
             timeout=settings.write_timeout_seconds,
         )
     except AioRpcError as error:
-        # Another replica was faster.
-        if error.code() is not StatusCode.ALREADY_EXISTS and not await client.collection_exists(name):
+        # Another replica was faster, or the name is an alias, which counts as no collection.
+        if error.code() is not StatusCode.ALREADY_EXISTS and not await _can_be_read(client, name):
             raise
+
+
+async def _can_be_read(client: AsyncQdrantClient, name: str) -> bool:
+    with contextlib.suppress(AioRpcError):
+        await client.get_collection(name)
+        return True
+    return False
 
 
 async def _create_shards(client: AsyncQdrantClient, name: str, shards: int, settings: QdrantSettings) -> None:

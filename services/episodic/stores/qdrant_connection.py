@@ -33,6 +33,8 @@ _TRANSIENT: Final = frozenset({StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEE
 #: The call itself is wrong: it would be so again, and a caller must not take it for an outage.
 _FAULTS_OF_OURS: Final = frozenset({StatusCode.INVALID_ARGUMENT, StatusCode.OUT_OF_RANGE})
 
+_KEY_REFUSED: Final = frozenset({StatusCode.UNAUTHENTICATED, StatusCode.PERMISSION_DENIED})
+
 _CHANNEL_OPTIONS: Final = {
     # A name with several addresses, such as a headless service, is used evenly.
     "grpc.service_config": '{"loadBalancingConfig": [{"round_robin": {}}]}',
@@ -128,12 +130,17 @@ class QdrantConnection:
         """Run a call of the start, for as long as the server may take to come up.
 
         Raises:
-            FailedPrecondition: The server refuses it, such as shards outside of cluster mode.
+            FailedPrecondition: The server refuses it, such as shards outside of cluster mode, or a wrong key.
         """
         try:
             return await self._run(call, None, self._settings.start_timeout_seconds)
         except AioRpcError as error:
             raise FailedPrecondition(f"the Qdrant server refuses to be prepared: {error.details()}") from error
+        except StoreUnavailable as error:
+            cause = error.__cause__
+            if isinstance(cause, AioRpcError) and cause.code() in _KEY_REFUSED:
+                raise FailedPrecondition(f"the Qdrant server refuses the API key: {cause.details()}") from cause
+            raise
 
     async def aclose(self) -> None:
         """Close the client. Closing twice is allowed; later calls raise `StoreUnavailable`."""
