@@ -52,6 +52,9 @@ class PoolSettings:
     """Client-side limit of one statement; the connection sends a cancel when it is reached."""
     statement_timeout_seconds: Seconds = 30.0
     """Server-side limit of one statement, for clients that died. Not sent through PgBouncer."""
+    idle_transaction_timeout_seconds: Seconds = 300.0
+    """Server-side limit of a transaction that waits for a client that hangs; longer than a claim of deliveries is held.
+    Not sent through PgBouncer."""
     idle_lifetime_seconds: Seconds = 300.0
     """Idle time after which a connection above `size_min` is closed."""
     statement_cache_size: CountOrNone = 256
@@ -86,7 +89,13 @@ async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
     if not chosen.behind_pgbouncer:
         # PgBouncer refuses start-up parameters that it does not track.
         server_settings["statement_timeout"] = str(round(chosen.statement_timeout_seconds * 1000))
+        server_settings["idle_in_transaction_session_timeout"] = str(
+            round(chosen.idle_transaction_timeout_seconds * 1000)
+        )
         server_settings["jit"] = "off"
+        # Tables have parts by tenant. Left to itself the server takes a plan over one part for much better than one
+        # that picks its part when it starts, and so plans every execution anew: 0.3 ms instead of 0.05.
+        server_settings["plan_cache_mode"] = "force_generic_plan"
 
     async def initialise(connection: Connection) -> None:
         await register_codecs(connection, vectors=chosen.vectors)

@@ -2,7 +2,8 @@
 
 Reads are single statements, which saves three round trips each against a transaction: the setting that
 row-level security compares with is made by a common table expression, which runs before the rows are read
-because they are joined by its result, and ends with the statement.
+because they wait for its result, and ends with the statement. Episodes are found by the parameter itself and not by
+that result: it says before the statement runs in which part of the table they are.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _read(fields: str, condition: str, tail: str = "") -> str:
         WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
         SELECT found.* FROM tenant CROSS JOIN LATERAL (
             SELECT {fields} FROM episodic.episodes AS e
-            WHERE e.tenant_id = tenant.tenant_id AND e.user_id = $2 AND {condition} {tail} OFFSET 0
+            WHERE tenant.tenant_id = $1 AND e.tenant_id = $1 AND e.user_id = $2 AND {condition} {tail} OFFSET 0
         ) AS found
     """  # noqa: S608 - built from constants of this module
 
@@ -62,8 +63,10 @@ GET: Final = _read(_EPISODE_FIELDS, "e.episode_id = ANY($3::uuid[])")
 
 STATUSES: Final = _read("e.episode_id, e.status", "e.episode_id = ANY($3::uuid[])")
 
+# The first condition on the time is all that an index can be entered by.
 _PAGE: Final = """
     ($4::smallint IS NULL OR e.status = $4)
+    AND e.time <= coalesce($5::timestamptz, 'infinity')
     AND ($5::timestamptz IS NULL OR (e.time, e.episode_id) < ($5, $6::uuid))
 """
 _PAGE_ORDER: Final = "ORDER BY e.time DESC, e.episode_id DESC LIMIT $3"
@@ -81,7 +84,8 @@ COLUMNS_OF: Final = _read(_COLUMN_FIELDS, f"e.episode_id = ANY($4::uuid[]) AND {
 _INDEXING_AGAIN: Final = """
     EXISTS (
         SELECT 1 FROM episodic.episodes AS p
-        WHERE p.tenant_id = tenant.tenant_id AND p.user_id = $2 AND p.status = 1 AND p.indexed_model IS NOT NULL
+        WHERE tenant.tenant_id = $1 AND p.tenant_id = $1 AND p.user_id = $2 AND p.status = 1
+            AND p.indexed_model IS NOT NULL
     )
 """
 
@@ -102,7 +106,7 @@ CHANGES: Final = f"""
         WHERE o.tenant_id = tenant.tenant_id AND o.user_id = $2 OFFSET 0
     ) AS owner LEFT JOIN LATERAL (
         SELECT {_COLUMN_FIELDS}, e.scope_key, e.status FROM episodic.episodes AS e
-        WHERE e.tenant_id = tenant.tenant_id AND e.user_id = $2
+        WHERE tenant.tenant_id = $1 AND e.tenant_id = $1 AND e.user_id = $2
             AND e.change_number > CASE WHEN owner.begins_anew THEN 0 ELSE $3::bigint END
         LIMIT $4
     ) AS changed ON true

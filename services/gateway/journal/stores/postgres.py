@@ -353,8 +353,12 @@ class PostgresJournal(PostgresSessions):
             ):
                 await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
                 found = await connection.fetch(
-                    "DELETE FROM gateway.requests WHERE ctid = ANY(ARRAY("
-                    " SELECT ctid FROM gateway.requests WHERE create_time < $1 LIMIT $2)) RETURNING 1",
+                    # By the key: a place in a table is no row's alone where the table has parts.
+                    "DELETE FROM gateway.requests AS r USING ("
+                    " SELECT tenant_id, principal_id, method, request_id FROM gateway.requests"
+                    " WHERE create_time < $1 ORDER BY create_time LIMIT $2 FOR UPDATE SKIP LOCKED) AS old"
+                    " WHERE r.tenant_id = old.tenant_id AND r.principal_id = old.principal_id"
+                    " AND r.method = old.method AND r.request_id = old.request_id RETURNING 1",
                     before,
                     limit,
                 )

@@ -1,0 +1,36 @@
+"""Every schema of the services, as it is and as it was before its tables were divided."""
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from services.agentic.stores.postgres import MIGRATIONS_FOLDER as AGENTIC
+from services.episodic.stores.postgres import MIGRATIONS_FOLDER as EPISODIC
+from services.gateway.journal.stores.postgres import MIGRATIONS as GATEWAY
+from services.semantic.stores.postgres import MIGRATIONS_FOLDER as SEMANTIC
+
+FOLDERS: Final = {"gateway": GATEWAY, "episodic": EPISODIC, "semantic": SEMANTIC, "agentic": AGENTIC}
+UNDIVIDED_VERSIONS: Final = {"gateway": 1, "episodic": 2, "semantic": 2, "agentic": 1}
+"""The last version of each schema without parts."""
+
+DIVIDED: Final = {
+    "gateway": ("conversations", "feedback", "interactions", "requests"),
+    "episodic": ("episodes",),
+    "semantic": (
+        "extracted_interactions",
+        "fact_statements",
+        "facts",
+        "observed_conversations",
+        "observed_interactions",
+    ),
+    "agentic": ("taken_interactions",),
+}
+
+
+def undivided_folder(schema: str, folder: Path) -> Path:
+    """The migrations of a schema up to the last version without parts, copied into a new sub-folder."""
+    copy = folder / schema
+    copy.mkdir()
+    for file in sorted(FOLDERS[schema].glob("*.sql"))[: UNDIVIDED_VERSIONS[schema]]:
+        shutil.copy(file, copy)
+    return copy
