@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.support.neo4j",
     "tests.support.postgres",
     "tests.support.postgres_server",
+    "tests.support.production",
     "tests.support.redis",
     "tests.support.stack",
 ]

@@ -13,6 +13,7 @@ from services.agentic.app import migrate_agentic
 from services.common.datadir import DataDir
 from services.common.hosting import HostSettings
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.settings_file import SettingsSource
 from services.episodic.app import migrate_episodic
 from services.gateway.app import migrate_gateway
 from services.semantic.app import migrate_semantic
@@ -65,6 +66,23 @@ async def migrate_schemas(owner_url: str, *, has_graph: bool) -> None:
     if not has_graph:
         migrations += [migrate_semantic(owner_url), migrate_agentic(owner_url)]
     await asyncio.gather(*migrations)
+
+
+async def migrate_graph_of(settings: HostSettings, source: SettingsSource) -> None:
+    """Brings the indexes and constraints of the configured Neo4j up to date.
+
+    Raises:
+        MigrationError: They cannot be.
+        MnemeError: The server cannot be reached, or is too old.
+    """
+    # Imported here: without Neo4j its driver is not loaded.
+    from services.agentic.app import migrate_agentic_graph
+    from services.common.neo4j.hosted import hosted_graph
+    from services.semantic.app import migrate_semantic_graph
+
+    async with hosted_graph(settings, source) as graph:
+        await migrate_semantic_graph(graph)
+        await migrate_agentic_graph(graph)
 
 
 @contextlib.asynccontextmanager

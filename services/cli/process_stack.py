@@ -142,7 +142,8 @@ async def run_processes(
         "MNEME_QDRANT_DIR": str(data_dir.qdrant),
         "MNEME_POSTGRES_URL": database.url,
         "MNEME_POSTGRES_DIRECT_URL": database.direct_url,
-        "MNEME_POSTGRES_OWNER_URL": "",  # the schemas are up to date
+        "MNEME_POSTGRES_OWNER_URL": "",  # the schemas are up to date, and so is the graph
+        "MNEME_NEO4J_MIGRATE": "false",
         "MNEME_SERVICE_SECRET": secret.decode(),
         **{f"MNEME_{name.upper()}_TARGET": addresses[name] for name in _TIERS},
         # The tiers stay on loopback, and a certificate is made for the name that clients call the gateway by.

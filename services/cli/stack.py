@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.agentic.app import AgenticResources, AgenticTier, open_agentic
-from services.cli.engines import Database, open_database
+from services.cli.engines import Database, migrate_graph_of, open_database
 from services.cli.process_stack import run_processes
 from services.cli.stack_model import Stack, StackSettings
 from services.cli.tier_settings import TierSettings, read_tier_settings
@@ -70,6 +70,8 @@ async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
         finally:
             database = await starting
         stack.push_async_callback(embedder.aclose)
+        if host_settings.neo4j_url and host_settings.neo4j_migrate:
+            await migrate_graph_of(host_settings, tiers.source)
         if settings.processes:
             await embedder.aclose()  # each service loads the model that is built by now
             yield await stack.enter_async_context(run_processes(settings, data_dir, database, secret))
@@ -154,14 +156,11 @@ async def _open_graph_tiers(
             ),
         )
     # Imported here: without Neo4j its driver is not loaded.
-    from services.agentic.app import migrate_agentic_graph, open_agentic_graph
+    from services.agentic.app import open_agentic_graph
     from services.common.neo4j.hosted import hosted_graph
-    from services.semantic.app import migrate_semantic_graph, open_semantic_graph
+    from services.semantic.app import open_semantic_graph
 
     graph = await stack.enter_async_context(hosted_graph(shared.settings.host_settings, shared.tiers.source))
-    if shared.settings.host_settings.neo4j_migrate:
-        await migrate_semantic_graph(graph)
-        await migrate_agentic_graph(graph)
     return (
         await stack.enter_async_context(open_semantic_graph(graph, semantic, shared.tiers.semantic)),
         await stack.enter_async_context(open_agentic_graph(graph, agentic, shared.tiers.agentic)),

@@ -46,7 +46,7 @@ def absent(request: pytest.FixtureRequest, name: str, reason: str) -> None:
 @pytest.fixture(scope="session")
 def session_engines() -> Iterator[SessionEngines]:
     """The session's engines, gone at its end."""
-    with _folder() as folder:
+    with engines_home() as folder:
         engines = SessionEngines(folder)
         yield engines
         engines.clean()
@@ -55,12 +55,13 @@ def session_engines() -> Iterator[SessionEngines]:
 @pytest.fixture
 def engine_folder() -> Iterator[Path]:
     """A folder in which a test may start engines of its own."""
-    with _folder() as folder:
+    with engines_home() as folder:
         yield folder
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[Path]:
+def engines_home() -> Iterator[Path]:
+    """A folder for engines, removed at the end."""
     # Not in pytest's: each session that starts takes away every other user's way into the folder of all sessions,
     # and so the data of a PostgreSQL that root runs as somebody else.
     with tempfile.TemporaryDirectory(prefix="mneme-engines-") as folder:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, LiteralString
 
+import stamina
+
+from services.common.errors import Conflict
 from services.common.neo4j.graph import Graph, GraphTransaction
 
 _FILE_NAME: Final = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.cypher")
@@ -90,16 +93,22 @@ async def migrate_graph(graph: Graph, *, component: str, folder: Path, await_ind
         MnemeError: The server cannot be reached.
     """
     migrations = load_migrations(folder)
-    await graph.change_schema(_CONSTRAINT)
+    await _change_schema(graph, _CONSTRAINT)
     known = await _applied(graph, component, migrations)
     applied = [migration for migration in migrations if migration.version not in known]
     for migration in applied:
         for statement in migration.statements:
-            await graph.change_schema(statement)
+            await _change_schema(graph, statement)
         await _record(graph, component, migration)
     if applied:
         await graph.change_schema(_AWAIT, {"seconds": await_indexes_seconds})
     return [migration.version for migration in applied]
+
+
+@stamina.retry(on=Conflict, attempts=20, timeout=60.0, wait_initial=0.05, wait_max=2.0)
+async def _change_schema(graph: Graph, statement: LiteralString) -> None:
+    """Changes the schema once nobody else does: two changes at once can meet as a deadlock or a violation."""
+    await graph.change_schema(statement)
 
 
 async def _applied(graph: Graph, component: str, migrations: list[Migration]) -> set[int]:
@@ -120,6 +129,7 @@ async def _applied(graph: Graph, component: str, migrations: list[Migration]) ->
     return {row["version"] for row in rows}
 
 
+@stamina.retry(on=Conflict, attempts=20, timeout=60.0, wait_initial=0.05, wait_max=2.0)
 async def _record(graph: Graph, component: str, migration: Migration) -> None:
     async def record(transaction: GraphTransaction) -> None:
         await transaction.run(

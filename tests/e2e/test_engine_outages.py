@@ -1,0 +1,25 @@
+"""Each production engine is killed in the midst of a mixed load, stays away for ten seconds, and comes back."""
+
+import pytest
+
+from bench.common import Target
+from bench.outage import run_outage
+from bench.production import RestartedEngine
+from tests.support.production import ENGINES, ProductionEngines
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.mark.parametrize("name", ENGINES)
+async def test_spec_1_6_5_10_and_6_1_an_engine_that_goes_away_loses_nothing_and_is_named(
+    production_stack: Target, production_engines: ProductionEngines, name: str
+) -> None:
+    engine = RestartedEngine(production_engines.folder, production_engines.group.engines[name])
+
+    report = await run_outage(production_stack, name, engine, away_seconds=10.0)
+
+    assert report.problems == ()
+    assert report.is_clean
+    assert report.recalls_meanwhile > 0
+    # Without its journal nothing can be acknowledged; with it everything is, whichever tier is away.
+    assert (report.acknowledged_meanwhile > 0) is (name != "postgres")

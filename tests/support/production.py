@@ -1,0 +1,72 @@
+"""The whole of Mneme on production engines: Redis, PostgreSQL and Neo4j, one process for each service.
+
+Fixtures, in the session's event loop like those of `tests.support.stack`:
+    `production_engines` (session): the engines, durable, of these tests alone: they may be killed and started again.
+    `production_stack` (session): the stack on them, in development mode, its vectors in Qdrant's embedded engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+import pytest_asyncio
+
+from tests.support.engines import absent, engines_home
+from tools.engines.group import missing
+
+if TYPE_CHECKING:  # it brings in every engine, which no other test needs
+    from bench.common import Target
+    from tools.engines.group import EngineGroup
+
+ENGINES: Final = ("redis", "postgres", "neo4j")
+
+
+@dataclass(frozen=True)
+class ProductionEngines:
+    """Engines in a folder."""
+
+    group: EngineGroup
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def production_engines(request: pytest.FixtureRequest) -> Iterator[ProductionEngines]:
+    """Engines that keep what they acknowledge."""
+    from bench.production import running_engines
+
+    for name in ENGINES:
+        if reason := missing(name):
+            absent(request, name, reason)
+    with engines_home() as folder, running_engines(ENGINES, folder) as group:
+        yield ProductionEngines(group, folder)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def production_stack(
+    production_engines: ProductionEngines, tmp_path_factory: pytest.TempPathFactory, model_folder: Path
+) -> AsyncIterator[Target]:
+    """All services, one process each."""
+    from bench.common import Target
+    from bench.production import host_settings
+    from services.cli.stack import StackSettings, run_stack
+
+    chosen = host_settings(production_engines.group).model_copy(update={"embedding_model_dir": model_folder})
+    settings = StackSettings(
+        data_dir=tmp_path_factory.mktemp("production") / "data",
+        port=0,
+        processes=True,
+        host_settings=chosen,
+        grace_seconds=1.0,
+    )
+    async with run_stack(settings) as running:
+        yield Target(
+            gateway=running.gateway_target,
+            driver="production",
+            data_dir=None,
+            start_seconds=None,
+            tiers=asdict(running.tier_targets),
+        )
