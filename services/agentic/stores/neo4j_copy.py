@@ -12,7 +12,7 @@ from services.agentic.model import NoteId, from_microseconds
 from services.agentic.stores.neo4j_rows import list_key
 from services.agentic.stores.postgres import SCHEMA
 from services.common.copying.model import Kind, Record
-from services.common.copying.neo4j import GraphKind, vector_from_graph
+from services.common.copying.neo4j import GraphKind, four_byte, vector_from_graph
 from services.common.copying.postgres_values import vector_values
 
 _NOTE_KEY: Final = ("tenant_id", "user_id", "note_id")
@@ -64,9 +64,10 @@ _NOTES: Final = GraphKind(
     """,
 )
 
-_VECTOR_READS: Final[dict[str, LiteralString]] = _fields(
-    "tenant_id", "user_id", "note_id", "model", "scope_key", "embedding"
-)
+_VECTOR_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id", "note_id", "model", "scope_key"),
+    "embedding": four_byte("n.embedding"),
+}
 _VECTORS: Final = GraphKind(
     kind=_kind("note_vectors", (*_NOTE_KEY, "model"), _VECTOR_READS),
     match="(n:Note)",

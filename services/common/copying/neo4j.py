@@ -164,6 +164,11 @@ def vector_from_graph(value: Any) -> bytes:
     return vector_bytes(np.asarray(value, dtype=np.float32))
 
 
+def four_byte(vector: LiteralString) -> LiteralString:
+    """Cypher for stored numbers as a vector, which is sent and read several times faster than a list."""
+    return f"vector({vector}, size({vector}), FLOAT32)"
+
+
 def micros(moment: LiteralString) -> LiteralString:
     """Cypher for a stored time as whole microseconds since 1970, exact; null where it is.
 

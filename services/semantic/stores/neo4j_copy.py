@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, LiteralString
 
 from services.common.copying.model import Kind, Record
-from services.common.copying.neo4j import GraphKind, micros, vector_from_graph
+from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
 from services.common.copying.postgres_values import moment, vector_values
 from services.semantic.facts.stores.neo4j_records import graph_vector
 from services.semantic.stores.postgres import SCHEMA
@@ -64,8 +64,9 @@ _FACT_READS: Final[dict[str, LiteralString]] = {
     **_fields(
         "tenant_id", "user_id", "fact_id", "identity", "text_identity", "topic", "text", "subject", "predicate",
         "object", "category", "confidence", "importance", "derived_from", "status", "merged_into_fact_id", "versions",
-        "scope_key", "revision", "embedding_model", "embedding", "evidence_count",
+        "scope_key", "revision", "embedding_model", "evidence_count",
     ),
+    "embedding": four_byte("n.embedding"),
     "first_observed_time": micros("n.first_observed_time"),
     "last_confirmed_time": micros("n.last_confirmed_time"),
     "valid_from_time": micros("n.valid_from_time"),
