@@ -19,6 +19,7 @@ from services.cli.commands.feedback import feedback
 from services.cli.commands.health import health
 from services.cli.commands.import_file import import_file
 from services.cli.commands.keys import keys
+from services.cli.commands.migrate import migrate
 from services.cli.commands.prompt_context import context
 from services.cli.commands.recall import recall
 from services.cli.commands.remember import remember
@@ -80,6 +81,7 @@ for _command in (
     transcript,
     backlog,
     copy,
+    migrate,
     doctor,
     health,
 ):

@@ -111,6 +111,18 @@ async def _change_schema(graph: Graph, statement: LiteralString) -> None:
     await graph.change_schema(statement)
 
 
+async def outstanding_graph(graph: Graph, *, component: str, folder: Path) -> list[Migration]:
+    """What `migrate_graph` would apply; nothing is changed.
+
+    Raises:
+        MigrationError: An applied file was changed, or the graph is newer than the folder.
+        MnemeError: The server cannot be reached.
+    """
+    migrations = load_migrations(folder)
+    known = await _applied(graph, component, migrations)
+    return [migration for migration in migrations if migration.version not in known]
+
+
 async def _applied(graph: Graph, component: str, migrations: list[Migration]) -> set[int]:
     rows = await graph.read(_APPLIED, {"component": component})
     by_version = {migration.version: migration for migration in migrations}

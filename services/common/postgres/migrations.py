@@ -15,6 +15,11 @@ from services.common.postgres.types import Connection
 _FILE_NAME: Final = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 _SCHEMA_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
+APP_ROLE: Final = "mneme_app"
+"""The services' role unless another is chosen. In a file the word stands for whichever is chosen."""
+
+_APP_ROLE_WORD: Final = re.compile(rf"\b{APP_ROLE}\b")
+
 
 class MigrationError(Exception):
     """The schema cannot be brought up to date."""
@@ -59,7 +64,7 @@ async def migrate(
     *,
     schema: str,
     folder: Path,
-    app_role: str | None = "mneme_app",
+    app_role: str | None = APP_ROLE,
     lock_timeout_seconds: float = 120.0,
 ) -> list[int]:
     """Bring a schema up to date. Any number of processes may do so at once; one does the work.
@@ -76,7 +81,7 @@ async def migrate(
         target: Connection URL of the owner role, or an open connection that is in no transaction.
         schema: Name of the schema, created where missing.
         folder: Folder of `NNNN_title.sql` files.
-        app_role: Role of the services, None to grant nothing.
+        app_role: Role of the services, None to grant nothing. Files that grant by themselves name it `mneme_app`.
         lock_timeout_seconds: Patience with another migration and with locks on tables, > 0.
 
     Returns:
@@ -91,21 +96,39 @@ async def migrate(
     migrations = load_migrations(folder)
     applied: list[int] = []
     async with _connection(target) as connection:
-        if not await _is_current(connection, schema, migrations):
+        if await _known_count(connection, schema, migrations) < len(migrations):
             await _prepare(connection, schema, app_role, lock_timeout_seconds)
             applied = [
                 migration.version
                 for migration in migrations
-                if await _apply(connection, schema, migrations, migration, lock_timeout_seconds)
+                if await _apply(connection, schema, migrations, migration, app_role, lock_timeout_seconds)
             ]
     return applied
 
 
-async def _is_current(connection: Connection, schema: str, migrations: Sequence[Migration]) -> bool:
-    """True when nothing is to be done, found out without any lock."""
-    if await connection.fetchval("SELECT to_regclass($1)", f"{schema}.schema_migrations") is None:
-        return False
-    return await _applied_count(connection, schema, migrations) == len(migrations)
+async def outstanding(target: str | Connection, *, schema: str, folder: Path) -> list[Migration]:
+    """What `migrate` would apply, found out without any lock; nothing is changed.
+
+    Args:
+        target: Connection URL of the owner role, or an open connection.
+        schema: Name of the schema, which need not exist.
+        folder: Folder of `NNNN_title.sql` files.
+
+    Raises:
+        MigrationError: An applied file was changed, or the database is newer than the folder.
+    """
+    migrations = load_migrations(folder)
+    async with _connection(target) as connection:
+        return migrations[await _known_count(connection, schema, migrations) :]
+
+
+async def _known_count(connection: Connection, schema: str, migrations: Sequence[Migration]) -> int:
+    """Number of applied versions, 0 where there is no schema."""
+    # Asked of the catalog by name: to_regclass refuses who may not look into the schema.
+    found = await connection.fetchval(
+        "SELECT true FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_migrations'", schema
+    )
+    return await _applied_count(connection, schema, migrations) if found else 0
 
 
 async def _applied_count(connection: Connection, schema: str, migrations: Sequence[Migration]) -> int:
@@ -147,7 +170,7 @@ async def _prepare(connection: Connection, schema: str, app_role: str | None, lo
             return
         if not await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", app_role):
             raise MigrationError(f"role {app_role} does not exist: create it or name another")
-        role = '"' + app_role.replace('"', '""') + '"'
+        role = quoted(app_role)
         await connection.execute(
             f"""
             GRANT USAGE ON SCHEMA {schema} TO {role};
@@ -164,6 +187,7 @@ async def _apply(
     schema: str,
     migrations: Sequence[Migration],
     migration: Migration,
+    app_role: str | None,
     lock_timeout_seconds: float,
 ) -> bool:
     """Apply one migration unless it is, or another process was faster."""
@@ -172,7 +196,7 @@ async def _apply(
         if await _applied_count(connection, schema, migrations) >= migration.version:
             return False
         await connection.execute(f"SET LOCAL search_path TO {schema}, public")
-        await connection.execute(migration.sql)
+        await connection.execute(_for_role(migration.sql, app_role))
         await connection.execute(
             f"INSERT INTO {schema}.schema_migrations "  # noqa: S608 - checked name
             "(version, name, sha256) VALUES ($1, $2, $3)",
@@ -181,6 +205,15 @@ async def _apply(
             migration.sha256,
         )
     return True
+
+
+def quoted(name: str) -> str:
+    """A name of the database as SQL writes it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _for_role(sql: str, app_role: str | None) -> str:
+    return sql if app_role is None else _APP_ROLE_WORD.sub(lambda _: quoted(app_role), sql)
 
 
 @contextlib.asynccontextmanager
