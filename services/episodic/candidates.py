@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,10 +51,18 @@ class Candidates:
 class CandidateSearch:
     """Runs the search over the two ports. The store decides what exists, the index only how it scores."""
 
-    def __init__(self, store: EpisodeStore, index: EpisodeIndex, settings: SnapshotSettings | None = None) -> None:
-        """Search in `index`, with the truth in `store`."""
+    def __init__(
+        self,
+        store: EpisodeStore,
+        index: EpisodeIndex,
+        settings: SnapshotSettings | None = None,
+        *,
+        doubt: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Search in `index`, with the truth in `store`; `doubt` is called when the index may have lost something."""
         self._store = store
         self._index = index
+        self._doubt = doubt
         self._snapshots = SnapshotCache(store, settings)
 
     async def search(self, query: CandidateQuery) -> Candidates:
@@ -86,6 +94,7 @@ class CandidateSearch:
             return await self._completed(query, found) if lost or found.degraded else found
         except StoreUnavailable as error:
             _log.warning("episodes are searched without the index", error=str(error))
+            self._doubt()
             return await self._degraded(query)
         finally:
             reading.cancel()
@@ -115,7 +124,10 @@ class CandidateSearch:
             return False
         # They may have become active since the index was asked: ask again.
         again = await self._index.score(index_query, dense=missing, lexical=())
-        return any(key not in again.dense for key in missing)
+        has_lost = any(key not in again.dense for key in missing)
+        if has_lost:
+            self._doubt()
+        return has_lost
 
     async def _completed(self, query: CandidateQuery, found: Candidates) -> Candidates:
         """With what the store finds by words, for an index that lacks some of the owner's episodes."""

@@ -62,10 +62,16 @@ class IndexerSettings:
     poll_seconds: Seconds = 2.0  # how often to look for work nobody announced, such as another replica's leftovers
     retry_seconds_min: Amount = 1.0  # wait after a first failure; doubles with each
     retry_seconds_max: Amount = 300.0  # longest such wait
+    outage_seconds_max: Amount = 15.0  # longest wait while the store or the index cannot be asked
     reconciled_owners: Count = 100  # owners compared with the index by one statement
+    compare_seconds: Seconds = 21_600.0  # how often store and index are compared when nothing seems wrong
     reset_batch_max: Count = 500  # episodes that one statement sends through again
     kept_vectors_max: CountOrNone = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
     active_poll_seconds: Seconds = 0.25  # how often wait_until_active looks for what another replica indexed
+
+    def outage_seconds(self, failures: int) -> float:
+        """How long to wait after so many failures of an engine in a row."""
+        return min(self.retry_seconds(failures), self.outage_seconds_max)
 
     def retry_seconds(self, failures: int) -> float:
         """How long to wait after so many failures, at least 1, in a row."""

@@ -58,6 +58,7 @@ class EpisodeIndexer:
         self._kept_count = 0
         self._work = asyncio.Event()
         self._progress = asyncio.Event()
+        self._doubt = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -65,7 +66,7 @@ class EpisodeIndexer:
         reconciler = IndexReconciler(self._store, self._index, self._settings, notify=self.notify)
         self._tasks = [
             asyncio.create_task(self._run(), name="episodic-indexer"),
-            asyncio.create_task(_logged(reconciler.run()), name="episodic-reconciler"),
+            asyncio.create_task(self._compare(reconciler), name="episodic-reconciler"),
         ]
 
     async def aclose(self) -> None:
@@ -74,6 +75,10 @@ class EpisodeIndexer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
+
+    def compare_soon(self) -> None:
+        """Tell that the index may lack what it once had, such as after an outage of it."""
+        self._doubt.set()
 
     def notify(self, vectors: Mapping[tuple[Owner, EpisodeId], Sequence[Vector]] | None = None) -> None:
         """Tell that there is work, with the vectors of pieces that callers brought along.
@@ -112,6 +117,20 @@ class EpisodeIndexer:
         progress.set()
         return len(batch.episodes)
 
+    async def _compare(self, reconciler: IndexReconciler) -> None:
+        """Compare at the start, when there is doubt, and now and then; with pauses, whatever is in doubt."""
+        rounds = 0
+        while True:
+            self._doubt.clear()
+            await _logged(reconciler.run())
+            rounds += 1
+            await asyncio.sleep(self._settings.retry_seconds(rounds))
+            try:
+                async with asyncio.timeout(self._settings.compare_seconds):
+                    await self._doubt.wait()
+            except TimeoutError:
+                rounds = 0
+
     async def _run(self) -> None:
         failures = 0
         while True:
@@ -123,8 +142,10 @@ class EpisodeIndexer:
                 # Unexpected errors are logged in full; the store's and the embedder's own say enough.
                 known = isinstance(error, MnemeError | EmbedderBusyError | EmbedderClosedError)
                 _log.warning("indexing failed", error=str(error), failures=failures, exc_info=not known)
-                await asyncio.sleep(self._settings.retry_seconds(failures))
+                await asyncio.sleep(self._settings.outage_seconds(failures))
                 continue
+            if failures:
+                self.compare_soon()
             failures = 0
             if count < self._settings.batch_max:
                 with contextlib.suppress(TimeoutError):
@@ -192,7 +213,7 @@ async def _logged(work: Awaitable[object]) -> None:
     try:
         await work
     except Exception:
-        # The next start compares again; until then what is there is searched.
+        # It is compared again later; until then what is there is searched.
         _log.exception("the index was not compared with the store")
 
 

@@ -55,7 +55,7 @@ class IndexReconciler:
             except MnemeError as error:
                 failures += 1
                 _log.warning("the index cannot be compared with the store", error=str(error), failures=failures)
-                await asyncio.sleep(self._settings.retry_seconds(failures))
+                await asyncio.sleep(self._settings.outage_seconds(failures))
                 continue
             failures = 0
             if len(states) < self._settings.reconciled_owners:

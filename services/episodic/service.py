@@ -109,7 +109,7 @@ class EpisodeService:
         self._embedder = embedder
         self._clock = clock
         self._settings = settings or EpisodicSettings()
-        self._candidates = CandidateSearch(store, index, self._settings.snapshots)
+        self._candidates = CandidateSearch(store, index, self._settings.snapshots, doubt=indexer.compare_soon)
 
     async def store_episodes(
         self, tenant_id: TenantId, items: Sequence[StoreItem], *, wait_until_active: bool

@@ -31,6 +31,11 @@ from tests.support.qdrant_engine import Collection, Collections, RefusedError, c
 
 _FAULTS_METHOD: Final = "/mneme.test.Faults/Add"
 _READY: Final = "ready"
+_SCHEMA_TYPES: Final = {
+    "keyword_index_params": qdrant.PayloadSchemaType.Keyword,
+    "integer_index_params": qdrant.PayloadSchemaType.Integer,
+    "float_index_params": qdrant.PayloadSchemaType.Float,
+}
 
 
 @dataclass
@@ -117,7 +122,11 @@ class StandIn:
             metadata=dict(made.metadata),
         )
         schema = {
-            index.field_name: qdrant.PayloadSchemaInfo(params=index.field_index_params) for index in collection.indexes
+            index.field_name: qdrant.PayloadSchemaInfo(
+                data_type=_SCHEMA_TYPES[index.field_index_params.WhichOneof("index_params")],
+                params=index.field_index_params,
+            )
+            for index in collection.indexes
         }
         # Grey, as after a start: the server optimises no more until something is written.
         status = qdrant.CollectionStatus.Green if collection.points_count else qdrant.CollectionStatus.Grey

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -16,8 +17,8 @@ from services.episodic.config import QdrantSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
 from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
 from services.episodic.stores.points import create_bm25
-from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection
-from services.episodic.stores.qdrant_connection import QdrantConnection
+from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection, restore_collection
+from services.episodic.stores.qdrant_connection import QdrantConnection, is_lost
 from services.episodic.stores.qdrant_points import (
     LaneRequest,
     batches_of,
@@ -123,7 +124,10 @@ class QdrantEpisodeIndex:
         return self._dimension
 
     async def put(self, pieces: Sequence[IndexedPiece]) -> None:
-        """See `EpisodeIndex.put`. Each batch is applied when the server answers, or the call fails."""
+        """See `EpisodeIndex.put`. Each batch is applied when the server answers, or the call fails.
+
+        A collection that is gone is made anew, and the call fails: what it held must be found missing by `count`.
+        """
         by_shard: dict[str | None, list[IndexedPiece]] = {}
         for piece in pieces:
             by_shard.setdefault(self._collection.shard_of(piece.owner), []).append(piece)
@@ -132,7 +136,8 @@ class QdrantEpisodeIndex:
                 group, points_max=self._settings.upsert_points_max, bytes_max=self._settings.upsert_bytes_max
             )
             for batch in batches:
-                await self._upsert(batch, shard)
+                async with self._restored_if_lost():
+                    await self._upsert(batch, shard)
 
     async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
         """See `EpisodeIndex.search`. Both lanes are one call, unless pieces of one episode or ties ask for more."""
@@ -175,21 +180,33 @@ class QdrantEpisodeIndex:
             await self._delete(owned_by(owner, chunk), shard)
 
     async def count(self, owner: Owner) -> int:
-        """See `EpisodeIndex.count`."""
-        result = await self._connection.read(
-            lambda client: client.count(
-                self._collection.name,
-                owned_by(owner),
-                exact=True,
-                shard_key_selector=self._collection.shard_of(owner),
-                timeout=self._settings.search_timeout_seconds,
+        """See `EpisodeIndex.count`. A collection that is gone is made anew, as in `put`."""
+        async with self._restored_if_lost():
+            result = await self._connection.read(
+                lambda client: client.count(
+                    self._collection.name,
+                    owned_by(owner),
+                    exact=True,
+                    shard_key_selector=self._collection.shard_of(owner),
+                    timeout=self._settings.search_timeout_seconds,
+                )
             )
-        )
         return result.count
 
     async def aclose(self) -> None:
         """Close the connection; the server has everything. Closing twice is allowed."""
         await self._connection.aclose()
+
+    @contextlib.asynccontextmanager
+    async def _restored_if_lost(self) -> AsyncIterator[None]:
+        """Makes a collection anew that someone has deleted, for whoever calls next."""
+        try:
+            yield
+        except StoreUnavailable as error:
+            if is_lost(error):
+                _log.warning("the qdrant collection is gone, and made anew", collection=self._collection.name)
+                await restore_collection(self._connection, self._collection, dimension=self._dimension)
+            raise
 
     async def _upsert(self, pieces: Sequence[IndexedPiece], shard: str | None) -> None:
         points = [point_of(piece, self._bm25) for piece in pieces]

@@ -84,9 +84,26 @@ async def open_collection(
         FailedPrecondition: There is a collection of that name with other vectors, or the server refuses one.
     """
     name = collection_name(settings.collection_prefix, model=model, dimension=dimension)
+    return await _ensure(connection, name, dimension, settings, generation=secrets.token_hex(8))
+
+
+async def restore_collection(
+    connection: QdrantConnection, collection: QdrantCollection, *, dimension: int
+) -> QdrantCollection:
+    """Make a collection anew, empty, that was lost while it was in use.
+
+    It keeps its generation: that it holds too little is found by counting, without a new start.
+    """
+    settings = replace(collection.settings, shards=collection.shards)
+    return await _ensure(connection, collection.name, dimension, settings, generation=collection.generation)
+
+
+async def _ensure(
+    connection: QdrantConnection, name: str, dimension: int, settings: QdrantSettings, *, generation: str
+) -> QdrantCollection:
     if not await connection.prepare(lambda client: client.collection_exists(name)):
         _log.info("qdrant collection is made", collection=name, shards=settings.shards)
-        await connection.prepare(lambda client: _create(client, name, dimension, settings))
+        await connection.prepare(lambda client: _create(client, name, dimension, settings, generation))
     found = await connection.prepare(lambda client: client.get_collection(name))
     _check_vectors(name, found.config.params, dimension)
     collection = _described(name, found, settings)
@@ -144,7 +161,9 @@ async def known_collections(
     return known
 
 
-async def _create(client: AsyncQdrantClient, name: str, dimension: int, settings: QdrantSettings) -> None:
+async def _create(
+    client: AsyncQdrantClient, name: str, dimension: int, settings: QdrantSettings, generation: str
+) -> None:
     try:
         await client.create_collection(
             name,
@@ -159,7 +178,7 @@ async def _create(client: AsyncQdrantClient, name: str, dimension: int, settings
             sharding_method=models.ShardingMethod.AUTO if settings.shards == 1 else models.ShardingMethod.CUSTOM,
             shard_number=1,
             replication_factor=settings.replication_factor,
-            metadata={_GENERATION: secrets.token_hex(8), _SHARDS: settings.shards},
+            metadata={_GENERATION: generation, _SHARDS: settings.shards},
             timeout=settings.write_timeout_seconds,
         )
     except AioRpcError as error:

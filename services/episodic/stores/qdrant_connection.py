@@ -174,6 +174,12 @@ class QdrantConnection:
         return isinstance(error, AioRpcError) and error.code() in _TRANSIENT
 
 
+def is_lost(error: StoreUnavailable) -> bool:
+    """Whether the server answers, and what was asked for is not there any more."""
+    cause = error.__cause__
+    return isinstance(cause, AioRpcError) and cause.code() is StatusCode.NOT_FOUND
+
+
 @contextlib.contextmanager
 def _translated() -> Iterator[None]:
     """Raises what a server or the way to it has failed at as `StoreUnavailable`; faults of ours pass."""

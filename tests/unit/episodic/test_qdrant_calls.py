@@ -308,3 +308,38 @@ def self_signed() -> tuple[bytes, bytes]:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     return certificate.public_bytes(serialization.Encoding.PEM), private
+
+
+@pytest.mark.parametrize("code", ["UNAUTHENTICATED", "PERMISSION_DENIED"])
+async def test_a_wrong_key_is_told_at_the_start(code: str) -> None:
+    recorder = QdrantRecorder()
+    recorder.failures["CollectionExists"].append(failure(grpc.StatusCode[code]))
+    with pytest.raises(FailedPrecondition, match="refuses the API key: told so"):
+        async with opened(recorder):
+            pass
+
+
+async def test_a_name_that_is_an_alias_is_used() -> None:
+    recorder = QdrantRecorder()
+    async with opened(recorder) as first:
+        recorder.overlooked = 9  # an alias counts as no collection, and takes its name
+        recorder.failures["Create"].append(failure(grpc.StatusCode.INVALID_ARGUMENT))
+        async with opened(recorder) as second:
+            assert second.model == first.model
+
+
+async def test_spec_2_11_a_collection_that_is_gone_is_made_anew_with_its_generation() -> None:
+    recorder = QdrantRecorder()
+    async with opened(recorder, shards=2) as index:
+        (before,) = recorder.made.values()
+        recorder.made.clear()
+        recorder.shards.clear()
+        for call in (index.put([piece(1, "apple")]), index.count(OWNER)):
+            recorder.failures["Upsert"].append(failure(grpc.StatusCode.NOT_FOUND))
+            recorder.failures["Count"].append(failure(grpc.StatusCode.NOT_FOUND))
+            with pytest.raises(StoreUnavailable):
+                await call
+        (after,) = recorder.made.values()
+    assert after == before
+    assert recorder.shards == ["owners-0", "owners-1"]
+    assert len(recorder.requests["Create"]) == 2
