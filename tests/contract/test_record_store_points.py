@@ -5,11 +5,12 @@ from uuid import UUID
 import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient
+from qdrant_client import grpc as qdrant
 
 from services.common.copying.checksum import checksum_of
 from services.common.copying.model import CopyError, Record, key_of
 from services.common.copying.postgres_values import vector_bytes
-from services.episodic.config import QdrantSettings
+from services.episodic.config import QdrantServer, QdrantSettings
 from services.episodic.model import Owner, TenantId, UserId
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.points_copy import (
@@ -20,10 +21,11 @@ from services.episodic.stores.points_copy import (
     QdrantPointEngine,
 )
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
-from services.episodic.stores.qdrant_connection import QdrantConnection
+from services.episodic.stores.qdrant_connection import QdrantConnection, create_qdrant_client
 from tests.contract.episode_index import piece, query
 from tests.contract.episode_samples import OWNER
 from tests.contract.record_store import RecordStoreContract, Subject
+from tests.support.qdrant_server import StandIn, serving
 
 # The client's local mode keeps no payload indexes and says so; filters are the same without.
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
@@ -95,6 +97,21 @@ class TestQdrantPointRecords(PointRecordsContract):
         points = await engine.open(MODEL, create=True)
         yield Subject(points, points.kinds[0], point)
         await engine.aclose()
+
+
+class TestQdrantPointRecordsOverTheWire(PointRecordsContract):
+    """The stand-in server, with shards, and a strict mode that allows less than a page at once."""
+
+    @pytest.fixture
+    async def subject(self, tmp_path: Path) -> AsyncIterator[Subject]:
+        strict = qdrant.StrictModeConfig(enabled=True, max_query_limit=4, upsert_max_batchsize=3)
+        async with serving(StandIn(tmp_path, strict=strict)) as port:
+            settings = QdrantSettings(shards=2)
+            client = create_qdrant_client(QdrantServer(url=f"http://127.0.0.1:{port}"), settings)
+            engine = QdrantPointEngine(QdrantConnection(client, settings), settings)
+            points = await engine.open(MODEL, create=True)
+            yield Subject(points, points.kinds[0], point)
+            await engine.aclose()
 
 
 async def copied(source: PointRecords, target: PointRecords) -> None:

@@ -33,6 +33,7 @@ from qdrant_edge import (
     Point,
     Query,
     QueryRequest,
+    ScrollRequest,
     SearchParams,
     SparseVector,
     UpdateOperation,
@@ -138,6 +139,17 @@ class Collection:
         asked = CountRequest(exact=request.exact, filter=_filter(request.filter))
         return sum(shard.count(asked) for shard in self._chosen(request))
 
+    def scroll(self, request: qdrant.ScrollPoints) -> list[qdrant.RetrievedPoint]:
+        asked = ScrollRequest(
+            offset=UUID(request.offset.uuid) if request.HasField("offset") else None,
+            limit=request.limit,
+            filter=_filter(request.filter),
+            with_payload=request.with_payload.enable,
+            with_vector=request.with_vectors.enable,
+        )
+        found = [point for shard in self._chosen(request) for point in shard.scroll(asked)[0]]
+        return [_retrieved(point) for point in sorted(found, key=lambda point: point.id)[: request.limit]]
+
     def query(self, request: qdrant.QueryPoints) -> qdrant.BatchResult:
         asked = QueryRequest(
             limit=request.limit,
@@ -226,6 +238,25 @@ def _point(point: qdrant.PointStruct) -> Point:
     vectors: dict[str, Any] = {name: _vector(vector) for name, vector in point.vectors.vectors.vectors.items()}
     payload = {name: _value(value) for name, value in point.payload.items()}
     return Point(UUID(point.id.uuid), vectors, payload)
+
+
+def _retrieved(point: Any) -> qdrant.RetrievedPoint:
+    vectors = {
+        name: qdrant.VectorOutput(sparse=qdrant.SparseVector(indices=vector.indices, values=vector.values))
+        if isinstance(vector, SparseVector)
+        else qdrant.VectorOutput(dense=qdrant.DenseVector(data=vector))
+        for name, vector in point.vector.items()
+    }
+    return qdrant.RetrievedPoint(
+        id=qdrant.PointId(uuid=str(point.id)),
+        payload={name: _payload_value(value) for name, value in point.payload.items()},
+        vectors=qdrant.VectorsOutput(vectors=qdrant.NamedVectorsOutput(vectors=vectors)),
+    )
+
+
+def _payload_value(value: Any) -> qdrant.Value:
+    kinds = {str: "string_value", int: "integer_value", float: "double_value"}
+    return qdrant.Value(**{kinds[type(value)]: value})
 
 
 def _vector(vector: Any) -> Any:

@@ -163,6 +163,11 @@ class StandIn:
         count = self._checked(request, request.filter).count(request)
         return qdrant.CountResponse(result=qdrant.CountResult(count=count))
 
+    def _Scroll(self, request: Any) -> Any:
+        collection = self._checked(request, request.filter)
+        _limit(collection, "max_query_limit", request.limit)
+        return qdrant.ScrollResponse(result=collection.scroll(request))
+
     def _QueryBatch(self, request: Any) -> Any:
         _limit(self.collections.get(request.collection_name), "search_max_batchsize", len(request.query_points))
         answers = []
@@ -226,7 +231,7 @@ async def serving(stand_in: StandIn, *, port: int = 0) -> AsyncIterator[int]:
         (
             points_service_pb2_grpc.add_PointsServicer_to_server,
             points_service_pb2_grpc.PointsServicer,
-            ("Upsert", "Delete", "Count", "QueryBatch", "CreateFieldIndex"),
+            ("Upsert", "Delete", "Count", "Scroll", "QueryBatch", "CreateFieldIndex"),
         ),
     )
     for register, base, names in registrations:

@@ -194,7 +194,7 @@ class QdrantPointEngine:
         collection = await open_collection(
             self._connection, model=model.fingerprint, dimension=model.dimension, settings=self._settings
         )
-        return QdrantPointRecords(self._connection, collection, model, self._settings)
+        return QdrantPointRecords(self._connection, collection, model)
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -209,12 +209,11 @@ class QdrantPointRecords:
         connection: QdrantConnection,
         collection: QdrantCollection,
         model: EmbeddingModel,
-        settings: QdrantSettings,
     ) -> None:
-        """Use a collection that is ready."""
+        """Use a collection that is ready, within the limits that its administrator has set."""
         self._connection = connection
         self._collection = collection
-        self._settings = settings
+        self._settings = collection.settings
         self._kind = _kind(model)
         self.index_name = f"{model.fingerprint}@{collection.generation}"
 
@@ -232,21 +231,14 @@ class QdrantPointRecords:
 
     async def read(self, kind: Kind, *, after: Key | None, limit: int) -> list[Record]:  # noqa: ARG002
         """See `RecordStore.read`. The order is that of the ids, over all shards."""
-        start = _start(after)
-        if start is None:
-            return []
-        points, _ = await self._connection.write(
-            lambda client: client.scroll(
-                self._collection.name,
-                offset=str(start),
-                limit=limit,
-                with_payload=True,
-                with_vectors=True,
-                consistency=models.ReadConsistencyType.MAJORITY,
-                timeout=self._settings.write_timeout_seconds,
-            )
-        )
-        return [_record_of(point) for point in points]
+        found: list[Record] = []
+        while len(found) < limit and (start := _start((found[-1]["id"],) if found else after)) is not None:
+            asked = min(limit - len(found), self._collection.query_limit_max)
+            points = await self._scroll(start, asked)
+            found += [_record_of(point) for point in points]
+            if len(points) < asked:
+                break
+        return found
 
     async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
         """See `RecordStore.write`."""
@@ -261,6 +253,20 @@ class QdrantPointRecords:
 
     async def aclose(self) -> None:
         """The connection is the engine's."""
+
+    async def _scroll(self, start: UUID, limit: int) -> Sequence[models.Record]:
+        points, _ = await self._connection.write(
+            lambda client: client.scroll(
+                self._collection.name,
+                offset=str(start),
+                limit=limit,
+                with_payload=True,
+                with_vectors=True,
+                consistency=models.ReadConsistencyType.MAJORITY,
+                timeout=self._settings.write_timeout_seconds,
+            )
+        )
+        return points
 
     async def _upsert(self, points: list[models.PointStruct], shard: str | None) -> None:
         result = await self._connection.write(
