@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
+import structlog
+
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
 from services.gateway.app import GatewayResources, migrate_gateway, open_gateway
 from services.gateway.config import GatewaySettings, TierTargets
+
+_log = structlog.get_logger(__name__)
 
 
 @contextlib.asynccontextmanager
@@ -17,6 +21,12 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     gateway_settings = assembly.tier_settings(GatewaySettings, "gateway")
     if settings.postgres_owner_url:
         await migrate_gateway(settings.postgres_owner_url)
+    if gateway_settings.tells_other_gateways and not settings.notice_url:
+        _log.warning(
+            "gateways_not_told",
+            reason="MNEME_POSTGRES_DIRECT_URL is not set, and notices do not pass PgBouncer",
+            instead="this gateway looks for the deliveries of others from time to time",
+        )
     targets = TierTargets(
         session=settings.session_target,
         episodic=settings.episodic_target,

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import asyncpg
 import structlog
@@ -21,7 +21,8 @@ from services.common.settings_types import Amount, Seconds
 
 _log = structlog.get_logger(__name__)
 
-_CHANNEL = "mneme_deliveries"
+_CHANNEL: Final = "mneme_deliveries"
+_APPLICATION_NAME: Final = "mneme-gateway-notice"
 
 
 class JournalNotice(Protocol):
@@ -45,13 +46,20 @@ class NoticeSettings:
 
     gather_seconds: Amount = 0.02  # writes of this long share one notice
     reconnect_seconds: Seconds = 1.0  # wait before a lost connection is made again
+    timeout_seconds: Seconds = 10.0  # for a connection to be made, and for a notice to be taken
 
 
 class PostgresNotice:
     """Implements `JournalNotice`, and calls back on notices of others."""
 
     def __init__(self, dsn: str, *, on_notice: Callable[[], None], settings: NoticeSettings | None = None) -> None:
-        """Uses one connection of its own while `running`."""
+        """Uses one connection of its own while `running`.
+
+        Args:
+            dsn: Past PgBouncer: its transaction mode takes LISTEN and passes no notice on.
+            on_notice: Called when another gateway has written something.
+            settings: Defaults where None.
+        """
         self._dsn = dsn
         self._on_notice = on_notice
         self._settings = settings or NoticeSettings()
@@ -81,7 +89,12 @@ class PostgresNotice:
                 await asyncio.sleep(self._settings.reconnect_seconds)
 
     async def _run_connected(self) -> None:
-        connection = await asyncpg.connect(self._dsn)
+        connection = await asyncpg.connect(
+            self._dsn,
+            timeout=self._settings.timeout_seconds,
+            command_timeout=self._settings.timeout_seconds,
+            server_settings={"application_name": _APPLICATION_NAME},
+        )
         try:
             own_pid = connection.get_server_pid()
 
@@ -90,6 +103,10 @@ class PostgresNotice:
                     self._on_notice()
 
             await connection.add_listener(_CHANNEL, listener)
+            # A gateway that writes nothing would not find out that it is listening to nobody.
+            connection.add_termination_listener(lambda _connection: self._announced.set())
+            # What was written while there was no connection was announced to nobody.
+            self._on_notice()
             while True:
                 await self._announced.wait()
                 await asyncio.sleep(self._settings.gather_seconds)

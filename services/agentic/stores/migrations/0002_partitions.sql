@@ -32,6 +32,14 @@ ALTER TABLE taken_interactions ADD PRIMARY KEY (tenant_id, user_id, interaction_
 CREATE INDEX taken_in_conversation ON taken_interactions (tenant_id, user_id, conversation_id, position)
     WHERE question <> '';
 
+-- Not where there is nothing yet: of a table that is known to be empty plans are made that do not suit what comes.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM taken_interactions) THEN
+        ANALYZE taken_interactions;
+    END IF;
+END $$;
+
 ALTER TABLE taken_interactions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE taken_interactions FORCE ROW LEVEL SECURITY;
 -- Not written with "=": parts are chosen by an equality before a statement runs, and so before a statement that says
@@ -60,5 +68,3 @@ BEGIN
         END LOOP;
     END LOOP;
 END $$;
-
-ANALYZE taken_interactions;

@@ -62,6 +62,14 @@ ALTER TABLE feedback ADD PRIMARY KEY (tenant_id, feedback_id);
 ALTER TABLE requests ADD PRIMARY KEY (tenant_id, principal_id, method, request_id);
 CREATE INDEX requests_by_age ON requests (create_time);
 
+-- Not where there is nothing yet: of a table that is known to be empty plans are made that do not suit what comes.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM interactions) THEN
+        ANALYZE conversations, interactions, feedback, requests;
+    END IF;
+END $$;
+
 DO $$
 DECLARE name text;
 BEGIN
@@ -94,5 +102,3 @@ BEGIN
         END LOOP;
     END LOOP;
 END $$;
-
-ANALYZE conversations, interactions, feedback, requests;

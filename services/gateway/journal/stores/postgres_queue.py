@@ -28,15 +28,22 @@ _CLAIM = """
     ORDER BY next_attempt_time, delivery_id LIMIT $3
     FOR UPDATE SKIP LOCKED
 """
+# Looked up one by one, whatever the planner believes about sizes: each is in one part of its table.
 _FEEDBACK = """
     SELECT f.tenant_id, f.feedback_id, f.user_id, f.memory_ids, f.value
     FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, feedback_id)
-    JOIN gateway.feedback f USING (tenant_id, feedback_id)
+    CROSS JOIN LATERAL (
+        SELECT * FROM gateway.feedback AS b
+        WHERE b.tenant_id = wanted.tenant_id AND b.feedback_id = wanted.feedback_id OFFSET 0
+    ) AS f
 """
 _INTERACTIONS = f"""
     SELECT {rows.INTERACTION_COLUMNS}
     FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, interaction_id)
-    JOIN gateway.interactions i USING (tenant_id, interaction_id)
+    CROSS JOIN LATERAL (
+        SELECT * FROM gateway.interactions AS t
+        WHERE t.tenant_id = wanted.tenant_id AND t.interaction_id = wanted.interaction_id OFFSET 0
+    ) AS i
 """  # noqa: S608 - constants
 
 

@@ -67,6 +67,14 @@ ALTER TABLE extracted_interactions ADD PRIMARY KEY (tenant_id, user_id, interact
 ALTER TABLE observed_interactions ADD PRIMARY KEY (tenant_id, user_id, interaction_id);
 ALTER TABLE observed_conversations ADD PRIMARY KEY (tenant_id, user_id, conversation_id);
 
+-- Not where there is nothing yet: of a table that is known to be empty plans are made that do not suit what comes.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM facts) THEN
+        ANALYZE facts, fact_statements, extracted_interactions, observed_interactions, observed_conversations;
+    END IF;
+END $$;
+
 -- Not written with "=": parts are chosen by an equality before a statement runs, and so before a statement that says
 -- itself whose it is has said so. All parts would be passed over.
 DO $$
@@ -107,5 +115,3 @@ BEGIN
         END LOOP;
     END LOOP;
 END $$;
-
-ANALYZE facts, fact_statements, extracted_interactions, observed_interactions, observed_conversations;

@@ -1,0 +1,64 @@
+"""Gateways tell each other of new deliveries, also after the database has cut them off."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from services.common.postgres.types import Connection
+from services.gateway.journal.notice import NoticeSettings, PostgresNotice
+from tests.support.postgres import DatabaseUrls
+
+_OTHERS = "FROM pg_stat_activity WHERE application_name = 'mneme-gateway-notice' AND datname = current_database()"
+SETTINGS = NoticeSettings(gather_seconds=0.0, reconnect_seconds=0.01)
+
+
+class Listening:
+    """A gateway's end, which counts what it was told."""
+
+    def __init__(self, url: str) -> None:
+        self._told = asyncio.Event()
+        self.notice = PostgresNotice(url, on_notice=self._told.set, settings=SETTINGS)
+
+    async def told(self) -> None:
+        """Waits until it is told once more."""
+        async with asyncio.timeout(20):
+            await self._told.wait()
+        self._told.clear()
+
+    @property
+    def is_told(self) -> bool:
+        return self._told.is_set()
+
+
+@pytest.fixture
+async def administrator(fresh_database: DatabaseUrls) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(fresh_database.superuser)
+    yield connection
+    await connection.close()
+
+
+async def test_others_are_told_and_not_oneself(fresh_database: DatabaseUrls) -> None:
+    writer, reader = Listening(fresh_database.app), Listening(fresh_database.app)
+    async with writer.notice.running(), reader.notice.running():
+        await writer.told()  # as everybody who begins to listen
+        await reader.told()
+        writer.notice.announce()
+        await reader.told()
+        assert not writer.is_told
+
+
+async def test_whoever_was_cut_off_looks_again_and_is_told_again(
+    fresh_database: DatabaseUrls, administrator: Connection
+) -> None:
+    writer, reader = Listening(fresh_database.app), Listening(fresh_database.app)
+    async with writer.notice.running(), reader.notice.running():
+        await writer.told()
+        await reader.told()
+        cut = await administrator.fetch(f"SELECT pg_terminate_backend(pid) {_OTHERS}")
+        assert len(cut) == 2
+        await writer.told()  # neither has written anything, and yet both are back
+        await reader.told()
+        writer.notice.announce()
+        await reader.told()
