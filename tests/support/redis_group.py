@@ -105,7 +105,7 @@ class SentinelGroup:
         """Makes the replica the master and the master a replica, although nothing is wrong."""
         before = self.master()
         ask(self.sentinel_ports[0], "SENTINEL", "FAILOVER", MASTER)
-        while b"role:slave" not in before.command("INFO", "replication"):
+        while not self._is_replica(before):
             pass  # the Sentinels tell it last
 
     def master(self) -> RedisServer:
@@ -120,6 +120,12 @@ class SentinelGroup:
         state = ask(port, "SENTINEL", "MASTER", MASTER, password=self._sentinel_password)
         words = state.replace(b"\r\n", b" ").split()
         return [words[words.index(name) + 2] for name in (b"num-slaves", b"num-other-sentinels")] == [b"1", b"2"]
+
+    @staticmethod
+    def _is_replica(server: RedisServer) -> bool:
+        with contextlib.suppress(ConnectionError):  # it cuts off its clients when its role changes
+            return b"role:slave" in server.command("INFO", "replication")
+        return False
 
     def _start_sentinel(self, port: int, master_port: int) -> subprocess.Popen[str]:
         file = self._folder / f"sentinel-{port}.conf"
