@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import asyncpg
@@ -23,6 +23,8 @@ from tests.support.copying import (
 from tests.support.neo4j import fresh_graph
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 from tests.support.postgres_server import PostgresByUrl
+from tests.support.qdrant_server import running
+from tests.support.redis import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -40,9 +42,16 @@ async def server(real_postgres: PostgresByUrl) -> AsyncIterator[DatabaseUrls]:
         yield urls
 
 
+@pytest.fixture
+def qdrant_url(tmp_path: Path) -> Iterator[str]:
+    """The stand-in for a Qdrant server."""
+    with running(tmp_path / "qdrant", free_port()) as process:
+        yield process.url
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def production(server: DatabaseUrls, neo4j_url: str, tmp_path: Path) -> Path:
-    """A file that names the servers; the graph is empty."""
+async def production(server: DatabaseUrls, neo4j_url: str, qdrant_url: str, tmp_path: Path) -> Path:
+    """A file that names the servers, all of them empty."""
     async with fresh_graph(neo4j_url):
         pass
     file = tmp_path / "engines.env"
@@ -51,14 +60,20 @@ async def production(server: DatabaseUrls, neo4j_url: str, tmp_path: Path) -> Pa
         f"MNEME_POSTGRES_OWNER_URL={server.owner}\n"
         f"MNEME_POSTGRES_ADMIN_URL={server.superuser}\n"
         f"MNEME_NEO4J_URL={neo4j_url}\n"
-        f"MNEME_DATA_DIR={tmp_path / 'engines'}\n",
+        f"MNEME_QDRANT_URL={qdrant_url}\n",
         "utf-8",
     )
     return file
 
 
 async def test_a_copy_to_production_and_back_answers_as_before_everywhere(
-    filled: Filled, production: Path, server: DatabaseUrls, neo4j_url: str, tmp_path: Path, model_folder: Path
+    filled: Filled,
+    production: Path,
+    server: DatabaseUrls,
+    neo4j_url: str,
+    qdrant_url: str,
+    tmp_path: Path,
+    model_folder: Path,
 ) -> None:
     first = await asyncio.to_thread(run_copy_command, filled.data_dir, production, "--batch-size", "31")
     assert first.exit_code == 0, first.output
@@ -70,6 +85,7 @@ async def test_a_copy_to_production_and_back_answers_as_before_everywhere(
     async with reopened(filled, tmp_path / "back", model_folder) as target:
         assert await ask_all(target, filled.keys) == filled.answers
     servers = {"postgres_url": server.app, "postgres_owner_url": server.owner, "neo4j_url": neo4j_url}
+    servers["qdrant_url"] = qdrant_url
     async with reopened(filled, tmp_path / "engines", model_folder, **servers) as target:
         assert await ask_all(target, filled.keys) == filled.answers
         assert await remember_more(target, filled.keys) == ["My new bicycle is orange.", "It squeaks."]

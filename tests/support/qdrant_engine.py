@@ -64,6 +64,10 @@ class Collections:
     def __contains__(self, name: str) -> bool:
         return name in self._open
 
+    @property
+    def names(self) -> list[str]:
+        return sorted(self._open)
+
     def get(self, name: str) -> Collection:
         if name not in self._open:
             raise RefusedError(grpc.StatusCode.NOT_FOUND, f"Not found: Collection `{name}` doesn't exist!")

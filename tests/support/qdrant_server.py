@@ -86,6 +86,10 @@ class StandIn:
     def _HealthCheck(self, _request: Any) -> Any:
         return qdrant.HealthCheckReply(title="a stand-in for qdrant", version=self._version)
 
+    def _List(self, request: Any) -> Any:  # noqa: ARG002 - it asks for all
+        described = [qdrant.CollectionDescription(name=name) for name in self.collections.names]
+        return qdrant.ListCollectionsResponse(collections=described)
+
     def _CollectionExists(self, request: Any) -> Any:
         exists = request.collection_name in self.collections
         return qdrant.CollectionExistsResponse(result=qdrant.CollectionExists(exists=exists))
@@ -226,7 +230,7 @@ async def serving(stand_in: StandIn, *, port: int = 0) -> AsyncIterator[int]:
         (
             collections_service_pb2_grpc.add_CollectionsServicer_to_server,
             collections_service_pb2_grpc.CollectionsServicer,
-            ("CollectionExists", "Create", "Get", "Delete", "CreateShardKey", "ListShardKeys"),
+            ("List", "CollectionExists", "Create", "Get", "Delete", "CreateShardKey", "ListShardKeys"),
         ),
         (
             points_service_pb2_grpc.add_PointsServicer_to_server,
