@@ -78,7 +78,8 @@ async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
     connection of one's own for LISTEN. A transaction left open is still rolled back.
 
     Args:
-        dsn: Connection URL.
+        dsn: Connection URL. Its query may ask for TLS as libpq knows it: sslmode (disable to verify-full),
+            sslrootcert, sslcert, sslkey, sslcrl.
         settings: Sizes and limits, defaults where None.
 
     Raises:

@@ -35,11 +35,9 @@ def roles_sql(names: RoleNames) -> str:
     """Statements for psql that make roles and database on a server that has neither; passwords are asked for."""
     owner, app, database = quoted(names.owner), quoted(names.app), quoted(names.database)
     return f"""\
--- Run once by an administrator of the server, in psql, which asks for the passwords.
+-- Run once in psql, by an administrator of the server.
 CREATE ROLE {owner} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS;
 CREATE ROLE {app} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS;
-\\password {owner}
-\\password {app}
 CREATE DATABASE {database} OWNER {owner} TEMPLATE template0 ENCODING 'UTF8';
 REVOKE ALL ON DATABASE {database} FROM PUBLIC;
 GRANT CONNECT ON DATABASE {database} TO {app};
@@ -47,6 +45,9 @@ GRANT CONNECT ON DATABASE {database} TO {app};
 ALTER ROLE {app} IN DATABASE {database} SET statement_timeout = '30s';
 ALTER ROLE {app} IN DATABASE {database} SET idle_in_transaction_session_timeout = '5min';
 ALTER ROLE {app} IN DATABASE {database} SET jit = off;
+-- psql asks for the passwords of both.
+\\password {owner}
+\\password {app}
 -- Only where facts and notes are in PostgreSQL, and not in Neo4j: vectors, made by a superuser.
 -- \\connect {database}
 -- CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;

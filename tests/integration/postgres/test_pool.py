@@ -69,10 +69,14 @@ async def test_json_values_that_are_no_json_are_refused(pool: Pool) -> None:
 
 
 async def test_limits_reach_the_server(fresh_database: DatabaseUrls) -> None:
-    settings = PoolSettings(application_name="mneme-episodic", statement_timeout_seconds=1.5)
+    settings = PoolSettings(
+        application_name="mneme-episodic", statement_timeout_seconds=1.5, idle_transaction_timeout_seconds=2.5
+    )
     async with await create_pool(fresh_database.app, settings) as pool:
         assert await pool.fetchval("SHOW application_name") == "mneme-episodic"
         assert await pool.fetchval("SHOW statement_timeout") == "1500ms"
+        assert await pool.fetchval("SHOW idle_in_transaction_session_timeout") == "2500ms"
+        assert await pool.fetchval("SHOW plan_cache_mode") == "force_generic_plan"
 
 
 async def test_behind_pgbouncer_no_statement_is_kept(fresh_database: DatabaseUrls) -> None:
