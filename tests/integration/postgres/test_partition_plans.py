@@ -126,6 +126,25 @@ async def test_a_claim_is_one_look_into_one_index(connection: Connection, databa
     assert "Sort" not in plan
 
 
+async def test_forgotten_requests_are_those_of_their_own_part(database: DatabaseUrls) -> None:
+    """They were found by their place in the table, which is the same for the first row of each part."""
+    clock = SystemClock()
+    superuser = await asyncpg.connect(database.superuser)
+    await superuser.execute(
+        "INSERT INTO gateway.requests (tenant_id, principal_id, method, request_id, request_hash, create_time)"
+        " SELECT 'tenant-' || n, 'p', 'Remember', 'r', '', $1::timestamptz - n % 2 * interval '1 day'"
+        " FROM generate_series(1, 30) AS n",
+        NOW,
+    )
+    async with await create_pool(database.app, PoolSettings(size_max=1)) as pool:
+        journal = PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
+        assert await journal.forget_requests(before=NOW, limit=10) == 10
+        assert await journal.forget_requests(before=NOW, limit=10) == 5
+        assert await journal.forget_requests(before=NOW, limit=10) == 0
+    assert await superuser.fetchval("SELECT count(*) FROM gateway.requests WHERE create_time = $1", NOW) == 15
+    await superuser.close()
+
+
 async def test_remembered_turns_open_one_part_of_each_table(database: DatabaseUrls) -> None:
     turn = Turn(role=MessageRole.USER, content="hello", time=NOW, speaker="ana")
     command = RememberCommand(user_id="ana", conversation_id="c", turns=(turn,), scope=Scope())

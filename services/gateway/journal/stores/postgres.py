@@ -39,7 +39,11 @@ from services.gateway.journal.model import (
 )
 from services.gateway.journal.store import Cursor
 from services.gateway.journal.stores import rows
-from services.gateway.journal.stores.postgres_queue import PostgresDeliveryBatch, claimed_deliveries
+from services.gateway.journal.stores.postgres_queue import (
+    PostgresDeliveryBatch,
+    claimed_deliveries,
+    forget_old_requests,
+)
 from services.gateway.journal.stores.postgres_sessions import PostgresSessions, request_id_reused
 
 _log = structlog.get_logger(__name__)
@@ -351,18 +355,7 @@ class PostgresJournal(PostgresSessions):
                 self._acquire() as connection,
                 connection.transaction(),
             ):
-                await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
-                found = await connection.fetch(
-                    # By the key: a place in a table is no row's alone where the table has parts.
-                    "DELETE FROM gateway.requests AS r USING ("
-                    " SELECT tenant_id, principal_id, method, request_id FROM gateway.requests"
-                    " WHERE create_time < $1 ORDER BY create_time LIMIT $2 FOR UPDATE SKIP LOCKED) AS old"
-                    " WHERE r.tenant_id = old.tenant_id AND r.principal_id = old.principal_id"
-                    " AND r.method = old.method AND r.request_id = old.request_id RETURNING 1",
-                    before,
-                    limit,
-                )
-        return len(found)
+                return await forget_old_requests(connection, before=before, limit=limit)
 
 
 def _lock_key(command: RememberCommand) -> tuple[str, str]:

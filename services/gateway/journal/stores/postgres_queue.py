@@ -45,6 +45,17 @@ _INTERACTIONS = f"""
         WHERE t.tenant_id = wanted.tenant_id AND t.interaction_id = wanted.interaction_id OFFSET 0
     ) AS i
 """  # noqa: S608 - constants
+_OLD_REQUESTS = """
+    SELECT tenant_id, principal_id, method, request_id FROM gateway.requests
+    WHERE create_time < $1 ORDER BY create_time LIMIT $2 FOR UPDATE SKIP LOCKED
+"""
+# By the key: a place in a table (ctid) is no row's alone where the table has parts.
+_FORGET_REQUESTS = """
+    DELETE FROM gateway.requests AS r
+    USING unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS old (tenant_id, principal_id, method, request_id)
+    WHERE r.tenant_id = old.tenant_id AND r.principal_id = old.principal_id AND r.method = old.method
+        AND r.request_id = old.request_id
+"""
 
 
 async def claimed_deliveries(connection: Connection, tier: Tier, *, limit: int, now: datetime) -> Sequence[Delivery]:
@@ -119,6 +130,15 @@ class PostgresDeliveryBatch:
                 now + self._retry.delay(attempts),
                 now if give_up else None,
             )
+
+
+async def forget_old_requests(connection: Connection, *, before: datetime, limit: int) -> int:
+    """Drops the oldest answers, within the connection's transaction; two workers drop different ones."""
+    await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
+    old = await connection.fetch(_OLD_REQUESTS, before, limit)
+    if old:
+        await connection.execute(_FORGET_REQUESTS, *(list(column) for column in zip(*old, strict=True)))
+    return len(old)
 
 
 async def _delete(connection: Connection, tenant_ids: Sequence[str], delivery_ids: Sequence[int]) -> None:
