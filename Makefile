@@ -18,11 +18,13 @@ OUT ?=
 RANKED ?=
 ENGINES ?=
 
+# The benchmarks start engines of their own, and a process for each service beside them.
+BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check docs tools lock image clean \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-latency bench-load bench-durability
+	bench-recall bench-latency bench-load bench-durability bench-outage
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -87,13 +89,13 @@ lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--
 image: ## build the container image with docker, podman or buildah (IMAGE=name:tag BASE=image BUILDER=program)
 	@IMAGE="$(IMAGE)" BASE="$(BASE)" BUILDER="$(BUILDER)" deploy/docker/build.sh
 
-bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file]
+bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file] [ENGINES=all]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-recall DATA=folder OUT=file [RANKED=file]" >&2; exit 2; }
-	@$(BIN)/python -m bench.recall --data "$(DATA)" --out "$(OUT)" $(if $(RANKED),--ranked "$(RANKED)") $(BENCH_ARGS)
+	@$(BIN)/python -m bench.recall --data "$(DATA)" --out "$(OUT)" $(if $(RANKED),--ranked "$(RANKED)") $(BENCH_ENGINES) $(BENCH_ARGS)
 
-bench-latency: setup ## time of Recall and Remember by store size: OUT=file [SIZES=1000,10000]
+bench-latency: setup ## time of Recall and Remember by store size: OUT=file [SIZES=1000,10000] [ENGINES=all]
 	@test -n "$(OUT)" || { echo "usage: make bench-latency OUT=file [SIZES=1000,10000]" >&2; exit 2; }
-	@$(BIN)/python -m bench.latency --sizes "$(SIZES)" --out "$(OUT)" $(BENCH_ARGS)
+	@$(BIN)/python -m bench.latency --sizes "$(SIZES)" --out "$(OUT)" $(BENCH_ENGINES) $(if $(ENGINES),--beside-embedded) $(BENCH_ARGS)
 
 bench-load: setup ## throughput of a mixed load at 1, 8 and 32 clients: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-load OUT=file" >&2; exit 2; }
@@ -102,6 +104,10 @@ bench-load: setup ## throughput of a mixed load at 1, 8 and 32 clients: OUT=file
 bench-durability: setup ## nothing acknowledged is lost when processes are killed: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-durability OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.durability --out "$(OUT)" $(BENCH_ARGS)
+
+bench-outage: setup ## engines that are killed under load and come back: OUT=file [ENGINES="redis neo4j"]
+	@test -n "$(OUT)" || { echo "usage: make bench-outage OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.outage --out "$(OUT)" $(BENCH_ENGINES) $(BENCH_ARGS)
 
 clean: ## remove caches and build products (.venv and data stay)
 	@rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

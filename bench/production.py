@@ -15,7 +15,7 @@ from typing import Final
 from bench.common import REPOSITORY, BenchError
 from services.common.hosting import HostSettings
 from tools.engines.engine import Engine, kept_password
-from tools.engines.group import NAMES, EngineGroup, missing, with_needed
+from tools.engines.group import NAMES, EngineGroup, install, with_needed
 from tools.engines.postgres import PostgresEngine
 from tools.engines.process import EngineError
 
@@ -37,7 +37,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engines",
         default="",
-        help=f"servers to start and use instead of what is embedded: {', '.join(NAMES)}, comma-separated, or {ALL}",
+        help=f"servers to start and use instead of what is embedded: {', '.join(NAMES)}, or {ALL}",
     )
     parser.add_argument("--processes", action="store_true", help="one process for each service")
 
@@ -46,9 +46,9 @@ def engine_choice(names: str, *, processes: bool) -> EngineChoice:
     """What the options say.
 
     Raises:
-        BenchError: There is no such engine, or it is not on this machine.
+        BenchError: There is no such engine.
     """
-    wanted = [name for part in names.split(",") if (name := part.strip())]
+    wanted = names.replace(",", " ").split()
     if not wanted:
         return EngineChoice(processes=processes)
     # A pooler only where it is asked for: it costs a hop and brings nothing to one stack.
@@ -57,23 +57,21 @@ def engine_choice(names: str, *, processes: bool) -> EngineChoice:
         needed = with_needed(chosen)
     except EngineError as error:
         raise BenchError(str(error)) from error
-    for name in chosen:
-        if why := missing(name):
-            raise BenchError(f"{name} is not here ({why}): `make engines` installs it")
     return EngineChoice(tuple(name for name in NAMES if name in needed), processes)
 
 
 @contextlib.contextmanager
 def running_engines(names: Sequence[str], folder: Path) -> Iterator[EngineGroup]:
-    """Engines that keep what they acknowledge, for the length of the block.
+    """Engines that keep what they acknowledge, for the length of the block; what is missing is installed first.
 
     Raises:
-        BenchError: One does not come up.
+        BenchError: One cannot be installed, or does not come up.
     """
     if not names:
         raise ValueError("no engine is named")
     group = EngineGroup(folder, names, password=kept_password(folder))
     try:
+        install(names)
         group.start()
         yield group
     except EngineError as error:

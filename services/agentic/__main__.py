@@ -32,7 +32,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
             yield [tier.binding]
         return
     if settings.postgres_owner_url:
-        await migrate_agentic(settings.postgres_owner_url)
+        await migrate_agentic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     async with open_agentic(await assembly.pool(vectors=True), resources, agentic_settings) as tier:
         yield [tier.binding]
 

@@ -12,6 +12,7 @@ import structlog
 from services.agentic.app import migrate_agentic
 from services.common.datadir import DataDir
 from services.common.hosting import HostSettings
+from services.common.postgres.migrations import APP_ROLE
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.settings_file import SettingsSource
 from services.episodic.app import migrate_episodic
@@ -46,26 +47,35 @@ async def open_database(settings: HostSettings, data_dir: DataDir) -> AsyncItera
     """
     if settings.postgres_url:
         if settings.postgres_owner_url:
-            await migrate_schemas(settings.postgres_owner_url, has_graph=bool(settings.neo4j_url))
+            await migrate_schemas(
+                settings.postgres_owner_url, app_role=settings.postgres_app_role, has_graph=bool(settings.neo4j_url)
+            )
         yield Database(settings.postgres_url, settings.notice_url)
         return
     embedded = EmbeddedPostgres(data_dir)
     async with embedded, _kept_running(embedded):
-        await migrate_schemas(embedded.owner_dsn, has_graph=bool(settings.neo4j_url))
+        await migrate_schemas(
+            embedded.owner_dsn, app_role=settings.postgres_app_role, has_graph=bool(settings.neo4j_url)
+        )
         yield Database(embedded.app_dsn)
 
 
-async def migrate_schemas(owner_url: str, *, has_graph: bool) -> None:
+async def migrate_schemas(owner_url: str, *, has_graph: bool, app_role: str = APP_ROLE) -> None:
     """Brings all schemas up to date; those of the semantic and the agentic tier unless they are in a graph.
+
+    Args:
+        owner_url: PostgreSQL as the owner of the schemas.
+        has_graph: Whether those two tiers are in a graph.
+        app_role: Who gets rights to them.
 
     Raises:
         MigrationError: They cannot be.
         OSError: The server cannot be reached.
     """
-    migrations = [migrate_gateway(owner_url), migrate_episodic(owner_url)]
+    migrations = [migrate_gateway, migrate_episodic]
     if not has_graph:
-        migrations += [migrate_semantic(owner_url), migrate_agentic(owner_url)]
-    await asyncio.gather(*migrations)
+        migrations += [migrate_semantic, migrate_agentic]
+    await asyncio.gather(*(migrate(owner_url, app_role=app_role) for migrate in migrations))
 
 
 async def migrate_graph_of(settings: HostSettings, source: SettingsSource) -> None:

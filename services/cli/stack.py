@@ -27,7 +27,7 @@ from services.episodic.app import EpisodicResources, open_episodic, qdrant_serve
 from services.gateway.app import GatewayResources, open_gateway
 from services.gateway.config import TierTargets
 from services.semantic.app import SemanticResources, SemanticTier, open_semantic
-from services.session.app import SessionResources, open_session
+from services.session.app import SessionResources, open_session, redis_access
 
 __all__ = ["Stack", "StackSettings", "run_stack"]
 
@@ -106,6 +106,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             SessionResources(ids=shared.ids, tokens=shared.embedder, **resources),
             shared.tiers.session,
             store_url=host_settings.session_store_url,
+            access=redis_access(host_settings),
         )
     )
     episodic = await stack.enter_async_context(

@@ -12,6 +12,7 @@ import secrets
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import structlog
 from pydantic import Field, SecretStr
@@ -103,8 +104,21 @@ class HostSettings(BaseSettings):
         default=3600.0, gt=0, description="For a RememberStream without a deadline; longer ones are cut to it."
     )
     session_store_url: str = Field(
-        default="", description="redis:// or rediss:// URL. Empty: sessions live in the process."
+        default="",
+        description="Redis: redis[s]://, redis[s]+cluster://, redis[s]+sentinel://. Empty: memory.",
     )
+    session_store_user: str = Field(default="", description="User of Redis. Empty: the one in its URL, if any.")
+    session_store_password: SecretStr = Field(default=SecretStr(""), description="Password of that user.")
+    session_store_password_file: Path | None = Field(default=None, description="File that holds it instead.")
+    session_store_sentinel_user: str = Field(default="", description="User of the Sentinels, which have their own.")
+    session_store_sentinel_password: SecretStr = Field(default=SecretStr(""), description="Password of that user.")
+    session_store_tls_authority: Path | None = Field(
+        default=None, description="Authority of Redis's certificate, PEM. Empty: the public ones."
+    )
+    session_store_tls_certificate: Path | None = Field(
+        default=None, description="Certificate that the session tier shows to Redis, PEM."
+    )
+    session_store_tls_key: Path | None = Field(default=None, description="Its private key, PEM.")
     session_target: str = Field(default="127.0.0.1:7701", description="Where the gateway finds the session tier.")
     episodic_target: str = Field(default="127.0.0.1:7702", description="Where the gateway finds the episodic tier.")
     semantic_target: str = Field(default="127.0.0.1:7703", description="Where the gateway finds the semantic tier.")
@@ -116,6 +130,11 @@ class HostSettings(BaseSettings):
         if self.tls_certificate is None or self.tls_key is None:
             return None
         return TlsFiles(self.tls_certificate, self.tls_key, self.tls_authority)
+
+    @property
+    def postgres_app_role(self) -> str:
+        """The services' role, to which migrations give rights: the user of their URL."""
+        return unquote(urlsplit(self.postgres_url).username or "") or "mneme_app"
 
     @property
     def notice_url(self) -> str:

@@ -16,7 +16,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
     episodic_settings = assembly.tier_settings(EpisodicSettings, "episodic")
     if settings.postgres_owner_url:
-        await migrate_episodic(settings.postgres_owner_url)
+        await migrate_episodic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
     resources = EpisodicResources(embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret)
     server = qdrant_server(settings)

@@ -20,7 +20,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
     gateway_settings = assembly.tier_settings(GatewaySettings, "gateway")
     if settings.postgres_owner_url:
-        await migrate_gateway(settings.postgres_owner_url)
+        await migrate_gateway(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     if gateway_settings.tells_other_gateways and not settings.notice_url:
         _log.warning(
             "gateways_not_told",

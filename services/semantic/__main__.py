@@ -28,7 +28,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
             yield tier.bindings
         return
     if settings.postgres_owner_url:
-        await migrate_semantic(settings.postgres_owner_url)
+        await migrate_semantic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     async with open_semantic(await assembly.pool(vectors=True), resources, semantic_settings) as tier:
         yield tier.bindings
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
-from services.session.app import SessionResources, open_session
+from services.session.app import SessionResources, open_session, redis_access
 from services.session.config import SessionSettings
 from services.session.tokenizer import load_tokenizer
 
@@ -22,7 +22,9 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         ids=assembly.ids,
         secret=assembly.secret,
     )
-    async with open_session(resources, session_settings, store_url=settings.session_store_url) as tier:
+    async with open_session(
+        resources, session_settings, store_url=settings.session_store_url, access=redis_access(settings)
+    ) as tier:
         yield [tier.binding]
 
 

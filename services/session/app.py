@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mneme.session.v1 import session_pb2_grpc
 from services.common.clock import Clock
+from services.common.hosting import HostSettings
 from services.common.ids import IdSource
 from services.common.paging import PageTokens
 from services.common.rpc.server import ServiceBinding
@@ -40,6 +41,26 @@ class SessionTier:
     """Its use cases."""
     binding: ServiceBinding
     """What a `GrpcServer` serves."""
+
+
+def redis_access(settings: HostSettings) -> RedisAccess:
+    """Who this service is for Redis, as configured.
+
+    Raises:
+        OSError: The file of the password cannot be read.
+    """
+    password = settings.session_store_password.get_secret_value()
+    if not password and settings.session_store_password_file is not None:
+        password = settings.session_store_password_file.read_text("utf-8").strip()
+    return RedisAccess(
+        user=settings.session_store_user,
+        password=password,
+        sentinel_user=settings.session_store_sentinel_user,
+        sentinel_password=settings.session_store_sentinel_password.get_secret_value(),
+        authority=settings.session_store_tls_authority,
+        certificate=settings.session_store_tls_certificate,
+        key=settings.session_store_tls_key,
+    )
 
 
 @contextlib.asynccontextmanager

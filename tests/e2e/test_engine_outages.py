@@ -4,7 +4,6 @@ import pytest
 
 from bench.common import Target
 from bench.outage import run_outage
-from bench.production import RestartedEngine
 from tests.support.production import ENGINES, ProductionEngines
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -14,9 +13,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_spec_1_6_5_10_and_6_1_an_engine_that_goes_away_loses_nothing_and_is_named(
     production_stack: Target, production_engines: ProductionEngines, name: str
 ) -> None:
-    engine = RestartedEngine(production_engines.folder, production_engines.group.engines[name])
-
-    report = await run_outage(production_stack, name, engine, away_seconds=10.0)
+    report = await run_outage(production_stack, name, production_engines.by_name[name], away_seconds=10.0)
 
     assert report.problems == ()
     assert report.is_clean

@@ -2,12 +2,14 @@
 
 Fixtures, in the session's event loop like those of `tests.support.stack`:
     `production_engines` (session): the engines, durable, of these tests alone: they may be killed and started again.
-    `production_stack` (session): the stack on them, in development mode, its vectors in Qdrant's embedded engine.
+    `production_stack` (session): the stack on them, in development mode.
+
+In the place of a Qdrant server, which cannot be installed from packages, stands `tests.support.qdrant_server`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,12 +19,15 @@ import pytest_asyncio
 
 from tests.support.engines import absent, engines_home
 from tools.engines.group import missing
+from tools.engines.process import free_port
 
 if TYPE_CHECKING:  # it brings in every engine, which no other test needs
     from bench.common import Target
+    from bench.outage import Engine
     from tools.engines.group import EngineGroup
 
-ENGINES: Final = ("redis", "postgres", "neo4j")
+_SERVERS: Final = ("redis", "postgres", "neo4j")
+ENGINES: Final = (*_SERVERS, "qdrant")
 
 
 @dataclass(frozen=True)
@@ -30,19 +35,26 @@ class ProductionEngines:
     """Engines in a folder."""
 
     group: EngineGroup
-    folder: Path
+    by_name: Mapping[str, Engine]  # to be killed and started again
+    qdrant_url: str
 
 
 @pytest.fixture(scope="session")
 def production_engines(request: pytest.FixtureRequest) -> Iterator[ProductionEngines]:
     """Engines that keep what they acknowledge."""
-    from bench.production import running_engines
+    from bench.production import RestartedEngine, running_engines
+    from tests.support import qdrant_server
 
-    for name in ENGINES:
+    for name in _SERVERS:
         if reason := missing(name):
             absent(request, name, reason)
-    with engines_home() as folder, running_engines(ENGINES, folder) as group:
-        yield ProductionEngines(group, folder)
+    with (
+        engines_home() as folder,
+        running_engines(_SERVERS, folder) as group,
+        qdrant_server.running(folder / "qdrant", free_port()) as qdrant,
+    ):
+        servers = {name: RestartedEngine(folder, engine) for name, engine in group.engines.items()}
+        yield ProductionEngines(group, {**servers, "qdrant": qdrant}, qdrant.url)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -54,7 +66,8 @@ async def production_stack(
     from bench.production import host_settings
     from services.cli.stack import StackSettings, run_stack
 
-    chosen = host_settings(production_engines.group).model_copy(update={"embedding_model_dir": model_folder})
+    engines = {"embedding_model_dir": model_folder, "qdrant_url": production_engines.qdrant_url}
+    chosen = host_settings(production_engines.group).model_copy(update=engines)
     settings = StackSettings(
         data_dir=tmp_path_factory.mktemp("production") / "data",
         port=0,

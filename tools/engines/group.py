@@ -90,6 +90,7 @@ class EngineGroup:
         if "postgres" in running:
             variables["MNEME_POSTGRES_URL"] = self._postgres.url
             variables["MNEME_POSTGRES_OWNER_URL"] = self._postgres.owner_url
+            variables["MNEME_POSTGRES_ADMIN_URL"] = self._postgres.url_of(role="postgres")  # for `mneme copy` alone
         if "pgbouncer" in running:
             variables["MNEME_POSTGRES_URL"] = self._pgbouncer.url
             variables["MNEME_POSTGRES_DIRECT_URL"] = self._postgres.url

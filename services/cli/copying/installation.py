@@ -108,7 +108,7 @@ async def open_installation(place: Place, *, migrate: bool, force: bool) -> Asyn
             embedded = await stack.enter_async_context(EmbeddedPostgres(data_dir))
             owner_url, urls = embedded.owner_dsn, [embedded.superuser_dsn]
         if migrate and owner_url:
-            await migrate_schemas(owner_url, has_graph=bool(settings.neo4j_url))
+            await migrate_schemas(owner_url, has_graph=bool(settings.neo4j_url), app_role=settings.postgres_app_role)
         connection = await stack.enter_async_context(open_administration(urls, place=place.name))
         if not force:
             _refuse_services(place, await services_connected(connection))

@@ -96,11 +96,15 @@ def check_embedding(data_dir: Path) -> Finding:
 
 def _embed(data_dir: Path) -> Finding:
     from services.common.embedding.factory import EmbeddingSettings, load_encoder
+    from services.common.hosting import HostSettings
 
-    encoder = load_encoder(EmbeddingSettings(data_dir=data_dir))
+    folder = HostSettings().embedding_model_dir
+    encoder = load_encoder(EmbeddingSettings(data_dir=data_dir, model_dir=folder))
     vector = encoder.encode([_SENTENCE])[0]
     start = [float(value) for value in vector[: len(_VECTOR_START)]]
     detail = f"{encoder.model_name}, {encoder.dimension} dimensions"
+    if folder is not None:  # somebody's own: what it should give is not known
+        return Finding("embedding model", Verdict.OK, f"{detail}, from {folder}")
     if any(abs(a - b) > _TOLERANCE for a, b in zip(start, _VECTOR_START, strict=True)):
         shown = ", ".join(f"{value:.4f}" for value in start)
         return Finding("embedding model", Verdict.FAILED, f"{detail}; gives a wrong vector: {shown}")

@@ -10,7 +10,7 @@ from typing import Final, LiteralString
 
 import stamina
 
-from services.common.errors import Conflict
+from services.common.errors import Conflict, FailedPrecondition
 from services.common.neo4j.graph import Graph, GraphTransaction
 
 _FILE_NAME: Final = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.cypher")
@@ -31,7 +31,7 @@ _RECORD: Final = (
 _AWAIT: Final = "CALL db.awaitIndexes($seconds)"
 
 
-class MigrationError(Exception):
+class MigrationError(FailedPrecondition):
     """The graph cannot be brought up to date."""
 
 

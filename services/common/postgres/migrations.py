@@ -10,6 +10,7 @@ from typing import Final
 
 import asyncpg
 
+from services.common.errors import FailedPrecondition
 from services.common.postgres.types import Connection
 
 _FILE_NAME: Final = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
@@ -21,7 +22,7 @@ APP_ROLE: Final = "mneme_app"
 _APP_ROLE_WORD: Final = re.compile(rf"\b{APP_ROLE}\b")
 
 
-class MigrationError(Exception):
+class MigrationError(FailedPrecondition):
     """The schema cannot be brought up to date."""
 
 
