@@ -1,6 +1,10 @@
 """Registers the fixtures that all tests share, and what a run demands."""
 
+import logging
+from collections.abc import Iterator
+
 import pytest
+import structlog
 
 from tools.engines.group import NAMES
 
@@ -24,3 +28,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=[*NAMES, "grpcurl"],
         help="engine or tool that must be there; may be given more than once",
     )
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """A command under test sets up logging for its process, which here is that of all other tests too."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    structlog.reset_defaults()
+    root.handlers[:] = handlers
+    root.setLevel(level)

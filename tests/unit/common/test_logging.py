@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator
 
 import pytest
 import structlog
@@ -13,14 +12,9 @@ from services.common.telemetry import TelemetrySettings, TreeSpanExporter, confi
 
 
 @pytest.fixture
-def out() -> Iterator[io.StringIO]:
-    """A stream to log to; logging is afterwards as it was."""
-    root = logging.getLogger()
-    handlers, level, config = list(root.handlers), root.level, structlog.get_config()
-    yield io.StringIO()
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.configure(**config)
+def out() -> io.StringIO:
+    """A stream to log to."""
+    return io.StringIO()
 
 
 def lines(out: io.StringIO) -> list[dict[str, object]]:
