@@ -26,6 +26,7 @@ from services.episodic.store import (
     PendingEpisode,
     Vector,
 )
+from services.episodic.sweeping import IndexSweep
 
 _log = structlog.get_logger(__name__)
 
@@ -59,14 +60,17 @@ class EpisodeIndexer:
         self._work = asyncio.Event()
         self._progress = asyncio.Event()
         self._doubt = asyncio.Event()
+        self._compared = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Begin to work; what the index has not, whatever the reason, is found and sent through again meanwhile."""
         reconciler = IndexReconciler(self._store, self._index, self._settings, notify=self.notify)
+        sweep = IndexSweep(self._store, self._index, self._settings, notify=self.notify)
         self._tasks = [
             asyncio.create_task(self._run(), name="episodic-indexer"),
             asyncio.create_task(self._compare(reconciler), name="episodic-reconciler"),
+            asyncio.create_task(self._sweep(sweep), name="episodic-sweep"),
         ]
 
     async def aclose(self) -> None:
@@ -123,6 +127,7 @@ class EpisodeIndexer:
         while True:
             self._doubt.clear()
             await _logged(reconciler.run())
+            self._compared.set()
             rounds += 1
             await asyncio.sleep(self._settings.retry_seconds(rounds))
             try:
@@ -130,6 +135,14 @@ class EpisodeIndexer:
                     await self._doubt.wait()
             except TimeoutError:
                 rounds = 0
+
+    async def _sweep(self, sweep: IndexSweep) -> None:
+        """Go through the whole index behind each comparison; this takes long, and holds up no other comparison."""
+        while True:
+            await self._compared.wait()
+            self._compared.clear()
+            if await _logged(sweep.run()):
+                self.compare_soon()  # what was removed may have hidden from the counts what is missing
 
     async def _run(self) -> None:
         failures = 0
@@ -209,12 +222,13 @@ class EpisodeIndexer:
         return vectors if len(vectors) == pieces_count else None
 
 
-async def _logged(work: Awaitable[object]) -> None:
+async def _logged(work: Awaitable[int]) -> int:
     try:
-        await work
+        return await work
     except Exception:
         # It is compared again later; until then what is there is searched.
         _log.exception("the index was not compared with the store")
+        return 0
 
 
 def _checked(vector: Vector) -> Vector:

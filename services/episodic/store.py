@@ -113,6 +113,15 @@ class IndexState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedEpisode:
+    """What an index should hold of one episode, by the store."""
+
+    episode_id: EpisodeId
+    # None: any number, since it is pending, of another model, or became active before pieces were counted
+    piece_count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessCount:
     """Uses of one episode since the last time they were written."""
 
@@ -228,6 +237,20 @@ class EpisodeStore(Protocol):
         """What an index of this model should hold of the owners behind one, by tenant and user; background work."""
         ...
 
+    async def expected_episodes(
+        self, model: str, places: Sequence[tuple[Owner, EpisodeKey]]
+    ) -> list[ExpectedEpisode | None]:
+        """What an index of this model should hold of the episodes at these places, in order; background work.
+
+        None where the owner has no episode, or an archived one. What is pending may be in the index or not: its
+        points are written before it becomes active.
+        """
+        ...
+
+    async def reset_listed(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[EpisodeId]:
+        """Makes those of the episodes that are active pending again, and returns them; background work."""
+        ...
+
     async def reset_episodes(
         self, owner: Owner, *, kept_model: str | None, after: EpisodeId | None, limit: int
     ) -> list[EpisodeId]:
@@ -249,6 +272,15 @@ class IndexedPiece:
     vector: Vector
     scope_key: str
     time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedEpisode:
+    """What an index holds of one episode."""
+
+    owner: Owner
+    key: EpisodeKey
+    piece_count: int  # at least 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,6 +342,14 @@ class EpisodeIndex(Protocol):
 
     async def count(self, owner: Owner) -> int:
         """Number of the owner's pieces."""
+        ...
+
+    async def scan(self, *, after: EpisodeKey | None, limit: int) -> list[IndexedEpisode]:
+        """What it holds of all owners, by key behind one; empty at the end.
+
+        Background work. Each episode comes once and whole. About `limit` pieces are read, more where one episode has
+        more. What is put or removed meanwhile may be told or not.
+        """
         ...
 
     async def aclose(self) -> None:

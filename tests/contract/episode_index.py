@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from services.episodic.model import EpisodeKey, Owner, TenantId, UserId, episode_key
-from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery
+from services.episodic.store import EpisodeIndex, IndexedEpisode, IndexedPiece, IndexQuery
 from tests.contract.episode_samples import GLOBAL, OWNER, SAME_NAME_ELSEWHERE, TENANT, later
 from tests.support.embedding import HashingEmbedder
 
@@ -33,6 +33,13 @@ def query(text: str, *, owner: Owner = OWNER, scope_keys: tuple[str, ...] = GLOB
 
 def cosine(text: str, other: str) -> float:
     return float(np.dot(EMBEDDER.vector(text), EMBEDDER.vector(other)))
+
+
+async def scanned(index: EpisodeIndex, *, limit: int) -> list[IndexedEpisode]:
+    found: list[IndexedEpisode] = []
+    while page := await index.scan(after=found[-1].key if found else None, limit=limit):
+        found += page
+    return found
 
 
 class EpisodeIndexContract:
@@ -198,3 +205,34 @@ class EpisodeIndexContract:
         found = await index.search(query("same words"), limit=10)
 
         assert list(found.dense) == list(found.lexical) == [key_of(n) for n in (1, 3, 5, 7, 9)]
+
+    async def test_an_empty_index_has_nothing_to_scan(self, index: EpisodeIndex) -> None:
+        assert await index.scan(after=None, limit=10) == []
+        assert await index.scan(after=EpisodeKey(2**112 - 1), limit=10) == []
+
+    @pytest.mark.parametrize("limit", [1, 2, 7, 1_000])
+    async def test_spec_2_11_a_scan_tells_every_episode_once_by_key_with_all_its_pieces(
+        self, index: EpisodeIndex, limit: int
+    ) -> None:
+        owners = (OWNER, SAME_NAME_ELSEWHERE, Owner(TENANT, UserId("bob")))
+        counts = {(owner, position): 1 + position % 5 for owner in owners for position in range(6)}
+        counts[OWNER, 9] = 60  # more than a page, and than a server may allow in one call
+        for (owner, position), count in counts.items():
+            await index.put([piece(position, "apple", number=n, owner=owner) for n in range(count)])
+        await index.remove(OWNER, [key_of(3)])
+
+        found = await scanned(index, limit=limit)
+
+        expected = [
+            IndexedEpisode(owner=owner, key=key_of(position, owner=owner), piece_count=count)
+            for (owner, position), count in counts.items()
+            if (owner, position) != (OWNER, 3)
+        ]
+        assert found == sorted(expected, key=lambda episode: episode.key)
+
+    async def test_a_scan_goes_on_behind_a_key_that_is_gone(self, index: EpisodeIndex) -> None:
+        await index.put([piece(n, "apple") for n in range(4)])
+        (first,) = await index.scan(after=None, limit=1)
+        await index.remove(OWNER, [key_of(0), key_of(1)])
+
+        assert [episode.key for episode in await index.scan(after=first.key, limit=10)] == [key_of(2), key_of(3)]

@@ -8,7 +8,7 @@ import pytest
 from services.common.errors import InvalidArgument, Reason
 from services.common.turns import Attachment, MessageRole
 from services.episodic.model import EpisodeStatus, NewEpisode, Owner, TenantId, UserId, neighbour_keys
-from services.episodic.store import AccessCount, EpisodeCursor, EpisodeFilter, EpisodeStore
+from services.episodic.store import AccessCount, EpisodeCursor, EpisodeFilter, EpisodeStore, ExpectedEpisode
 from tests.contract.episode_samples import (
     GLOBAL,
     OWNER,
@@ -390,6 +390,43 @@ class EpisodeStoreContract:
         assert [(s.owner, s.other_episodes, s.piece_count) for s in states] == [(OWNER, 0, 6), (other, 0, 3)]
         states = await store.index_states("model-b", after=OWNER, limit=1)
         assert [(s.owner, s.other_episodes, s.piece_count) for s in states] == [(other, 1, 0)]
+
+    async def test_spec_2_11_what_an_index_should_hold_is_known_by_place(self, store: EpisodeStore) -> None:
+        counted, pending = new_episode(1), new_episode(2)
+        await insert(store, counted)
+        await insert(store, new_episode(1, owner=SAME_NAME_ELSEWHERE))
+        async with store.claim_pending(limit=10, now=NOW) as batch:
+            await batch.mark_active(batch.episodes, [3] * len(batch.episodes))
+        await insert(store, pending)
+        elsewhere = new_episode(1, owner=SAME_NAME_ELSEWHERE)
+        places = [
+            (OWNER, new_episode(9).key),
+            (OWNER, pending.key),
+            (SAME_NAME_ELSEWHERE, elsewhere.key),
+            (SAME_NAME_ELSEWHERE, counted.key),
+            (Owner(TenantId("nobody"), UserId("nobody")), counted.key),
+            (OWNER, counted.key),
+        ]
+
+        found = await store.expected_episodes("model-a", places)
+        of_another = await store.expected_episodes("model-b", places)
+
+        first = ExpectedEpisode(episode_id=episode_id(1), piece_count=3)
+        unknown = ExpectedEpisode(episode_id=episode_id(2), piece_count=None)
+        assert found == [None, unknown, first, None, None, first]
+        assert [None if e is None else e.piece_count for e in of_another] == [None] * 6
+        assert [e is None for e in of_another] == [e is None for e in found]
+        assert await store.expected_episodes("model-a", []) == []
+
+    async def test_spec_2_11_named_episodes_that_are_active_become_pending_again(self, store: EpisodeStore) -> None:
+        await insert(store, new_episode(1), new_episode(2))
+        await activate(store)
+        await insert(store, new_episode(3))
+
+        assert await store.reset_listed(OWNER, [episode_id(n) for n in (1, 3, 4)]) == [episode_id(1)]
+        assert await store.reset_listed(SAME_NAME_ELSEWHERE, [episode_id(2)]) == []
+        found = await store.statuses(OWNER, [episode_id(1), episode_id(2)])
+        assert list(map(found.get, map(episode_id, (1, 2)))) == [EpisodeStatus.PENDING_EMBEDDING, EpisodeStatus.ACTIVE]
 
     async def test_odd_names_are_only_names(self, store: EpisodeStore) -> None:
         owner = Owner(TenantId("o'brien\\"), UserId('" OR 1=1 --'))

@@ -148,7 +148,7 @@ class Collection:
             offset=UUID(request.offset.uuid) if request.HasField("offset") else None,
             limit=request.limit,
             filter=_filter(request.filter),
-            with_payload=request.with_payload.enable,
+            with_payload=_payload_fields(request.with_payload),
             with_vector=request.with_vectors.enable,
         )
         found = [point for shard in self._chosen(request) for point in shard.scroll(asked)[0]]
@@ -244,12 +244,17 @@ def _point(point: qdrant.PointStruct) -> Point:
     return Point(UUID(point.id.uuid), vectors, payload)
 
 
+def _payload_fields(selector: qdrant.WithPayloadSelector) -> Any:
+    """All, none, or those that are named."""
+    return list(selector.include.fields) if selector.HasField("include") else selector.enable
+
+
 def _retrieved(point: Any) -> qdrant.RetrievedPoint:
     vectors = {
         name: qdrant.VectorOutput(sparse=qdrant.SparseVector(indices=vector.indices, values=vector.values))
         if isinstance(vector, SparseVector)
         else qdrant.VectorOutput(dense=qdrant.DenseVector(data=vector))
-        for name, vector in point.vector.items()
+        for name, vector in (point.vector or {}).items()
     }
     return qdrant.RetrievedPoint(
         id=qdrant.PointId(uuid=str(point.id)),

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import structlog
 from qdrant_edge import (
@@ -34,9 +35,19 @@ from qdrant_edge import (
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
-from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
-from services.episodic.stores.edge_shard import generation, open_shard, shard_folder, translated
-from services.episodic.stores.points import DENSE, LEXICAL, PIECE_BITS, create_bm25, payload_of, point_id, visibility
+from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.edge_shard import generation, open_shard, scroll, shard_folder, translated
+from services.episodic.stores.points import (
+    DENSE,
+    LEXICAL,
+    OWNER_FIELDS,
+    PIECE_BITS,
+    create_bm25,
+    payload_of,
+    point_id,
+    scan_episodes,
+    visibility,
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -182,6 +193,16 @@ class EdgeEpisodeIndex:
         """See `EpisodeIndex.count`."""
         request = CountRequest(exact=True, filter=Filter(must=[_owned(owner)]))
         return int(translated(lambda: self._shard.count(request)))
+
+    async def scan(self, *, after: EpisodeKey | None, limit: int) -> list[IndexedEpisode]:
+        """See `EpisodeIndex.scan`."""
+
+        async def read(start: UUID, count: int) -> list[tuple[UUID, dict[str, Any]]]:
+            await asyncio.sleep(0)  # searches go between the reads
+            points = scroll(self._shard, start=start, limit=count, payload=OWNER_FIELDS)
+            return [(point.id, point.payload) for point in points]
+
+        return await scan_episodes(read, after=after, limit=limit)
 
     def optimize(self) -> None:
         """Rebuild segments for faster searches. Blocks the process: 0.8 s for 50,000 points of 50 users."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+from uuid import UUID
 
 from qdrant_edge import (
     Distance,
@@ -19,6 +20,7 @@ from qdrant_edge import (
     IntegerIndexParams,
     KeywordIndexParams,
     Modifier,
+    ScrollRequest,
     UpdateOperation,
 )
 
@@ -91,6 +93,27 @@ def generation(folder: Path) -> str:
         known = secrets.token_hex(8)
         file.write_text(known, "ascii")
     return known
+
+
+def scroll(
+    shard: EdgeShard, *, start: UUID, limit: int, payload: bool | Sequence[str] = True, vectors: bool = False
+) -> list[Any]:
+    """Points from an id on, in the order of ids; fewer than `limit` only where there are no more.
+
+    Args:
+        shard: An open one.
+        start: The first id that may come.
+        limit: Points at most.
+        payload: All of it, or fields of it.
+        vectors: Whether they come too.
+
+    Raises:
+        StoreUnavailable: The engine failed.
+    """
+    chosen: Any = payload if isinstance(payload, bool) else list(payload)
+    request = ScrollRequest(offset=start, limit=limit, with_payload=chosen, with_vector=vectors)
+    points, _ = translated(lambda: shard.scroll(request))
+    return list(points)
 
 
 def translated(call: Callable[[], _T]) -> _T:

@@ -10,14 +10,21 @@ from uuid import UUID
 
 import numpy as np
 from qdrant_client import models
-from qdrant_edge import EdgeShard, Point, ScrollRequest, SparseVector, UpdateOperation
+from qdrant_edge import EdgeShard, Point, SparseVector, UpdateOperation
 
 from services.common.copying.model import CopyError, Key, Kind, Record
 from services.common.copying.postgres_values import vector_bytes, vector_values
 from services.episodic.config import EdgeSettings, QdrantSettings
 from services.episodic.model import Owner, TenantId, UserId
-from services.episodic.stores.edge_shard import generation, known_shards, open_shard, shard_folder, translated
-from services.episodic.stores.points import DENSE, LEXICAL
+from services.episodic.stores.edge_shard import (
+    generation,
+    known_shards,
+    open_shard,
+    shard_folder,
+    translated,
+)
+from services.episodic.stores.edge_shard import scroll as scroll_shard
+from services.episodic.stores.points import DENSE, LEXICAL, id_behind
 from services.episodic.stores.qdrant_collection import (
     QdrantCollection,
     collection_name,
@@ -25,8 +32,8 @@ from services.episodic.stores.qdrant_collection import (
     open_collection,
 )
 from services.episodic.stores.qdrant_connection import QdrantConnection
+from services.episodic.stores.qdrant_scroll import scroll
 
-_ID_MAX: Final = 2**128 - 1
 _FIELDS: Final = frozenset({"id", "vector", "term_ids", "term_weights", "payload"})
 
 
@@ -141,9 +148,7 @@ class EdgePointRecords:
         start = _start(after)
         if start is None:
             return []
-        request = ScrollRequest(offset=start, limit=limit, with_payload=True, with_vector=True)
-        points, _ = translated(lambda: self._shard.scroll(request))
-        return [_record_of(point) for point in points]
+        return [_record_of(point) for point in scroll_shard(self._shard, start=start, limit=limit, vectors=True)]
 
     async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
         """See `RecordStore.write`."""
@@ -231,14 +236,11 @@ class QdrantPointRecords:
 
     async def read(self, kind: Kind, *, after: Key | None, limit: int) -> list[Record]:  # noqa: ARG002
         """See `RecordStore.read`. The order is that of the ids, over all shards."""
-        found: list[Record] = []
-        while len(found) < limit and (start := _start((found[-1]["id"],) if found else after)) is not None:
-            asked = min(limit - len(found), self._collection.query_limit_max)
-            points = await self._scroll(start, asked)
-            found += [_record_of(point) for point in points]
-            if len(points) < asked:
-                break
-        return found
+        start = _start(after)
+        if start is None:
+            return []
+        points = await scroll(self._connection, self._collection, start=start, limit=limit, vectors=True)
+        return [_record_of(point) for point in points]
 
     async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
         """See `RecordStore.write`."""
@@ -253,20 +255,6 @@ class QdrantPointRecords:
 
     async def aclose(self) -> None:
         """The connection is the engine's."""
-
-    async def _scroll(self, start: UUID, limit: int) -> Sequence[models.Record]:
-        points, _ = await self._connection.write(
-            lambda client: client.scroll(
-                self._collection.name,
-                offset=str(start),
-                limit=limit,
-                with_payload=True,
-                with_vectors=True,
-                consistency=models.ReadConsistencyType.MAJORITY,
-                timeout=self._settings.write_timeout_seconds,
-            )
-        )
-        return points
 
     async def _upsert(self, points: list[models.PointStruct], shard: str | None) -> None:
         result = await self._connection.write(
@@ -291,10 +279,7 @@ def _kind(model: EmbeddingModel) -> Kind:
 
 def _start(after: Key | None) -> UUID | None:
     """The first id that may come; None behind the last one."""
-    if after is None:
-        return UUID(int=0)
-    number = UUID(after[0]).int
-    return UUID(int=number + 1) if number < _ID_MAX else None
+    return UUID(int=0) if after is None else id_behind(UUID(after[0]))
 
 
 def _record_of(point: Any) -> Record:

@@ -30,6 +30,7 @@ from services.episodic.store import (
     EpisodeColumns,
     EpisodeCursor,
     EpisodeFilter,
+    ExpectedEpisode,
     IndexState,
     PendingEpisode,
     StoreOutcome,
@@ -215,6 +216,28 @@ class PostgresEpisodeStore:
                 "SELECT * FROM episodic.index_states($1, $2, $3, $4)", model, tenant_id, user_id, limit
             )
         return [rows.index_state(row) for row in found]
+
+    async def expected_episodes(
+        self, model: str, places: Sequence[tuple[Owner, EpisodeKey]]
+    ) -> list[ExpectedEpisode | None]:
+        """See `EpisodeStore.expected_episodes`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                "SELECT * FROM episodic.expected_episodes($1, $2, $3, $4)",
+                model,
+                [str(owner.tenant_id) for owner, _ in places],
+                [str(owner.user_id) for owner, _ in places],
+                [rows.key_bytes(key) for _, key in places],
+            )
+        return rows.expected_episodes(found, count=len(places))
+
+    async def reset_listed(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[EpisodeId]:
+        """See `EpisodeStore.reset_listed`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                "SELECT * FROM episodic.reset_listed($1, $2, $3)", owner.tenant_id, owner.user_id, list(episode_ids)
+            )
+        return [EpisodeId(row[0]) for row in found]
 
     async def reset_episodes(
         self, owner: Owner, *, kept_model: str | None, after: EpisodeId | None, limit: int

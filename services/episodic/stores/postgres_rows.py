@@ -22,7 +22,7 @@ from services.episodic.model import (
     episode_text,
     traits,
 )
-from services.episodic.store import ColumnChanges, EpisodeColumns, IndexState, PendingEpisode
+from services.episodic.store import ColumnChanges, EpisodeColumns, ExpectedEpisode, IndexState, PendingEpisode
 
 if TYPE_CHECKING:
     from asyncpg import Record
@@ -106,6 +106,15 @@ def index_state(row: Record) -> IndexState:
     """The state of a row of `index_states`."""
     owner = Owner(TenantId(row["tenant_id"]), UserId(row["user_id"]))
     return IndexState(owner=owner, other_episodes=row["other_episodes"], piece_count=row["piece_count"])
+
+
+def expected_episodes(found: Sequence[Record], *, count: int) -> list[ExpectedEpisode | None]:
+    """What the rows of `expected_episodes` tell of so many places, numbered from 1."""
+    expected: list[ExpectedEpisode | None] = [None] * count
+    for row in found:
+        episode_id = EpisodeId(row["episode_id"])
+        expected[row["number"] - 1] = ExpectedEpisode(episode_id=episode_id, piece_count=row["piece_count"])
+    return expected
 
 
 def columns(rows: Sequence[Record]) -> EpisodeColumns:

@@ -7,7 +7,8 @@ import itertools
 import math
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+from uuid import UUID
 
 import structlog
 from qdrant_client import AsyncQdrantClient, models
@@ -15,8 +16,8 @@ from qdrant_client import AsyncQdrantClient, models
 from services.common.errors import StoreUnavailable
 from services.episodic.config import QdrantSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
-from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
-from services.episodic.stores.points import create_bm25
+from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.points import OWNER_FIELDS, create_bm25, scan_episodes
 from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection, restore_collection
 from services.episodic.stores.qdrant_connection import QdrantConnection, is_lost
 from services.episodic.stores.qdrant_points import (
@@ -29,6 +30,7 @@ from services.episodic.stores.qdrant_points import (
     point_of,
     visible_to,
 )
+from services.episodic.stores.qdrant_scroll import scroll
 
 _log = structlog.get_logger(__name__)
 
@@ -192,6 +194,15 @@ class QdrantEpisodeIndex:
                 )
             )
         return result.count
+
+    async def scan(self, *, after: EpisodeKey | None, limit: int) -> list[IndexedEpisode]:
+        """See `EpisodeIndex.scan`. Over all shards."""
+
+        async def read(start: UUID, count: int) -> list[tuple[UUID, dict[str, Any]]]:
+            points = await scroll(self._connection, self._collection, start=start, limit=count, payload=OWNER_FIELDS)
+            return [(UUID(str(point.id)), point.payload or {}) for point in points]
+
+        return await scan_episodes(read, after=after, limit=limit)
 
     async def aclose(self) -> None:
         """Close the connection; the server has everything. Closing twice is allowed."""
