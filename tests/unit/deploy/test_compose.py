@@ -44,7 +44,7 @@ def test_spec_8_2_every_service_is_watched_or_ends(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
-def test_services_are_limited_and_pinned(name: str) -> None:
+def test_spec_8_3_services_are_limited_and_pinned(name: str) -> None:
     service = SERVICES[name]
     assert {"cpus", "memory"} <= service["deploy"]["resources"]["limits"].keys()
     assert "no-new-privileges:true" in service["security_opt"]
@@ -56,7 +56,7 @@ def test_services_are_limited_and_pinned(name: str) -> None:
         assert service["cap_drop"] == ["ALL"]
 
 
-def test_services_wait_for_what_they_use() -> None:
+def test_spec_8_3_services_wait_for_what_they_use() -> None:
     for name, service in SERVICES.items():
         for other, how in service.get("depends_on", {}).items():
             expected = "service_completed_successfully" if other in ONE_SHOT else "service_healthy"
