@@ -28,7 +28,8 @@ class _Counts:
     orphans: int = 0  # episodes in the index that the store does not have, or has archived
     orphan_pieces: int = 0  # of them
     differing: int = 0  # active episodes with more or fewer pieces than became active
-    repaired: int = 0  # of both
+    removed: int = 0  # episodes whose pieces were taken out of the index
+    reset: int = 0  # episodes that became pending
 
 
 @dataclass(slots=True)
@@ -66,22 +67,21 @@ class IndexSweep:
         self._notify = notify
 
     async def run(self) -> int:
-        """Go through the index, and return how many episodes were removed from it or became pending.
+        """Go through the index, and return how often episodes were removed from it or became pending.
 
         Where the store or the index cannot be asked, nothing is removed; it waits and goes on where it was.
         """
         seen = await self._walk(removable=None)
         removable = self._removable(seen)
-        repaired = 0
         if seen.orphan_pieces > removable:
             _refuse(seen)
-        elif seen.orphans or seen.differing:
-            done = await self._walk(removable=removable)
-            repaired = done.repaired
-            _log.warning("the index was repaired", **asdict(done))
-        else:
+            return 0
+        if not seen.orphans and not seen.differing:
             _log.info("the index holds nothing that it should not", **asdict(seen))
-        return repaired
+            return 0
+        done = await self._walk(removable=removable)
+        _log.warning("the index was repaired", **asdict(done))
+        return done.removed + done.reset
 
     def _removable(self, seen: _Counts) -> int:
         """How many pieces may be removed from the index."""
@@ -103,7 +103,7 @@ class IndexSweep:
                     if counts.orphan_pieces + orphan_pieces > removable:
                         _refuse(counts)
                         return counts
-                    counts.repaired += await self._repair(found)
+                    await self._repair(found, counts)
             except MnemeError as error:
                 failures += 1
                 _log.warning("the index cannot be gone through", error=str(error), failures=failures)
@@ -131,16 +131,17 @@ class IndexSweep:
                     found.surplus.append(episode)
         return found
 
-    async def _repair(self, found: _Findings) -> int:
-        """Points go before rows are reset: what the indexer writes for these is not removed."""
+    async def _repair(self, found: _Findings, counts: _Counts) -> None:
+        """Points go before rows are reset: what the indexer writes for these is not removed.
+
+        Counts what is done at once. If the rest fails, it must still be known that owners have lost pieces.
+        """
         for owner, keys in _by_owner((episode.owner, episode.key) for episode in [*found.orphans, *found.surplus]):
             await self._index.remove(owner, keys)
-        reset = 0
+            counts.removed += len(keys)
         for owner, episode_ids in _by_owner(found.differing):
-            reset += len(await self._store.reset_listed(owner, episode_ids))
-        if reset:
+            counts.reset += len(await self._store.reset_listed(owner, episode_ids))
             self._notify()
-        return len(found.orphans) + reset
 
 
 def _by_owner(items: Iterable[tuple[Owner, _T]]) -> Iterable[tuple[Owner, list[_T]]]:

@@ -8,8 +8,9 @@ from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.episodic.store import EpisodeFilter, EpisodeStore
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+from tests.contract.episode_background import NOW, insert
 from tests.contract.episode_samples import GLOBAL, OWNER, new_episode
-from tests.contract.episode_store import NOW, EpisodeStoreContract, insert
+from tests.contract.episode_store import EpisodeStoreContract
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 

@@ -196,13 +196,14 @@ class QdrantEpisodeIndex:
         return result.count
 
     async def scan(self, *, after: EpisodeKey | None, limit: int) -> list[IndexedEpisode]:
-        """See `EpisodeIndex.scan`. Over all shards."""
+        """See `EpisodeIndex.scan`. Over all shards. A collection that is gone is made anew, as in `put`."""
 
         async def read(start: UUID, count: int) -> list[tuple[UUID, dict[str, Any]]]:
             points = await scroll(self._connection, self._collection, start=start, limit=count, payload=OWNER_FIELDS)
             return [(UUID(str(point.id)), point.payload or {}) for point in points]
 
-        return await scan_episodes(read, after=after, limit=limit)
+        async with self._restored_if_lost():
+            return await scan_episodes(read, after=after, limit=limit)
 
     async def aclose(self) -> None:
         """Close the connection; the server has everything. Closing twice is allowed."""

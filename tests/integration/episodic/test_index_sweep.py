@@ -10,12 +10,13 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
+from services.common.errors import StoreUnavailable
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.episodic.config import IndexerSettings, QdrantServer, QdrantSettings
 from services.episodic.indexer import EpisodeIndexer
-from services.episodic.model import EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId, UserId
+from services.episodic.model import EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId, UserId
 from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import EpisodeIndex, ExpectedEpisode, IndexedPiece
 from services.episodic.stores.edge import EdgeEpisodeIndex
@@ -195,7 +196,7 @@ async def test_spec_2_11_episodes_that_lack_pieces_or_have_old_ones_are_indexed_
     await world.put(new_episode(2), pieces=range(whole[new_episode(1).key]))  # hides it from a count of the owner
     assert await world.compare() == 0
 
-    assert await world.sweep() == 2
+    assert await world.sweep() == 3  # two are reset, and one of them had to be removed
 
     assert await world.status(3) is EpisodeStatus.ACTIVE
     assert await world.indexer.index_batch() == 2
@@ -252,6 +253,29 @@ async def test_spec_2_11_a_store_that_forgets_everything_meanwhile_empties_no_in
 
     assert any(log["log_level"] == "error" for log in logs)
     assert len(await world.indexed()) == 10
+
+
+class BreakingStore(PostgresEpisodeStore):
+    """Fails once, between what is removed from the index and what becomes pending."""
+
+    has_failed = False
+
+    async def reset_listed(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[EpisodeId]:
+        if not self.has_failed:
+            self.has_failed = True
+            raise StoreUnavailable("postgres", 1.0)
+        return await super().reset_listed(owner, episode_ids)
+
+
+async def test_spec_2_11_a_repair_that_breaks_off_halfway_is_known_to_need_a_comparison(world: World) -> None:
+    await world.remember_active(new_episode(1), new_episode(2))
+    await world.put(new_episode(1), pieces=range(3))
+    breaking = BreakingStore(world.pool, model=world.index.model)
+
+    assert await IndexSweep(breaking, world.index, QUICK).run() == 1
+
+    assert set(await world.indexed()) == {new_episode(2).key}
+    assert await world.compare() == 2
 
 
 async def test_spec_2_11_nothing_is_removed_while_the_store_cannot_be_asked(world: World) -> None:

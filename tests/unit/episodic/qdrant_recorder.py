@@ -110,6 +110,9 @@ class QdrantRecorder:
     def _Count(self, _request: Any) -> Any:
         return qdrant.CountResponse(result=qdrant.CountResult(count=0))
 
+    def _Scroll(self, _request: Any) -> Any:
+        return qdrant.ScrollResponse()
+
 
 @contextlib.asynccontextmanager
 async def serving(recorder: QdrantRecorder, credentials: grpc.ServerCredentials | None = None) -> AsyncIterator[int]:
@@ -134,7 +137,7 @@ async def serving(recorder: QdrantRecorder, credentials: grpc.ServerCredentials 
     points = type(
         "Points",
         (points_service_pb2_grpc.PointsServicer,),
-        handlers("Upsert", "Delete", "Count", "QueryBatch", "CreateFieldIndex"),
+        handlers("Upsert", "Delete", "Count", "Scroll", "QueryBatch", "CreateFieldIndex"),
     )
     registrations: tuple[tuple[Any, Any], ...] = (
         (qdrant_pb2_grpc.add_QdrantServicer_to_server, health()),

@@ -16,6 +16,7 @@ from qdrant_client import grpc as qdrant
 from services.common.errors import FailedPrecondition, StoreUnavailable
 from services.episodic.config import QdrantServer, QdrantSettings
 from services.episodic.model import Owner, UserId
+from services.episodic.stores.points import point_id
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
 from services.episodic.stores.qdrant_connection import address_of, create_qdrant_client
 from tests.contract.episode_index import key_of, piece, query
@@ -46,6 +47,7 @@ async def use_everything(index: QdrantEpisodeIndex) -> None:
     await index.score(query("apple"), dense=[key_of(1)], lexical=[key_of(1)])
     await index.remove(OWNER, [key_of(1)])
     await index.count(OWNER)
+    await index.scan(after=None, limit=10)
 
 
 def fields(condition: qdrant.Filter) -> set[str]:
@@ -110,6 +112,21 @@ async def test_spec_7_1_every_filter_names_the_owner_and_indexed_fields_alone() 
         named = [own.keyword] if own.HasField("keyword") else list(own.keywords.strings)
         assert named
         assert all(name.split("\x1e")[0] == OWNER.key for name in named)
+
+
+async def test_spec_2_11_a_scan_reads_a_majority_of_replicas_and_no_more_than_owners() -> None:
+    recorder = QdrantRecorder()
+    async with opened(recorder, shards=4) as index:
+        await index.scan(after=key_of(1), limit=10)
+
+    (sent,) = recorder.requests["Scroll"]
+    assert sent.offset.uuid == str(point_id(key_of(2), 0))
+    assert sent.limit == 10
+    assert sent.read_consistency.type == qdrant.ReadConsistencyType.Majority
+    assert list(sent.with_payload.include.fields) == ["tenant", "user"]
+    assert not sent.with_vectors.enable
+    assert not sent.shard_key_selector.shard_keys
+    assert not sent.filter.must
 
 
 async def test_spec_5_4_term_statistics_are_asked_for_the_owner_alone() -> None:
