@@ -101,7 +101,7 @@ class EngineProcess:
             for attempt in (number, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, attempt)
-                if self._wait_ended(timeout_seconds):
+                if self._wait_ended(pid, timeout_seconds):
                     break
             else:
                 raise EngineError(f"{self._folder.name}: process {pid} does not end")
@@ -110,9 +110,9 @@ class EngineProcess:
             self._child = None
         self._pid_file.unlink(missing_ok=True)
 
-    def _wait_ended(self, timeout_seconds: float) -> bool:
+    def _wait_ended(self, pid: int, timeout_seconds: float) -> bool:
         deadline = time.monotonic() + timeout_seconds
-        while self.pid is not None:
+        while self._child.poll() is None if self._child is not None else _exists(pid):
             if time.monotonic() > deadline:
                 return False
             time.sleep(_POLL_SECONDS)
@@ -148,6 +148,15 @@ def command_line(pid: int) -> list[str]:
     except (FileNotFoundError, ProcessLookupError):
         return []
     return [word.decode(errors="replace") for word in raw.split(b"\0") if word]
+
+
+def _exists(pid: int) -> bool:
+    """Whether there is such a process, be it without a command line because it is about to end; not its zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
 
 
 def processes_in(folder: Path, *, program: str) -> list[int]:
