@@ -225,7 +225,7 @@ class SearchEpisodesResponse(_message.Message):
     def __init__(self, hits: _Optional[_Iterable[_Union[ScoredEpisode, _Mapping]]] = ...) -> None: ...
 
 class SearchCandidatesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "lane_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "lane_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "with_statistics")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -234,6 +234,7 @@ class SearchCandidatesRequest(_message.Message):
     NEIGHBOUR_SEEDS_FIELD_NUMBER: _ClassVar[int]
     NEIGHBOUR_RADIUS_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
+    WITH_STATISTICS_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
@@ -242,10 +243,11 @@ class SearchCandidatesRequest(_message.Message):
     neighbour_seeds: int
     neighbour_radius: int
     include_episode_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., lane_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    with_statistics: bool
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., lane_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., with_statistics: _Optional[bool] = ...) -> None: ...
 
 class SearchCandidatesResponse(_message.Message):
-    __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "sessions", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "session_ids", "speakers", "degraded")
+    __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "sessions", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "session_ids", "speakers", "degraded", "access_counts", "last_access_times", "confidences", "decay_factors")
     EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
     DENSE_SCORES_FIELD_NUMBER: _ClassVar[int]
     LEXICAL_SCORES_FIELD_NUMBER: _ClassVar[int]
@@ -262,6 +264,10 @@ class SearchCandidatesResponse(_message.Message):
     SESSION_IDS_FIELD_NUMBER: _ClassVar[int]
     SPEAKERS_FIELD_NUMBER: _ClassVar[int]
     DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    ACCESS_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    LAST_ACCESS_TIMES_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCES_FIELD_NUMBER: _ClassVar[int]
+    DECAY_FACTORS_FIELD_NUMBER: _ClassVar[int]
     episode_ids: bytes
     dense_scores: _containers.RepeatedScalarFieldContainer[float]
     lexical_scores: _containers.RepeatedScalarFieldContainer[float]
@@ -278,7 +284,11 @@ class SearchCandidatesResponse(_message.Message):
     session_ids: _containers.RepeatedScalarFieldContainer[str]
     speakers: _containers.RepeatedScalarFieldContainer[str]
     degraded: bool
-    def __init__(self, episode_ids: _Optional[bytes] = ..., dense_scores: _Optional[_Iterable[float]] = ..., lexical_scores: _Optional[_Iterable[float]] = ..., dense_ranks: _Optional[_Iterable[int]] = ..., lexical_ranks: _Optional[_Iterable[int]] = ..., sessions: _Optional[_Iterable[int]] = ..., positions: _Optional[_Iterable[int]] = ..., speaker_indexes: _Optional[_Iterable[int]] = ..., times: _Optional[_Iterable[float]] = ..., lengths: _Optional[_Iterable[int]] = ..., traits: _Optional[_Iterable[int]] = ..., feedbacks: _Optional[_Iterable[int]] = ..., importances: _Optional[_Iterable[float]] = ..., session_ids: _Optional[_Iterable[str]] = ..., speakers: _Optional[_Iterable[str]] = ..., degraded: _Optional[bool] = ...) -> None: ...
+    access_counts: _containers.RepeatedScalarFieldContainer[int]
+    last_access_times: _containers.RepeatedScalarFieldContainer[float]
+    confidences: _containers.RepeatedScalarFieldContainer[float]
+    decay_factors: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, episode_ids: _Optional[bytes] = ..., dense_scores: _Optional[_Iterable[float]] = ..., lexical_scores: _Optional[_Iterable[float]] = ..., dense_ranks: _Optional[_Iterable[int]] = ..., lexical_ranks: _Optional[_Iterable[int]] = ..., sessions: _Optional[_Iterable[int]] = ..., positions: _Optional[_Iterable[int]] = ..., speaker_indexes: _Optional[_Iterable[int]] = ..., times: _Optional[_Iterable[float]] = ..., lengths: _Optional[_Iterable[int]] = ..., traits: _Optional[_Iterable[int]] = ..., feedbacks: _Optional[_Iterable[int]] = ..., importances: _Optional[_Iterable[float]] = ..., session_ids: _Optional[_Iterable[str]] = ..., speakers: _Optional[_Iterable[str]] = ..., degraded: _Optional[bool] = ..., access_counts: _Optional[_Iterable[int]] = ..., last_access_times: _Optional[_Iterable[float]] = ..., confidences: _Optional[_Iterable[float]] = ..., decay_factors: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class RecordFeedbackRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "episode_ids", "feedback")

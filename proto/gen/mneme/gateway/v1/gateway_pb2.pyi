@@ -39,6 +39,16 @@ class MemoryKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MEMORY_KIND_FACT: _ClassVar[MemoryKind]
     MEMORY_KIND_NOTE: _ClassVar[MemoryKind]
 
+class TaskType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TASK_TYPE_UNSPECIFIED: _ClassVar[TaskType]
+    TASK_TYPE_FACTUAL: _ClassVar[TaskType]
+    TASK_TYPE_RECOMMENDATION: _ClassVar[TaskType]
+    TASK_TYPE_CONVERSATIONAL: _ClassVar[TaskType]
+    TASK_TYPE_PROCEDURAL: _ClassVar[TaskType]
+    TASK_TYPE_DEBUGGING: _ClassVar[TaskType]
+    TASK_TYPE_GENERAL: _ClassVar[TaskType]
+
 class ContextSectionKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     CONTEXT_SECTION_KIND_UNSPECIFIED: _ClassVar[ContextSectionKind]
@@ -60,11 +70,33 @@ MEMORY_KIND_UNSPECIFIED: MemoryKind
 MEMORY_KIND_EPISODE: MemoryKind
 MEMORY_KIND_FACT: MemoryKind
 MEMORY_KIND_NOTE: MemoryKind
+TASK_TYPE_UNSPECIFIED: TaskType
+TASK_TYPE_FACTUAL: TaskType
+TASK_TYPE_RECOMMENDATION: TaskType
+TASK_TYPE_CONVERSATIONAL: TaskType
+TASK_TYPE_PROCEDURAL: TaskType
+TASK_TYPE_DEBUGGING: TaskType
+TASK_TYPE_GENERAL: TaskType
 CONTEXT_SECTION_KIND_UNSPECIFIED: ContextSectionKind
 CONTEXT_SECTION_KIND_RECENT_TURNS: ContextSectionKind
 CONTEXT_SECTION_KIND_FACTS: ContextSectionKind
 CONTEXT_SECTION_KIND_MEMORIES: ContextSectionKind
 CONTEXT_SECTION_KIND_NOTES: ContextSectionKind
+
+class Scoring(_message.Message):
+    __slots__ = ("profile", "weights")
+    class WeightsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    WEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    profile: str
+    weights: _containers.ScalarMap[str, float]
+    def __init__(self, profile: _Optional[str] = ..., weights: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class RememberRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "conversation_id", "turns", "scope")
@@ -147,7 +179,7 @@ class RefusedItem(_message.Message):
     def __init__(self, index: _Optional[int] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
 
 class RecallRequest(_message.Message):
-    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers")
+    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -156,6 +188,8 @@ class RecallRequest(_message.Message):
     CONSISTENCY_TOKEN_FIELD_NUMBER: _ClassVar[int]
     AS_OF_TIME_FIELD_NUMBER: _ClassVar[int]
     TIERS_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
+    SCORING_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     limit: int
@@ -164,7 +198,9 @@ class RecallRequest(_message.Message):
     consistency_token: str
     as_of_time: _timestamp_pb2.Timestamp
     tiers: _containers.RepeatedScalarFieldContainer[Tier]
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[Tier, str]]] = ...) -> None: ...
+    task_type: TaskType
+    scoring: Scoring
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
     __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent")
@@ -273,14 +309,22 @@ class TierReport(_message.Message):
     def __init__(self, tier: _Optional[_Union[Tier, str]] = ..., state: _Optional[_Union[TierState, str]] = ..., reason: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., candidate_count: _Optional[int] = ...) -> None: ...
 
 class QueryReading(_message.Message):
-    __slots__ = ("embedded_query", "speakers", "time_ranges")
+    __slots__ = ("embedded_query", "speakers", "time_ranges", "task_type", "task_type_confidence", "is_task_type_given", "rewritten_query")
     EMBEDDED_QUERY_FIELD_NUMBER: _ClassVar[int]
     SPEAKERS_FIELD_NUMBER: _ClassVar[int]
     TIME_RANGES_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    IS_TASK_TYPE_GIVEN_FIELD_NUMBER: _ClassVar[int]
+    REWRITTEN_QUERY_FIELD_NUMBER: _ClassVar[int]
     embedded_query: str
     speakers: _containers.RepeatedScalarFieldContainer[str]
     time_ranges: _containers.RepeatedCompositeFieldContainer[TimeRange]
-    def __init__(self, embedded_query: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., time_ranges: _Optional[_Iterable[_Union[TimeRange, _Mapping]]] = ...) -> None: ...
+    task_type: TaskType
+    task_type_confidence: float
+    is_task_type_given: bool
+    rewritten_query: str
+    def __init__(self, embedded_query: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., time_ranges: _Optional[_Iterable[_Union[TimeRange, _Mapping]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., task_type_confidence: _Optional[float] = ..., is_task_type_given: _Optional[bool] = ..., rewritten_query: _Optional[str] = ...) -> None: ...
 
 class TimeRange(_message.Message):
     __slots__ = ("start_time", "end_time")
@@ -299,7 +343,7 @@ class StageTiming(_message.Message):
     def __init__(self, stage: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class BuildContextRequest(_message.Message):
-    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time")
+    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "task_type", "scoring")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     TOKEN_BUDGET_FIELD_NUMBER: _ClassVar[int]
@@ -307,6 +351,8 @@ class BuildContextRequest(_message.Message):
     CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     CONSISTENCY_TOKEN_FIELD_NUMBER: _ClassVar[int]
     AS_OF_TIME_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
+    SCORING_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     token_budget: int
@@ -314,7 +360,9 @@ class BuildContextRequest(_message.Message):
     conversation_id: str
     consistency_token: str
     as_of_time: _timestamp_pb2.Timestamp
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    task_type: TaskType
+    scoring: Scoring
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ...) -> None: ...
 
 class BuildContextResponse(_message.Message):
     __slots__ = ("text", "token_count", "sections", "tiers", "degraded")
