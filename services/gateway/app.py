@@ -134,7 +134,7 @@ async def open_gateway(
                 speakers=SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds),
                 embedder=resources.embedder,
                 coarse=CoarseSearch(upstream, sessions, chosen.recall),
-                fusion=Fusion(chosen.evidence, chosen.lanes),
+                fusion=Fusion(chosen.evidence, chosen.lanes, chosen.profiles),
                 fetch=Fetch(upstream),
                 access=access,
             ),

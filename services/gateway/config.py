@@ -12,6 +12,7 @@ from services.gateway.journal.stores.postgres import PostgresJournalSettings
 from services.gateway.recall.evidence import EvidenceWeights
 from services.gateway.recall.fusion import LaneWeights
 from services.gateway.recall.model import RecallSettings
+from services.gateway.recall.profiles import ProfileSettings
 from services.gateway.remembering import RememberSettings
 from services.gateway.requests import RequestLimits
 from services.gateway.sessions import SessionSettings
@@ -40,6 +41,7 @@ class GatewaySettings:
     recall: RecallSettings = field(default_factory=RecallSettings)
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
     lanes: LaneWeights = field(default_factory=LaneWeights)
+    profiles: ProfileSettings = field(default_factory=ProfileSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     deadline_seconds: Seconds = 10.0  # for a call whose deadline is not known
     tells_other_gateways: bool = True  # by NOTIFY; a gateway that is alone needs not

@@ -104,7 +104,7 @@ class CoarseSearch:
         timeout_seconds: float,
     ) -> _Answer:
         if tier not in query.tiers:
-            return _Answer(TierReport(tier, TierState.SKIPPED, "not asked for"))
+            return _Answer(TierReport(tier, TierState.SKIPPED, query.skip_reason))
         if tier is Tier.SESSION and not query.conversation_id:
             return _Answer(TierReport(tier, TierState.SKIPPED, "no running conversation was named"))
         started = time.perf_counter()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
 import numpy as np
 
 from services.common.settings_types import Amount
+from services.gateway.recall.choices import ScoringChoice
 from services.gateway.recall.evidence import EvidenceWeights, score_evidence
 from services.gateway.recall.model import (
     CoarseResult,
@@ -19,6 +21,7 @@ from services.gateway.recall.model import (
     RankedEpisode,
     episode_id_text,
 )
+from services.gateway.recall.profiles import Parts, Profiles, ProfileSettings
 from services.gateway.recall.question import QuestionEvidence
 
 
@@ -39,16 +42,35 @@ class _DerivedLane:
     ranks: dict[int, LaneRank]  # by candidate
 
 
+class EvidenceScorer:
+    """Scores candidates by evidence; a `Scorer`."""
+
+    def __init__(self, weights: EvidenceWeights) -> None:
+        """Weighs the parts by `weights`."""
+        self._weights = weights
+
+    def __call__(self, columns: EpisodeColumns, question: QuestionEvidence) -> tuple[FloatColumn, Parts]:
+        """See `score_evidence`."""
+        return score_evidence(columns, question, self._weights)
+
+
 class Fusion:
     """Ranks the candidates."""
 
-    def __init__(self, evidence: EvidenceWeights, lanes: LaneWeights) -> None:
-        """Weighs turns by `evidence`, and facts and notes by `lanes`."""
-        self._evidence = evidence
+    def __init__(self, evidence: EvidenceWeights, lanes: LaneWeights, profiles: ProfileSettings | None = None) -> None:
+        """Weighs turns by `evidence` or by what a request chooses of `profiles`, and facts and notes by `lanes`."""
+        self._profiles = Profiles(EvidenceScorer(evidence), profiles)
         self._lanes = lanes
 
     def __call__(
-        self, coarse: CoarseResult, question: QuestionEvidence, names: Sequence[str], *, limit: int
+        self,
+        coarse: CoarseResult,
+        question: QuestionEvidence,
+        names: Sequence[str],
+        *,
+        limit: int,
+        now: datetime,
+        scoring: ScoringChoice | None = None,
     ) -> list[RankedEpisode]:
         """Returns the best candidates, best first, ties by id.
 
@@ -57,18 +79,21 @@ class Fusion:
             question: What was read from the question.
             names: The speakers that the question was read with.
             limit: At most this many.
+            now: What ages are counted up to.
+            scoring: How turns are ranked; the configured profile where None.
         """
         columns = coarse.episodes
         if columns is None or not len(columns):
             return []
         place = {episode_id: index for index, episode_id in enumerate(columns.ids)}
+        choice = scoring or ScoringChoice()
+        fact_weight, note_weight = self._profiles.lane_weights(choice, fact=self._lanes.fact, note=self._lanes.note)
         facts = _derived_lane(
-            "facts", self._lanes.fact, place, [(hit.fact.derived_from, hit.similarity) for hit in coarse.facts]
+            "facts", fact_weight, place, [(hit.fact.derived_from, hit.similarity) for hit in coarse.facts]
         )
-        notes = _derived_lane(
-            "notes", self._lanes.note, place, [(hit.note.derived_from, hit.score) for hit in coarse.notes]
-        )
-        scores, parts = score_evidence(_with_named_speakers(columns, names), question, self._evidence)
+        notes = _derived_lane("notes", note_weight, place, [(hit.note.derived_from, hit.score) for hit in coarse.notes])
+        scorer = self._profiles.scorer(choice, now=now)
+        scores, parts = scorer(_with_named_speakers(columns, names), question)
         scores = scores + facts.part + notes.part
         parts = {**parts, facts.name: facts.part, notes.name: notes.part}
         values = scores.tolist()

@@ -18,6 +18,7 @@ from mneme.session.v1 import session_pb2
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Amount, Count, CountOrNone, PositiveShare
 from services.gateway.journal.model import SequenceSpan, Tier
+from services.gateway.recall.choices import ScoringChoice, TaskType
 
 FloatColumn = npt.NDArray[np.float32]
 IntColumn = npt.NDArray[np.int32]
@@ -45,6 +46,11 @@ class RecallQuery:
     conversation_id: str = ""  # the running one; empty for none
     tiers: tuple[Tier, ...] = RECALL_TIERS
     written: SequenceSpan | None = None  # what must be visible first
+    are_tiers_given: bool = False  # the caller named them, so that no loadout takes any away
+    task_type: TaskType | None = None  # None: classified
+    skip_reason: str = "not asked for"  # of the tiers that are not among `tiers`
+    favoured: tuple[Tier, ...] = ()  # tiers that the task type lets give more
+    scoring: ScoringChoice = field(default_factory=ScoringChoice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,28 @@ class TierReport:
     duration_seconds: float = 0.0
     candidate_count: int = 0
     is_partial: bool = False  # it answered with less than it should have
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What the store knows of the candidates' use: value i of every column belongs to candidate i."""
+
+    access_count: npt.NDArray[np.int64]
+    last_access_time: npt.NDArray[np.float64]  # seconds since the epoch; 0 if never
+    confidence: FloatColumn  # in [0, 1]; -1 where it is not known
+    decay: FloatColumn  # hyperbolic, in (0, 1]
+
+    @classmethod
+    def from_response(cls, response: episodic_pb2.SearchCandidatesResponse) -> Statistics | None:
+        """Columns of a response of the episodic tier; None where it tells no statistics."""
+        if not response.access_counts:
+            return None
+        return cls(
+            access_count=np.array(response.access_counts, dtype=np.int64),
+            last_access_time=np.array(response.last_access_times, dtype=np.float64),
+            confidence=np.array(response.confidences, dtype=np.float32),
+            decay=np.array(response.decay_factors, dtype=np.float32),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +107,7 @@ class EpisodeColumns:
     session_ids: tuple[str, ...]
     speakers: tuple[str, ...]
     is_incomplete: bool = False  # the index lacked some of the user's turns, or could not be asked
+    statistics: Statistics | None = None  # where they were asked for
 
     def __len__(self) -> int:
         """The number of candidates."""
@@ -105,6 +134,7 @@ class EpisodeColumns:
             session_ids=tuple(response.session_ids),
             speakers=tuple(response.speakers),
             is_incomplete=response.degraded,
+            statistics=Statistics.from_response(response),
         )
 
 
@@ -167,6 +197,10 @@ class Reading:
     embedded_query: str
     speakers: tuple[str, ...]
     time_ranges: tuple[tuple[datetime, datetime], ...]
+    task_type: TaskType = TaskType.GENERAL
+    task_type_confidence: float = 0.0  # in [0, 1]; 1 where it was given
+    is_task_type_given: bool = False
+    rewritten_query: str = ""  # empty where nothing was rewritten
 
 
 @dataclass(frozen=True, slots=True)

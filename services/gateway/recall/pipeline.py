@@ -90,7 +90,9 @@ class RecallPipeline:
         with clock.stage("quarantine"):
             coarse = quarantine(coarse, query.scope)
         with clock.stage("fusion"):
-            ranked = self._stages.fusion(coarse, question, names, limit=query.limit)
+            ranked = self._stages.fusion(
+                coarse, question, names, limit=query.limit, now=query.as_of, scoring=query.scoring
+            )
         with clock.stage("fetch"):
             memories, reports = await self._fetch(principal, query, ranked, coarse, clock)
         with clock.stage("assemble"):

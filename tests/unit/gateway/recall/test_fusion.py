@@ -18,7 +18,7 @@ FUSION = Fusion(EvidenceWeights(), LaneWeights(fact=0.5, note=0.3))
 
 
 def fuse(coarse: CoarseResult, text: str = "what happened", *names: str, limit: int = 10) -> list[RankedEpisode]:
-    return FUSION(coarse, read_question(text, names, NOON), names, limit=limit)
+    return FUSION(coarse, read_question(text, names, NOON), names, limit=limit, now=NOON)
 
 
 def columns(*numbers: int, dense: list[float] | None = None, lexical: list[float] | None = None) -> EpisodeColumns:

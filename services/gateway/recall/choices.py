@@ -1,0 +1,49 @@
+"""What a caller may choose about a recall beside its question: the task it is for, and how turns are ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+
+class TaskType(IntEnum):
+    """What an answer is wanted for; the numbers are those of the wire format."""
+
+    FACTUAL = 1
+    """A fact is looked up."""
+    RECOMMENDATION = 2
+    """Something shall be recommended."""
+    CONVERSATIONAL = 3
+    """A conversation goes on, or is asked about."""
+    PROCEDURAL = 4
+    """Something shall be done the way it is done."""
+    DEBUGGING = 5
+    """A fault shall be found."""
+    GENERAL = 6
+    """Anything."""
+
+
+class Profile(StrEnum):
+    """The scoring profiles by the names that callers give."""
+
+    EVIDENCE = "evidence"
+    """Fitted on benchmarks of recall."""
+    LIGHT = "light"
+    """The same without token vectors."""
+    BALANCED = "balanced"
+    """Similarity, recency, importance and use, times confidence."""
+    ASSISTANT = "assistant"
+    """Relevance, recency of use, importance that fades, and a bonus for use."""
+    NARRATIVE = "narrative"
+    """Similarity, importance and recency."""
+    INTERACTION = "interaction"
+    """Similarity times decay times feedback."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringChoice:
+    """What a request says about ranking."""
+
+    profile: Profile | None = None  # None: the configured one
+    weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile

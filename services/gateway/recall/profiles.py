@@ -1,0 +1,167 @@
+"""Scoring profiles: how candidate turns are ranked. Each is a sum of named parts, so that an answer can say why.
+
+`evidence` is fitted to find what answers a question. The others are formulas of use: how like the question, how
+recent, how important, how often used. docs/scoring.md has them with their weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+
+from services.common.settings_types import Amount
+from services.gateway.recall.choices import Profile, ScoringChoice
+from services.gateway.recall.formulas import (
+    DecaySettings,
+    Formula,
+    FormulaScorer,
+    assistant,
+    balanced,
+    interaction,
+    narrative,
+)
+from services.gateway.recall.model import EpisodeColumns, FloatColumn
+from services.gateway.recall.question import QuestionEvidence
+
+Parts: TypeAlias = Mapping[str, FloatColumn]
+
+
+class Scorer(Protocol):
+    """Scores n candidates."""
+
+    def __call__(self, columns: EpisodeColumns, question: QuestionEvidence) -> tuple[FloatColumn, Parts]:
+        """Returns the scores, float32 `[n]`, higher is better, and by name the parts that they are the sums of."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BalancedWeights:
+    """(similarity + recency + importance + access, each by its weight) x confidence."""
+
+    similarity: Amount = 0.4  # of the cosine similarity to the question
+    recency: Amount = 0.2  # of the age since it happened
+    importance: Amount = 0.2  # of the importance that linear decay leaves
+    access: Amount = 0.2  # of 0.7 ln(uses + 1) / 5 + 0.3 exp(-0.05 hours since the last use)
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantWeights:
+    """similarity + recency + importance, each by its weight, + a bonus for use."""
+
+    similarity: Amount = 0.3  # of the cosine similarity to the question
+    recency: Amount = 0.3  # of the time since the last use, or since it happened where it was never used
+    importance: Amount = 0.4  # of the importance that exponential decay leaves
+    access: Amount = 1.0  # of the bonus min(uses / 10, 0.2)
+
+
+@dataclass(frozen=True, slots=True)
+class NarrativeWeights:
+    """similarity + importance + recency, each by its weight."""
+
+    similarity: Amount = 0.5  # of the cosine similarity to the question
+    importance: Amount = 0.3  # of the importance that exponential decay leaves, slower the more important it is
+    recency: Amount = 0.2  # of the age since it happened
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionWeights:
+    """similarity x decay x feedback factor."""
+
+    feedback_good: Amount = 1.2  # factor of turns whose feedback was good
+    feedback_bad: Amount = 0.5  # factor of those whose feedback was bad
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSettings:
+    """Which profile ranks where a request names none, and the weights of the formulas."""
+
+    default: Profile = Profile.EVIDENCE  # the profile of requests that name none
+    balanced: BalancedWeights = field(default_factory=BalancedWeights)
+    assistant: AssistantWeights = field(default_factory=AssistantWeights)
+    narrative: NarrativeWeights = field(default_factory=NarrativeWeights)
+    interaction: InteractionWeights = field(default_factory=InteractionWeights)
+    decay: DecaySettings = field(default_factory=DecaySettings)
+
+
+EVIDENCE_PARTS: Final = (
+    "dense",
+    "lexical",
+    "neighbours",
+    "answers",
+    "session",
+    "speaker",
+    "role",
+    "time",
+    "kind",
+    "length",
+)
+"""Parts of the evidence scorer; a weight multiplies its part, 1 leaves it as it is."""
+
+_LANES: Final = ("facts", "notes")
+_FITTED: Final = frozenset({Profile.EVIDENCE, Profile.LIGHT})
+_FORMULAS: Final[Mapping[Profile, Formula]] = {
+    Profile.BALANCED: balanced,
+    Profile.ASSISTANT: assistant,
+    Profile.NARRATIVE: narrative,
+    Profile.INTERACTION: interaction,
+}
+_WITHOUT_STATISTICS: Final = _FITTED | {Profile.NARRATIVE}
+
+
+def weight_names(profile: Profile) -> tuple[str, ...]:
+    """Names of the weights that a request may send with a profile.
+
+    `facts` and `notes` belong to every profile: what these add to the turns that they come from.
+    """
+    own = EVIDENCE_PARTS if profile in _FITTED else tuple(_defaults(ProfileSettings(), profile))
+    return (*own, *_LANES)
+
+
+class Profiles:
+    """Makes the scorer that a request chooses."""
+
+    def __init__(self, evidence: Scorer, settings: ProfileSettings | None = None) -> None:
+        """Ranks by `evidence` where that profile is chosen, and by the settings' formulas otherwise."""
+        self._evidence = evidence
+        self._settings = settings or ProfileSettings()
+
+    def scorer(self, choice: ScoringChoice, *, now: datetime) -> Scorer:
+        """The scorer of a request; ages are counted up to `now`."""
+        profile = choice.profile or self._settings.default
+        own = {name: value for name, value in choice.weights.items() if name not in _LANES}
+        if profile in _FITTED:
+            return _Weighted(self._evidence, own) if own else self._evidence
+        weights = {**_defaults(self._settings, profile), **own}
+        return FormulaScorer(_FORMULAS[profile], weights, self._settings.decay, now=now)
+
+    def lane_weights(self, choice: ScoringChoice, *, fact: float, note: float) -> tuple[float, float]:
+        """What facts and notes weigh: these weights with the fitted profiles, nothing in a formula by default."""
+        is_fitted = (choice.profile or self._settings.default) in _FITTED
+        facts, notes = (fact, note) if is_fitted else (0.0, 0.0)
+        return choice.weights.get("facts", facts), choice.weights.get("notes", notes)
+
+
+def needs_statistics(choice: ScoringChoice, settings: ProfileSettings) -> bool:
+    """Whether the profile looks at uses, confidence or the tier's decay, which the store must be asked for."""
+    return (choice.profile or settings.default) not in _WITHOUT_STATISTICS
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighted:
+    """A scorer whose parts are multiplied."""
+
+    scorer: Scorer
+    weights: Mapping[str, float]
+
+    def __call__(self, columns: EpisodeColumns, question: QuestionEvidence) -> tuple[FloatColumn, Parts]:
+        scores, parts = self.scorer(columns, question)
+        weighted = {name: (part * self.weights.get(name, 1.0)).astype(np.float32) for name, part in parts.items()}
+        return sum(weighted.values(), start=np.zeros_like(scores)), weighted
+
+
+def _defaults(settings: ProfileSettings, profile: Profile) -> dict[str, float]:
+    return asdict(getattr(settings, profile.value))
