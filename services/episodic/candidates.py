@@ -14,7 +14,15 @@ from services.common.errors import StoreUnavailable
 from services.episodic.config import SnapshotSettings
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, neighbour_keys
 from services.episodic.snapshots import SnapshotCache
-from services.episodic.store import EpisodeColumns, EpisodeIndex, EpisodeStore, IndexQuery, LaneHits, Vector
+from services.episodic.store import (
+    EpisodeColumns,
+    EpisodeIndex,
+    EpisodeStore,
+    EpisodeUse,
+    IndexQuery,
+    LaneHits,
+    Vector,
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -34,6 +42,15 @@ class CandidateQuery:
     neighbour_seeds: int  # hits whose neighbours are added
     neighbour_radius: int  # turns before and after
     include: Sequence[EpisodeId] = ()  # scored whether or not a lane finds them
+    with_statistics: bool = False  # also read how they were used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """What the store knows of the candidates' use; entry i of each list belongs to candidate i."""
+
+    uses: list[EpisodeUse]
+    decay_factors: list[float]  # in (0, 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +63,7 @@ class Candidates:
     dense_ranks: list[int]  # from 1, 0 if the lane did not return it
     lexical_ranks: list[int]
     degraded: bool = False  # the index could not be asked, or lacks episodes that are searchable
+    statistics: Statistics | None = None  # where they were asked for
 
 
 class CandidateSearch:

@@ -168,6 +168,7 @@ def candidate_query(request: pb.SearchCandidatesRequest, *, tenant_id: str, rule
         include=_bounded_ids(
             request.include_episode_ids, field_path="include_episode_ids", count_max=limits.include_max
         ),
+        with_statistics=request.with_statistics,
     )
 
 

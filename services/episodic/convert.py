@@ -10,7 +10,7 @@ from services.common.convert import attachments_to_proto, scope_to_proto, timest
 from services.common.errors import MnemeError, Reason
 from services.common.paging import PageTokens, fitting
 from services.common.scope import Scope
-from services.episodic.candidates import Candidates
+from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
 from services.episodic.model import Episode, EpisodeStatus
 from services.episodic.service import EpisodePage, PlaceTaken, ScoredEpisode, StoreResult
@@ -102,7 +102,7 @@ def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
     columns = found.columns
     session_numbers = {name: i for i, name in enumerate(dict.fromkeys(columns.session_ids))}
     speaker_numbers = {name: i for i, name in enumerate(dict.fromkeys(columns.speakers))}
-    return pb.SearchCandidatesResponse(
+    response = pb.SearchCandidatesResponse(
         episode_ids=b"".join(columns.episode_ids),
         dense_scores=found.dense_scores,
         lexical_scores=found.lexical_scores,
@@ -120,6 +120,16 @@ def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
         speakers=list(speaker_numbers),
         degraded=found.degraded,
     )
+    if found.statistics is not None:
+        _add_statistics(response, found.statistics)
+    return response
+
+
+def _add_statistics(response: pb.SearchCandidatesResponse, found: Statistics) -> None:
+    response.access_counts.extend(use.access_count for use in found.uses)
+    response.last_access_times.extend(use.last_access_time or 0.0 for use in found.uses)
+    response.confidences.extend(-1.0 if use.confidence is None else use.confidence for use in found.uses)
+    response.decay_factors.extend(found.decay_factors)
 
 
 def _status_name(status: EpisodeStatus) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from services.common.clock import Clock
+from services.common.decay import SECONDS_PER_DAY, hyperbolic
 from services.common.embedding.embedder import Embedder
 from services.common.errors import MnemeError, NotFound
 from services.episodic.access import AccessRecorder
-from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch
+from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch, Statistics
 from services.episodic.config import EpisodicSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import (
@@ -27,6 +28,7 @@ from services.episodic.store import (
     EpisodeFilter,
     EpisodeIndex,
     EpisodeStore,
+    EpisodeUse,
     IndexQuery,
     Vector,
 )
@@ -212,7 +214,8 @@ class EpisodeService:
 
     async def search_candidates(self, query: CandidateQuery) -> Candidates:
         """Coarse evidence for a retrieval pipeline; see `CandidateSearch.search`."""
-        return await self._candidates.search(query)
+        found = await self._candidates.search(query)
+        return replace(found, statistics=await self._statistics(query.owner, found)) if query.with_statistics else found
 
     async def record_feedback(
         self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, request_id: str
@@ -234,6 +237,16 @@ class EpisodeService:
         """How far the episode has decayed by now, in (0, 1]."""
         scale_days = self._settings.scoring.decay_scale_days
         return decay_factor(episode.content.time, now=self._clock.now(), scale_days=scale_days)
+
+    async def _statistics(self, owner: Owner, found: Candidates) -> Statistics:
+        """The use of candidates; one that was removed meanwhile was never used."""
+        uses = await self._store.uses(owner, found.columns.keys)
+        now, scale_days = self._clock.now().timestamp(), self._settings.scoring.decay_scale_days
+        ages = [(now - time) / SECONDS_PER_DAY for time in found.columns.times]
+        return Statistics(
+            uses=[uses.get(key, EpisodeUse(0, None, None)) for key in found.columns.keys],
+            decay_factors=hyperbolic(ages, scale_days=scale_days).tolist(),
+        )
 
     def _feedback_factor(self, feedback: int) -> float:
         scoring = self._settings.scoring

@@ -121,6 +121,15 @@ class ExpectedEpisode:
     piece_count: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class EpisodeUse:
+    """How an episode was used, and how far it can be trusted."""
+
+    access_count: int
+    last_access_time: float | None  # seconds since the Unix epoch; None if never
+    confidence: float | None  # in [0, 1], where known
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessCount:
     """Uses of one episode since the last time they were written."""
@@ -219,6 +228,10 @@ class EpisodeStore(Protocol):
         Raises:
             InvalidArgument: The request id was used for another request (REQUEST_ID_REUSED).
         """
+        ...
+
+    async def uses(self, owner: Owner, keys: Sequence[EpisodeKey]) -> dict[EpisodeKey, EpisodeUse]:
+        """The use of the owner's episodes at these places, whatever their status; missing where there is none."""
         ...
 
     async def add_accesses(self, accesses: Sequence[AccessCount]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from services.common.errors import InvalidArgument, Reason
 from services.common.turns import Attachment, MessageRole
 from services.episodic.model import EpisodeStatus, Owner, TenantId, UserId, neighbour_keys
-from services.episodic.store import AccessCount, EpisodeCursor, EpisodeFilter, EpisodeStore
+from services.episodic.store import AccessCount, EpisodeCursor, EpisodeFilter, EpisodeStore, EpisodeUse
 from tests.contract.episode_background import NOW, EpisodeBackgroundContract, activate, insert
 from tests.contract.episode_samples import (
     GLOBAL,
@@ -169,6 +169,18 @@ class EpisodeStoreContract(EpisodeBackgroundContract):
         assert (columns.feedbacks, columns.importances) == ([0], [0.5])
         by_id = await store.columns_of(OWNER, [episode.episode_id, episode_id(99)], scope_keys=GLOBAL)
         assert by_id == columns
+
+    async def test_spec_5_6_uses_tell_accesses_and_confidence(self, store: EpisodeStore) -> None:
+        used, unused = new_episode(1, confidence=0.25), new_episode(2)
+        await insert(store, used, unused)
+        await activate(store)
+        await store.add_accesses([AccessCount(owner=OWNER, episode_id=episode_id(1), count=3, last_time=NOW)])
+
+        uses = await store.uses(OWNER, [used.key, unused.key, new_episode(3).key])
+
+        assert uses == {used.key: EpisodeUse(3, NOW.timestamp(), 0.25), unused.key: EpisodeUse(0, None, None)}
+        assert await store.uses(SAME_NAME_ELSEWHERE, [used.key]) == {}
+        assert await store.uses(OWNER, []) == {}
 
     async def test_spec_5_3_columns_hold_visible_scopes_only(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1), new_episode(2, scope_key="2\x1fp"))

@@ -30,6 +30,7 @@ from services.episodic.store import (
     EpisodeColumns,
     EpisodeCursor,
     EpisodeFilter,
+    EpisodeUse,
     ExpectedEpisode,
     IndexState,
     PendingEpisode,
@@ -147,6 +148,14 @@ class PostgresEpisodeStore:
                 sql.COLUMNS_OF, owner.tenant_id, owner.user_id, list(scope_keys), list(episode_ids)
             )
         return rows.columns(found)
+
+    async def uses(self, owner: Owner, keys: Sequence[EpisodeKey]) -> dict[EpisodeKey, EpisodeUse]:
+        """See `EpisodeStore.uses`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                sql.USES, owner.tenant_id, owner.user_id, [rows.key_bytes(key) for key in keys]
+            )
+        return dict(map(rows.use, found))
 
     async def matching_columns(
         self, owner: Owner, query: str, *, scope_keys: Sequence[str], limit: int

@@ -22,7 +22,14 @@ from services.episodic.model import (
     episode_text,
     traits,
 )
-from services.episodic.store import ColumnChanges, EpisodeColumns, ExpectedEpisode, IndexState, PendingEpisode
+from services.episodic.store import (
+    ColumnChanges,
+    EpisodeColumns,
+    EpisodeUse,
+    ExpectedEpisode,
+    IndexState,
+    PendingEpisode,
+)
 
 if TYPE_CHECKING:
     from asyncpg import Record
@@ -121,6 +128,11 @@ def columns(rows: Sequence[Record]) -> EpisodeColumns:
     """Rows turned into columns. Rows may have further fields behind those of the columns."""
     found = EpisodeColumns.of_rows(rows)
     return replace(found, keys=[_key(row["episode_key"]) for row in rows])
+
+
+def use(row: Record) -> tuple[EpisodeKey, EpisodeUse]:
+    """The place and the use that a row of `postgres_sql.USES` tells."""
+    return _key(row["episode_key"]), EpisodeUse(row["access_count"], row["last_access_seconds"], row["confidence"])
 
 
 def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges:

@@ -81,6 +81,11 @@ COLUMNS_AT: Final = _read(_COLUMN_FIELDS, f"e.episode_key = ANY($4::bytea[]) AND
 
 COLUMNS_OF: Final = _read(_COLUMN_FIELDS, f"e.episode_id = ANY($4::uuid[]) AND {_VISIBLE}")
 
+USES: Final = _read(
+    "e.episode_key, e.access_count, date_part('epoch', e.last_access_time) AS last_access_seconds, e.confidence",
+    "e.episode_key = ANY($3::bytea[])",
+)
+
 _INDEXING_AGAIN: Final = """
     EXISTS (
         SELECT 1 FROM episodic.episodes AS p

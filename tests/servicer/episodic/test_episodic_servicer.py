@@ -1,6 +1,7 @@
 """The tier over a real gRPC server: what callers see."""
 
 import math
+import uuid
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import timestamp
-from tests.servicer.episodic.calls import candidates, new, store, uid, vector
+from tests.servicer.episodic.calls import candidates, candidates_request, new, store, uid, vector
 from tests.servicer.episodic.conftest import Client
 from tests.support.clock import START
 
@@ -266,3 +267,20 @@ async def test_a_page_of_long_episodes_ends_before_it_is_too_large_for_an_answer
     assert {e.episode_id: e.query for page in (first, second) for e in page.episodes} == texts
     assert len(second.episodes) > 0
     assert not second.next_page_token
+
+
+async def test_spec_5_6_statistics_of_candidates_come_when_asked_for(client: Client) -> None:
+    await store(client, new(1, "harbour ships", time=timestamp(START), confidence=0.25), new(2, "harbour boats"))
+    await client.call("RecordAccess", pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1)]))
+    await client.tier.episodes._accesses.flush()
+    client.clock.advance(days=365)
+
+    plain: Any = await client.call("SearchCandidates", candidates_request(client, "harbour"))
+    asked: Any = await client.call("SearchCandidates", candidates_request(client, "harbour", with_statistics=True))
+
+    assert (plain.access_counts, plain.last_access_times, plain.confidences, plain.decay_factors) == ([], [], [], [])
+    columns = (asked.access_counts, asked.last_access_times, asked.confidences, asked.decay_factors)
+    first = asked.episode_ids[:16] == uuid.UUID(uid(1)).bytes
+    one, other = list(zip(*columns, strict=True)) if first else list(zip(*columns, strict=True))[::-1]
+    assert one == pytest.approx((1, START.timestamp(), 0.25, 0.5))
+    assert other == pytest.approx((0, 0.0, -1.0, 0.5))
