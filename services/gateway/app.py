@@ -29,7 +29,10 @@ from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
 from services.gateway.recall.fetch import Fetch
 from services.gateway.recall.fusion import Fusion
+from services.gateway.recall.intent import IntentClassifier
+from services.gateway.recall.loadout import Loadout
 from services.gateway.recall.pipeline import RecallPipeline, Stages
+from services.gateway.recall.rewriting import Rewriting, open_rewriter
 from services.gateway.recall.speakers import SpeakerNames
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
@@ -128,6 +131,8 @@ async def open_gateway(
         await stack.enter_async_context(dispatcher.running())
         access = AccessRecorder(upstream, queue_max=chosen.recall.access_queue_max)
         await stack.enter_async_context(access.running())
+        classifier = IntentClassifier(resources.embedder, chosen.intent)
+        await stack.enter_async_context(classifier.running())
         pipeline = RecallPipeline(
             Stages(
                 consistency=ConsistencyWait(journal, dispatcher),
@@ -137,6 +142,8 @@ async def open_gateway(
                 fusion=Fusion(chosen.evidence, chosen.lanes, chosen.profiles),
                 fetch=Fetch(upstream),
                 access=access,
+                rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),
+                loadout=Loadout(classifier, chosen.loadout),
             ),
             ids=resources.ids,
             settings=chosen.recall,

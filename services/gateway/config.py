@@ -11,8 +11,11 @@ from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
 from services.gateway.recall.evidence import EvidenceWeights
 from services.gateway.recall.fusion import LaneWeights
+from services.gateway.recall.intent import IntentSettings
+from services.gateway.recall.loadout import LoadoutSettings
 from services.gateway.recall.model import RecallSettings
 from services.gateway.recall.profiles import ProfileSettings
+from services.gateway.recall.rewriting import RewritingSettings
 from services.gateway.remembering import RememberSettings
 from services.gateway.requests import RequestLimits
 from services.gateway.sessions import SessionSettings
@@ -39,6 +42,9 @@ class GatewaySettings:
     notice: NoticeSettings = field(default_factory=NoticeSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    rewriting: RewritingSettings = field(default_factory=RewritingSettings)
+    intent: IntentSettings = field(default_factory=IntentSettings)
+    loadout: LoadoutSettings = field(default_factory=LoadoutSettings)
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
     lanes: LaneWeights = field(default_factory=LaneWeights)
     profiles: ProfileSettings = field(default_factory=ProfileSettings)

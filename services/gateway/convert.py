@@ -91,6 +91,10 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
                 pb.TimeRange(start_time=timestamp(start), end_time=timestamp(end))
                 for start, end in recalled.reading.time_ranges
             ],
+            task_type=pb.TaskType.Name(int(recalled.reading.task_type)),
+            task_type_confidence=recalled.reading.task_type_confidence,
+            is_task_type_given=recalled.reading.is_task_type_given,
+            rewritten_query=recalled.reading.rewritten_query,
         ),
         stages=[pb.StageTiming(stage=name, duration=duration(s)) for name, s in recalled.stage_seconds],
         recall_id=recalled.recall_id,

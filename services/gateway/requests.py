@@ -17,7 +17,9 @@ from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextSettings
 from services.gateway.journal.model import FeedbackCommand, JournalLimits, RememberCommand, SequenceSpan, Tier
+from services.gateway.recall.choices import SCORING_WEIGHT_MAX, Profile, ScoringChoice, TaskType
 from services.gateway.recall.model import RECALL_TIERS, RecallQuery, RecallSettings
+from services.gateway.recall.profiles import ProfileSettings, weight_names
 from services.gateway.tokens import ConsistencyTokens
 
 
@@ -29,6 +31,7 @@ class RequestLimits:
     journal: JournalLimits = field(default_factory=JournalLimits)
     recall: RecallSettings = field(default_factory=RecallSettings, metadata=table("gateway.recall"))
     context: ContextSettings = field(default_factory=ContextSettings, metadata=table("gateway.context"))
+    profiles: ProfileSettings = field(default_factory=ProfileSettings, metadata=table("gateway.profiles"))
     page_size_default: Count = 50  # entries of a page where no number is asked for
     page_size_max: Count = 200  # entries of a page; more is cut to it
     page_bytes_max: Count = 3 * 1024 * 1024  # of a page of interactions; gRPC clients take 4 MiB unless told otherwise
@@ -112,6 +115,9 @@ class RequestReader:
         if not 0 <= request.limit <= settings.limit_max:
             violations.add("limit", f"must be between 0 and {settings.limit_max}")
         tiers = self._tiers(violations, request.tiers)
+        if request.task_type:
+            violations.enum("task_type", request.task_type, TaskType)
+        scoring = self._scoring(violations, request.scoring)
         scope = self._scope(violations, request, "scope")
         as_of = self._moment(violations, request, "as_of_time", now)
         written = self._written(violations, request.consistency_token, tenant_id)
@@ -125,6 +131,9 @@ class RequestReader:
             conversation_id=request.conversation_id,
             tiers=tiers,
             written=written,
+            are_tiers_given=bool(request.tiers),
+            task_type=TaskType(request.task_type) if request.task_type else None,
+            scoring=scoring,
         )
 
     def build_context(
@@ -143,7 +152,9 @@ class RequestReader:
             limit=min(self._limits.recall.limit_max, max(20, budget // settings.tokens_per_memory_min)),
             conversation_id=request.conversation_id,
             consistency_token=request.consistency_token,
+            task_type=request.task_type,
         )
+        recall.scoring.CopyFrom(request.scoring)
         if request.HasField("scope"):
             recall.scope.CopyFrom(request.scope)
         if request.HasField("as_of_time"):
@@ -233,6 +244,20 @@ class RequestReader:
                 violations.add(f"tiers[{index}]", "cannot be asked by a recall")
             tiers.append(Tier(value))
         return tuple(tiers) or RECALL_TIERS
+
+    def _scoring(self, violations: Violations, message: pb.Scoring) -> ScoringChoice:
+        names = [profile.value for profile in Profile]
+        if message.profile and message.profile not in names:
+            violations.add("scoring.profile", f"must be one of {', '.join(names)}")
+            return ScoringChoice()
+        profile = Profile(message.profile) if message.profile else self._limits.profiles.default
+        known = weight_names(profile)
+        if not message.weights.keys() <= set(known):
+            violations.add("scoring.weights", f"of the profile {profile} are {', '.join(known)}")
+        for name in message.weights.keys() & set(known):
+            path = f"scoring.weights[{name}]"
+            violations.number(path, message.weights[name], low=0.0, high=SCORING_WEIGHT_MAX)
+        return ScoringChoice(profile, dict(message.weights))
 
     @staticmethod
     def _scope(

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import Final
+
+SCORING_WEIGHT_MAX: Final = 1_000.0
+"""The most that a weight may be: scores are numbers of seven digits."""
 
 
 class TaskType(IntEnum):
@@ -45,5 +49,5 @@ class Profile(StrEnum):
 class ScoringChoice:
     """What a request says about ranking."""
 
-    profile: Profile | None = None  # None: the configured one
+    profile: Profile = Profile.EVIDENCE
     weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile

@@ -25,6 +25,7 @@ from services.gateway.recall.model import (
     TierReport,
     TierState,
 )
+from services.gateway.recall.profiles import needs_statistics
 from services.gateway.sessions import SessionAccess
 from services.gateway.upstream import Upstream
 
@@ -144,6 +145,7 @@ class CoarseSearch:
             lane_limit=max(self._settings.lane_limit, query.limit),
             neighbour_seeds=self._settings.neighbour_seeds,
             neighbour_radius=self._settings.neighbour_radius,
+            with_statistics=needs_statistics(query.scoring.profile),
         )
         response = await self._upstream.episodic.search_candidates(principal, request, timeout_seconds=timeout_seconds)
         columns = EpisodeColumns.from_response(response)
@@ -162,7 +164,7 @@ class CoarseSearch:
             query_vector=vector,
             reader_scope=scope,
             use=facts_pb2.FACT_USE_PASSIVE_CONTEXT,
-            top_k=self._settings.fact_limit,
+            top_k=query.limit_of(Tier.SEMANTIC, self._settings.fact_limit),
         )
         response = await self._upstream.facts.search(principal, request, timeout_seconds=timeout_seconds)
         return _Found(tuple(response.hits), len(response.hits))
@@ -179,7 +181,7 @@ class CoarseSearch:
             user_id=query.user_id,
             query_vector=vector,
             reader_scope=scope,
-            top_k=self._settings.note_limit,
+            top_k=query.limit_of(Tier.AGENTIC, self._settings.note_limit),
             hops=self._settings.note_hops,
         )
         response = await self._upstream.notes.search(principal, request, timeout_seconds=timeout_seconds)

@@ -50,7 +50,12 @@ class RecallQuery:
     task_type: TaskType | None = None  # None: classified
     skip_reason: str = "not asked for"  # of the tiers that are not among `tiers`
     favoured: tuple[Tier, ...] = ()  # tiers that the task type lets give more
+    favour_factor: float = 1.0  # how many times as many facts or notes they give
     scoring: ScoringChoice = field(default_factory=ScoringChoice)
+
+    def limit_of(self, tier: Tier, limit: int) -> int:
+        """How many facts or notes a tier is asked for that gives `limit` of them by default."""
+        return round(limit * self.favour_factor) if tier in self.favoured else limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +262,9 @@ class StageDescription:
 STAGES: Sequence[StageDescription] = (
     StageDescription("consistency", "5.11", "waits until the writes of the token can be found", is_skippable=True),
     StageDescription("read_question", "5.4, 5.5", "finds speakers and times, puts the question into first person"),
+    StageDescription("rewrite", "5.1", "applies learned rewritings to the question"),
     StageDescription("embed", "5.1", "embeds the question, once"),
+    StageDescription("intent", "5.2", "tells what the answer is wanted for, and chooses the tiers"),
     StageDescription("coarse_search", "5.1, 5.4", "asks all tiers at once, each with its share of the deadline"),
     StageDescription("quarantine", "5.3", "drops what the reader's scope must not see"),
     StageDescription("fusion", "5.4", "ranks turns by the evidence of all lanes"),

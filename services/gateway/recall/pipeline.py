@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import structlog
@@ -21,6 +21,8 @@ from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
 from services.gateway.recall.fetch import Fetch
 from services.gateway.recall.fusion import Fusion
+from services.gateway.recall.intent import Intent
+from services.gateway.recall.loadout import Loadout
 from services.gateway.recall.model import (
     CoarseResult,
     RankedEpisode,
@@ -34,6 +36,7 @@ from services.gateway.recall.model import (
 )
 from services.gateway.recall.quarantine import quarantine
 from services.gateway.recall.question import QuestionEvidence, read_question
+from services.gateway.recall.rewriting import Rewriting
 from services.gateway.recall.speakers import SpeakerNames
 from services.gateway.recall.stages import StageClock
 
@@ -51,6 +54,8 @@ class Stages:
     fusion: Fusion
     fetch: Fetch
     access: AccessRecorder
+    rewriting: Rewriting = field(default_factory=Rewriting)
+    loadout: Loadout = field(default_factory=Loadout)
 
 
 class RecallPipeline:
@@ -70,13 +75,20 @@ class RecallPipeline:
             DeadlineExceeded: The question could not even be embedded in time.
         """
         clock = StageClock(deadline_seconds=deadline_seconds)
+        query = self._stages.loadout.given(query)
         is_consistent = await self._wait(principal, query, clock)
         with clock.stage("read_question"):
             known_names = await self._names(principal, query, clock)
             names = known_names or ()
             question = read_question(query.text, names, query.as_of)
+        with clock.stage("rewrite"):
+            rewritten = await self._stages.rewriting(query.text, names, seconds_left=clock.seconds_left)
+            if rewritten != query.text:
+                question = read_question(rewritten, names, query.as_of)
         with clock.stage("embed"):
             vector = await self._embed(question.first_person_text, clock)
+        with clock.stage("intent"):
+            query, intent = self._stages.loadout(query, vector)
         with clock.stage("coarse_search"):
             coarse = await self._stages.coarse(
                 principal,
@@ -97,7 +109,7 @@ class RecallPipeline:
             memories, reports = await self._fetch(principal, query, ranked, coarse, clock)
         with clock.stage("assemble"):
             self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in memories])
-            reading = _reading(question, names)
+            reading = _reading(query, question, names, intent)
         return Recalled(
             recall_id=self._ids.new_id(),
             memories=memories,
@@ -188,7 +200,7 @@ def _by_source(derived: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[
     return found
 
 
-def _reading(question: QuestionEvidence, names: Sequence[str]) -> Reading:
+def _reading(query: RecallQuery, question: QuestionEvidence, names: Sequence[str], intent: Intent) -> Reading:
     return Reading(
         embedded_query=question.first_person_text,
         speakers=tuple(names[index] for index in question.named_speakers),
@@ -196,6 +208,10 @@ def _reading(question: QuestionEvidence, names: Sequence[str]) -> Reading:
             (datetime.fromtimestamp(span.start, UTC), datetime.fromtimestamp(span.end, UTC))
             for span in question.time_ranges
         ),
+        task_type=intent.task_type,
+        task_type_confidence=intent.confidence,
+        is_task_type_given=intent.is_given,
+        rewritten_query=question.text if question.text != query.text else "",
     )
 
 

@@ -131,7 +131,7 @@ class Profiles:
 
     def scorer(self, choice: ScoringChoice, *, now: datetime) -> Scorer:
         """The scorer of a request; ages are counted up to `now`."""
-        profile = choice.profile or self._settings.default
+        profile = choice.profile
         own = {name: value for name, value in choice.weights.items() if name not in _LANES}
         if profile in _FITTED:
             return _Weighted(self._evidence, own) if own else self._evidence
@@ -140,14 +140,13 @@ class Profiles:
 
     def lane_weights(self, choice: ScoringChoice, *, fact: float, note: float) -> tuple[float, float]:
         """What facts and notes weigh: these weights with the fitted profiles, nothing in a formula by default."""
-        is_fitted = (choice.profile or self._settings.default) in _FITTED
-        facts, notes = (fact, note) if is_fitted else (0.0, 0.0)
+        facts, notes = (fact, note) if choice.profile in _FITTED else (0.0, 0.0)
         return choice.weights.get("facts", facts), choice.weights.get("notes", notes)
 
 
-def needs_statistics(choice: ScoringChoice, settings: ProfileSettings) -> bool:
+def needs_statistics(profile: Profile) -> bool:
     """Whether the profile looks at uses, confidence or the tier's decay, which the store must be asked for."""
-    return (choice.profile or settings.default) not in _WITHOUT_STATISTICS
+    return profile not in _WITHOUT_STATISTICS
 
 
 @dataclass(frozen=True, slots=True)
