@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 
 from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme_client import from_wire, from_wire_recall, results, to_wire
-from mneme_client.types import RememberItem, Scope, Tier
+from mneme_client.types import RememberItem, Scope, Scoring, TaskType, Tier
 
 Result = TypeVar("Result")
 
@@ -71,6 +71,8 @@ def recall(
     consistency_token: str,
     as_of_time: datetime | None,
     tiers: Sequence[Tier],
+    task_type: TaskType,
+    scoring: Scoring | None,
 ) -> Call[results.RecallResult]:
     """MemoryService.Recall."""
     request = pb.RecallRequest(
@@ -82,6 +84,8 @@ def recall(
         consistency_token=consistency_token,
         as_of_time=to_wire.optional_timestamp(as_of_time),
         tiers=[to_wire.enum_number(tier) for tier in tiers],
+        task_type=to_wire.enum_number(task_type),
+        scoring=to_wire.scoring(scoring),
     )
     return Call(f"{_MEMORY}/Recall", request, pb.RecallResponse, from_wire_recall.recall_result)
 
@@ -95,6 +99,8 @@ def build_context(
     conversation_id: str,
     consistency_token: str,
     as_of_time: datetime | None,
+    task_type: TaskType,
+    scoring: Scoring | None,
 ) -> Call[results.ContextResult]:
     """MemoryService.BuildContext."""
     request = pb.BuildContextRequest(
@@ -105,6 +111,8 @@ def build_context(
         conversation_id=conversation_id,
         consistency_token=consistency_token,
         as_of_time=to_wire.optional_timestamp(as_of_time),
+        task_type=to_wire.enum_number(task_type),
+        scoring=to_wire.scoring(scoring),
     )
     return Call(f"{_MEMORY}/BuildContext", request, pb.BuildContextResponse, from_wire_recall.context_result)
 

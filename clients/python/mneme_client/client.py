@@ -17,7 +17,7 @@ from mneme_client.errors import MnemeClientError
 from mneme_client.retry import RetryPolicy
 from mneme_client.tracing import TRACER_NAME
 from mneme_client.transport import Transport
-from mneme_client.types import RememberItem, Scope, Tier, TurnInput
+from mneme_client.types import RememberItem, Scope, Scoring, TaskType, Tier, TurnInput
 from mneme_client.waiting import VISIBILITY_QUERY, VisibilityWait
 
 Result = TypeVar("Result")
@@ -169,6 +169,8 @@ class Client:
         consistency_token: str = "",
         as_of_time: datetime | None = None,
         tiers: Sequence[Tier] = (),
+        task_type: TaskType = TaskType.UNSPECIFIED,
+        scoring: Scoring | None = None,
         timeout_seconds: float | None = None,
     ) -> results.RecallResult:
         """Finds what matters for a query, over all tiers, with the reasons.
@@ -182,6 +184,8 @@ class Client:
             consistency_token: Wait until the writes of this token can be found.
             as_of_time: What "yesterday" is resolved against; None means now.
             tiers: Tiers to ask; empty means all.
+            task_type: What the answer is wanted for; given, only the tiers of that type are asked.
+            scoring: How turns are ranked; None means as the service is configured.
             timeout_seconds: Deadline of this call.
 
         Returns:
@@ -196,6 +200,8 @@ class Client:
             consistency_token=consistency_token,
             as_of_time=as_of_time,
             tiers=tiers,
+            task_type=task_type,
+            scoring=scoring,
         )
         return await self._call(call, timeout_seconds)
 
@@ -209,6 +215,8 @@ class Client:
         conversation_id: str = "",
         consistency_token: str = "",
         as_of_time: datetime | None = None,
+        task_type: TaskType = TaskType.UNSPECIFIED,
+        scoring: Scoring | None = None,
         timeout_seconds: float | None = None,
     ) -> results.ContextResult:
         """Recalls and returns text of at most `token_budget` tokens (64 to 100,000), ready for a prompt.
@@ -223,6 +231,8 @@ class Client:
             conversation_id=conversation_id,
             consistency_token=consistency_token,
             as_of_time=as_of_time,
+            task_type=task_type,
+            scoring=scoring,
         )
         return await self._call(call, timeout_seconds)
 

@@ -13,6 +13,7 @@ from mneme_client.types import (
     FactStatus,
     MemoryKind,
     NoteKind,
+    TaskType,
     Tier,
     TierState,
 )
@@ -110,6 +111,10 @@ def query_reading(message: pb.QueryReading) -> r.QueryReading:
         embedded_query=message.embedded_query,
         speakers=tuple(message.speakers),
         time_ranges=tuple(r.TimeRange(moment(t, "start_time"), moment(t, "end_time")) for t in message.time_ranges),
+        task_type=TaskType(message.task_type),
+        task_type_confidence=message.task_type_confidence,
+        is_task_type_given=message.is_task_type_given,
+        rewritten_query=message.rewritten_query,
     )
 
 

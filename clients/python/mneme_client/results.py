@@ -17,6 +17,7 @@ from mneme_client.types import (
     MemoryKind,
     NoteKind,
     Scope,
+    TaskType,
     Tier,
     TierState,
     Turn,
@@ -207,6 +208,10 @@ class QueryReading:
     embedded_query: str
     speakers: tuple[str, ...]
     time_ranges: tuple[TimeRange, ...]
+    task_type: TaskType = TaskType.UNSPECIFIED  # as given, or as classified
+    task_type_confidence: float = 0.0  # in [0, 1]; 1 where it was given
+    is_task_type_given: bool = False
+    rewritten_query: str = ""  # after learned rewriting; empty where nothing was rewritten
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import gateway_pb2 as pb
-from mneme_client.types import RememberItem, Role, Scope, Turn, TurnInput, WireEnum
+from mneme_client.types import RememberItem, Role, Scope, Scoring, Turn, TurnInput, WireEnum
 
 
 def enum_number(value: WireEnum) -> Any:
@@ -52,6 +52,11 @@ def scope(value: Scope | None) -> common_pb2.Scope | None:
         session_id=value.session_id,
         task_id=value.task_id,
     )
+
+
+def scoring(value: Scoring | None) -> pb.Scoring | None:
+    """The choice of a profile, unset for None, which the service reads as its own."""
+    return None if value is None else pb.Scoring(profile=value.profile, weights=value.weights)
 
 
 def turn(value: TurnInput) -> common_pb2.Turn:

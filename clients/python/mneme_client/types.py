@@ -77,6 +77,18 @@ class ContextSectionKind(WireEnum):
     NOTES = 4
 
 
+class TaskType(WireEnum):
+    """What an answer is wanted for."""
+
+    UNSPECIFIED = 0
+    FACTUAL = 1
+    RECOMMENDATION = 2
+    CONVERSATIONAL = 3
+    PROCEDURAL = 4
+    DEBUGGING = 5
+    GENERAL = 6
+
+
 class FactCategory(WireEnum):
     """What a fact is about."""
 
@@ -145,6 +157,14 @@ class Turn:
     confidence: float | None = None  # in [0, 1], where known
     sources: tuple[str, ...] = ()  # what stands behind it
     metadata: Mapping[str, str] = field(default_factory=dict)  # given back with the turn, not searched
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How recalled turns are ranked."""
+
+    profile: str = ""  # evidence, light, balanced, assistant, narrative or interaction; empty: the service's choice
+    weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile, by name
 
 
 TurnInput = Turn | str

@@ -26,6 +26,8 @@ from mneme_client import (
     Role,
     Scope,
     ScopeLevel,
+    Scoring,
+    TaskType,
     Tier,
     TierState,
     Turn,
@@ -173,6 +175,11 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     answer.recent_turns.add(turn_id="t", token_count=3)
     answer.tiers.add(tier=pb.TIER_AGENTIC, state=pb.TIER_STATE_FAILED, reason="DEADLINE_EXCEEDED")
     answer.reading.speakers.append("Ana")
+    answer.reading.MergeFrom(
+        pb.QueryReading(
+            task_type=pb.TASK_TYPE_FACTUAL, task_type_confidence=0.9, is_task_type_given=True, rewritten_query="who?"
+        )
+    )
     answer.reading.time_ranges.add().start_time.FromDatetime(NOON)
     answer.stages.add(stage="embed").duration.FromMilliseconds(2)
     answer.degraded = True
@@ -190,9 +197,25 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     assert found.recent_turns[0].position is None
     assert (found.tiers[0].tier, found.tiers[0].state) == (Tier.AGENTIC, TierState.FAILED)
     assert found.reading.time_ranges[0].end_time is None
+    assert (found.reading.task_type, found.reading.task_type_confidence) == (TaskType.FACTUAL, 0.9)
+    assert (found.reading.is_task_type_given, found.reading.rewritten_query) == (True, "who?")
     assert found.stages[0].duration == timedelta(milliseconds=2)
     assert found.degraded
     assert found.consistent is None
+
+
+async def test_spec_5_6_task_type_and_scoring_are_sent_with_both_ways_of_reading(
+    client: Client, gateway: FakeGateway
+) -> None:
+    scoring = Scoring("assistant", {"recency": 0.5})
+    await client.recall("u", "what?", task_type=TaskType.DEBUGGING, scoring=scoring)
+    await client.build_context("u", "what?", task_type=TaskType.DEBUGGING, scoring=scoring)
+    await client.recall("u", "what?")
+    for request in gateway.requests[:2]:
+        assert request.task_type == pb.TASK_TYPE_DEBUGGING
+        assert (request.scoring.profile, dict(request.scoring.weights)) == ("assistant", {"recency": 0.5})
+    assert not gateway.requests[2].HasField("scoring")
+    assert gateway.requests[2].task_type == pb.TASK_TYPE_UNSPECIFIED
 
 
 async def test_waiting_repeats_until_the_write_is_visible(client: Client, gateway: FakeGateway) -> None:
