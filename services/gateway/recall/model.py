@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -113,14 +114,28 @@ class EpisodeColumns:
     speakers: tuple[str, ...]
     is_incomplete: bool = False  # the index lacked some of the user's turns, or could not be asked
     statistics: Statistics | None = None  # where they were asked for
+    active_count: int = 0  # active turns that the reader sees, candidates or not; 0 where the tier does not tell
+    # Late interaction, float32 [q, n]: best cosine similarity of question token t to any token of candidate i, 0 for a
+    # candidate without token vectors. None, and the columns below empty, where there is none.
+    token_scores: FloatColumn | None = None
+    token_ids: npt.NDArray[np.uint16] = field(default_factory=lambda: np.zeros(0, dtype=np.uint16))  # [q], word pieces
+    token_frequencies: IntColumn = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # [q], candidates with it
+    has_tokens: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # [n]
+    reverse: FloatColumn = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # [n], candidate to question
+    sentence: FloatColumn = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # [n], best sentence alone
 
     def __len__(self) -> int:
         """The number of candidates."""
         return len(self.ids)
 
     @classmethod
-    def from_response(cls, response: episodic_pb2.SearchCandidatesResponse) -> EpisodeColumns:
-        """Columns of a response of the episodic tier."""
+    def from_response(cls, response: episodic_pb2.SearchCandidatesResponse, token_ids: bytes = b"") -> EpisodeColumns:
+        """Columns of a response of the episodic tier.
+
+        Args:
+            response: What the tier answered.
+            token_ids: Ids of the question's word pieces that were asked with, uint16, little endian.
+        """
         raw = response.episode_ids
         return cls(
             ids=tuple(raw[i : i + 16] for i in range(0, len(raw), 16)),
@@ -140,7 +155,27 @@ class EpisodeColumns:
             speakers=tuple(response.speakers),
             is_incomplete=response.degraded,
             statistics=Statistics.from_response(response),
+            active_count=response.active_count,
+            **_late_interaction(response, token_ids),
         )
+
+
+def _late_interaction(response: episodic_pb2.SearchCandidatesResponse, token_ids: bytes) -> dict[str, Any]:
+    """Columns of late interaction by name; none where the tier tells nothing, or something of another shape."""
+    count = len(response.episode_ids) // 16
+    rows = len(response.token_frequencies)
+    whole = (4 * rows * count, 4 * count, count, count)
+    told = (response.token_scores, response.sentence_scores, response.token_present, response.reverse_scores)
+    if not rows or not count or tuple(map(len, told)) != whole or len(token_ids) < 2 * rows:
+        return {}
+    return {
+        "token_scores": np.frombuffer(response.token_scores, dtype="<f4").reshape(rows, count),
+        "token_ids": np.frombuffer(token_ids, dtype="<u2", count=rows),
+        "token_frequencies": np.array(response.token_frequencies, dtype=np.int32),
+        "has_tokens": np.array(response.token_present, dtype=np.bool_),
+        "reverse": np.array(response.reverse_scores, dtype=np.float32),
+        "sentence": np.frombuffer(response.sentence_scores, dtype="<f4"),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,18 @@ class Vector(_message.Message):
     values: _containers.RepeatedScalarFieldContainer[float]
     def __init__(self, model: _Optional[str] = ..., values: _Optional[_Iterable[float]] = ...) -> None: ...
 
+class TokenVectors(_message.Message):
+    __slots__ = ("model", "dimension", "token_ids", "vectors")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    DIMENSION_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    VECTORS_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    dimension: int
+    token_ids: bytes
+    vectors: bytes
+    def __init__(self, model: _Optional[str] = ..., dimension: _Optional[int] = ..., token_ids: _Optional[bytes] = ..., vectors: _Optional[bytes] = ...) -> None: ...
+
 class Attachment(_message.Message):
     __slots__ = ("uri", "mime_type", "caption")
     URI_FIELD_NUMBER: _ClassVar[int]

@@ -76,7 +76,7 @@ class Episode(_message.Message):
     def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., feedback: _Optional[int] = ..., importance: _Optional[float] = ..., decay_factor: _Optional[float] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class NewEpisode(_message.Message):
-    __slots__ = ("episode_id", "user_id", "session_id", "position", "role", "speaker", "query", "response", "attachments", "sources", "confidence", "importance", "time", "scope", "metadata", "piece_vectors")
+    __slots__ = ("episode_id", "user_id", "session_id", "position", "role", "speaker", "query", "response", "attachments", "sources", "confidence", "importance", "time", "scope", "metadata", "piece_vectors", "piece_tokens")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -100,6 +100,7 @@ class NewEpisode(_message.Message):
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
     PIECE_VECTORS_FIELD_NUMBER: _ClassVar[int]
+    PIECE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     episode_id: str
     user_id: str
     session_id: str
@@ -116,7 +117,8 @@ class NewEpisode(_message.Message):
     scope: _common_pb2.Scope
     metadata: _containers.ScalarMap[str, str]
     piece_vectors: _containers.RepeatedCompositeFieldContainer[_common_pb2.Vector]
-    def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., piece_vectors: _Optional[_Iterable[_Union[_common_pb2.Vector, _Mapping]]] = ...) -> None: ...
+    piece_tokens: _containers.RepeatedCompositeFieldContainer[_common_pb2.TokenVectors]
+    def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., piece_vectors: _Optional[_Iterable[_Union[_common_pb2.Vector, _Mapping]]] = ..., piece_tokens: _Optional[_Iterable[_Union[_common_pb2.TokenVectors, _Mapping]]] = ...) -> None: ...
 
 class StoreEpisodesRequest(_message.Message):
     __slots__ = ("episodes", "wait_until_active")
@@ -225,7 +227,7 @@ class SearchEpisodesResponse(_message.Message):
     def __init__(self, hits: _Optional[_Iterable[_Union[ScoredEpisode, _Mapping]]] = ...) -> None: ...
 
 class SearchCandidatesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "lane_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "with_statistics")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "lane_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "query_tokens", "with_statistics")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -234,6 +236,7 @@ class SearchCandidatesRequest(_message.Message):
     NEIGHBOUR_SEEDS_FIELD_NUMBER: _ClassVar[int]
     NEIGHBOUR_RADIUS_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
+    QUERY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     WITH_STATISTICS_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
@@ -243,11 +246,12 @@ class SearchCandidatesRequest(_message.Message):
     neighbour_seeds: int
     neighbour_radius: int
     include_episode_ids: _containers.RepeatedScalarFieldContainer[str]
+    query_tokens: _common_pb2.TokenVectors
     with_statistics: bool
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., lane_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., with_statistics: _Optional[bool] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., lane_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., query_tokens: _Optional[_Union[_common_pb2.TokenVectors, _Mapping]] = ..., with_statistics: _Optional[bool] = ...) -> None: ...
 
 class SearchCandidatesResponse(_message.Message):
-    __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "sessions", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "session_ids", "speakers", "degraded", "access_counts", "last_access_times", "confidences", "decay_factors")
+    __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "sessions", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "session_ids", "speakers", "degraded", "token_scores", "token_present", "token_frequencies", "reverse_scores", "active_count", "sentence_scores", "access_counts", "last_access_times", "confidences", "decay_factors")
     EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
     DENSE_SCORES_FIELD_NUMBER: _ClassVar[int]
     LEXICAL_SCORES_FIELD_NUMBER: _ClassVar[int]
@@ -264,6 +268,12 @@ class SearchCandidatesResponse(_message.Message):
     SESSION_IDS_FIELD_NUMBER: _ClassVar[int]
     SPEAKERS_FIELD_NUMBER: _ClassVar[int]
     DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_PRESENT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FREQUENCIES_FIELD_NUMBER: _ClassVar[int]
+    REVERSE_SCORES_FIELD_NUMBER: _ClassVar[int]
+    ACTIVE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_SCORES_FIELD_NUMBER: _ClassVar[int]
     ACCESS_COUNTS_FIELD_NUMBER: _ClassVar[int]
     LAST_ACCESS_TIMES_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCES_FIELD_NUMBER: _ClassVar[int]
@@ -284,11 +294,17 @@ class SearchCandidatesResponse(_message.Message):
     session_ids: _containers.RepeatedScalarFieldContainer[str]
     speakers: _containers.RepeatedScalarFieldContainer[str]
     degraded: bool
+    token_scores: bytes
+    token_present: _containers.RepeatedScalarFieldContainer[bool]
+    token_frequencies: _containers.RepeatedScalarFieldContainer[int]
+    reverse_scores: _containers.RepeatedScalarFieldContainer[float]
+    active_count: int
+    sentence_scores: bytes
     access_counts: _containers.RepeatedScalarFieldContainer[int]
     last_access_times: _containers.RepeatedScalarFieldContainer[float]
     confidences: _containers.RepeatedScalarFieldContainer[float]
     decay_factors: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, episode_ids: _Optional[bytes] = ..., dense_scores: _Optional[_Iterable[float]] = ..., lexical_scores: _Optional[_Iterable[float]] = ..., dense_ranks: _Optional[_Iterable[int]] = ..., lexical_ranks: _Optional[_Iterable[int]] = ..., sessions: _Optional[_Iterable[int]] = ..., positions: _Optional[_Iterable[int]] = ..., speaker_indexes: _Optional[_Iterable[int]] = ..., times: _Optional[_Iterable[float]] = ..., lengths: _Optional[_Iterable[int]] = ..., traits: _Optional[_Iterable[int]] = ..., feedbacks: _Optional[_Iterable[int]] = ..., importances: _Optional[_Iterable[float]] = ..., session_ids: _Optional[_Iterable[str]] = ..., speakers: _Optional[_Iterable[str]] = ..., degraded: _Optional[bool] = ..., access_counts: _Optional[_Iterable[int]] = ..., last_access_times: _Optional[_Iterable[float]] = ..., confidences: _Optional[_Iterable[float]] = ..., decay_factors: _Optional[_Iterable[float]] = ...) -> None: ...
+    def __init__(self, episode_ids: _Optional[bytes] = ..., dense_scores: _Optional[_Iterable[float]] = ..., lexical_scores: _Optional[_Iterable[float]] = ..., dense_ranks: _Optional[_Iterable[int]] = ..., lexical_ranks: _Optional[_Iterable[int]] = ..., sessions: _Optional[_Iterable[int]] = ..., positions: _Optional[_Iterable[int]] = ..., speaker_indexes: _Optional[_Iterable[int]] = ..., times: _Optional[_Iterable[float]] = ..., lengths: _Optional[_Iterable[int]] = ..., traits: _Optional[_Iterable[int]] = ..., feedbacks: _Optional[_Iterable[int]] = ..., importances: _Optional[_Iterable[float]] = ..., session_ids: _Optional[_Iterable[str]] = ..., speakers: _Optional[_Iterable[str]] = ..., degraded: _Optional[bool] = ..., token_scores: _Optional[bytes] = ..., token_present: _Optional[_Iterable[bool]] = ..., token_frequencies: _Optional[_Iterable[int]] = ..., reverse_scores: _Optional[_Iterable[float]] = ..., active_count: _Optional[int] = ..., sentence_scores: _Optional[bytes] = ..., access_counts: _Optional[_Iterable[int]] = ..., last_access_times: _Optional[_Iterable[float]] = ..., confidences: _Optional[_Iterable[float]] = ..., decay_factors: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class RecordFeedbackRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "episode_ids", "feedback")
