@@ -1,0 +1,291 @@
+"""Scoring profiles: their formulas, their parts, and what a request may change about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.gateway.recall.choices import Profile, ScoringChoice
+from services.gateway.recall.evidence import EvidenceWeights
+from services.gateway.recall.fusion import EvidenceScorer, Fusion, LaneWeights
+from services.gateway.recall.model import CoarseResult, EpisodeColumns, RankedEpisode, Statistics
+from services.gateway.recall.profiles import EVIDENCE_PARTS, Profiles, ProfileSettings, needs_statistics, weight_names
+from services.gateway.recall.question import read_question
+from tests.unit.gateway.tiers import NOON, candidates, fact_hit, note_hit, uuid
+
+QUESTION = read_question("what happened", (), NOON)
+PROFILES = Profiles(EvidenceScorer(EvidenceWeights()))
+FORMULAS: Final = (Profile.BALANCED, Profile.ASSISTANT, Profile.NARRATIVE, Profile.INTERACTION)
+
+
+def columns(
+    *,
+    similarity: tuple[float, ...] = (0.8,),
+    importance: float = 0.5,
+    days: float = 0.0,
+    uses: int = 0,
+    hours_unused: float | None = None,
+    confidence: float = -1.0,
+    decay: float = 1.0,
+    feedback: int = 0,
+) -> EpisodeColumns:
+    """Candidates that differ in their similarity alone."""
+    count = len(similarity)
+    plain = EpisodeColumns.from_response(candidates(range(1, count + 1), dense=similarity))
+    used = 0.0 if hours_unused is None else (NOON - timedelta(hours=hours_unused)).timestamp()
+    return replace(
+        plain,
+        importance=np.full(count, importance, dtype=np.float32),
+        time=np.full(count, (NOON - timedelta(days=days)).timestamp()),
+        feedback=np.full(count, feedback, dtype=np.int32),
+        statistics=Statistics(
+            access_count=np.full(count, uses, dtype=np.int64),
+            last_access_time=np.full(count, used),
+            confidence=np.full(count, confidence, dtype=np.float32),
+            decay=np.full(count, decay, dtype=np.float32),
+        ),
+    )
+
+
+def scored(
+    profile: Profile, found: EpisodeColumns, weights: Mapping[str, float] | None = None
+) -> tuple[float, dict[str, float]]:
+    """Score and parts of the first candidate."""
+    scorer = PROFILES.scorer(ScoringChoice(profile, weights or {}), now=NOON)
+    scores, parts = scorer(found, QUESTION)
+    return float(scores[0]), {name: float(part[0]) for name, part in parts.items()}
+
+
+def test_spec_5_6_balanced_is_its_formula() -> None:
+    # (0.4 similarity + 0.2 recency + 0.2 importance + 0.2 access) x confidence; a month old, used 9 times, last 10 h
+    # ago: access 0.7 ln 10 / 5 + 0.3 exp(-0.5) = 0.5043; importance 0.5 - 30 x 0.01.
+    found = columns(similarity=(0.8,), days=30, uses=9, hours_unused=10, confidence=0.5)
+    score, parts = scored(Profile.BALANCED, found)
+    assert parts == pytest.approx(
+        {"similarity": 0.16, "recency": 0.05, "importance": 0.02, "access": 0.05043}, abs=1e-5
+    )
+    assert score == pytest.approx(0.28043, abs=1e-5)
+
+
+def test_spec_5_6_assistant_is_its_formula() -> None:
+    # 0.3 relevance + 0.3 recency + 0.4 importance x 0.5^(days / 30) + min(uses / 10, 0.2)
+    found = columns(similarity=(0.8,), importance=0.6, days=30, uses=5, hours_unused=30 * 24)
+    score, parts = scored(Profile.ASSISTANT, found)
+    assert parts == pytest.approx({"similarity": 0.24, "recency": 0.15, "importance": 0.12, "access": 0.2}, abs=1e-6)
+    assert score == pytest.approx(0.71)
+
+
+def test_spec_5_6_the_bonus_of_assistant_has_a_cap() -> None:
+    bonuses = [scored(Profile.ASSISTANT, columns(uses=uses))[1]["access"] for uses in (0, 1, 2, 3, 500)]
+    assert bonuses == pytest.approx([0.0, 0.1, 0.2, 0.2, 0.2])
+
+
+def test_spec_5_6_recency_of_assistant_counts_from_the_last_use() -> None:
+    old = columns(days=300)
+    assert scored(Profile.ASSISTANT, old)[1]["recency"] < 0.001
+    used_now = columns(days=300, uses=1, hours_unused=0)
+    assert scored(Profile.ASSISTANT, used_now)[1]["recency"] == pytest.approx(0.3)
+
+
+def test_spec_5_6_narrative_is_its_formula() -> None:
+    # 0.5 similarity + 0.3 importance + 0.2 recency
+    score, parts = scored(Profile.NARRATIVE, columns(similarity=(0.8,), importance=0.6))
+    assert parts == pytest.approx({"similarity": 0.4, "importance": 0.18, "recency": 0.2}, abs=1e-6)
+    assert score == pytest.approx(0.78)
+    # At importance 1 the half-life is 90 days, at 0.5 it is 60.
+    kept = scored(Profile.NARRATIVE, columns(importance=1.0, days=90))[1]["importance"] / 0.3
+    assert kept == pytest.approx(0.5)
+    kept = scored(Profile.NARRATIVE, columns(importance=0.5, days=90))[1]["importance"] / (0.3 * 0.5)
+    assert kept == pytest.approx(0.5 ** (90 / 60))
+
+
+@pytest.mark.parametrize(("feedback", "expected"), [(1, 0.8 * 0.5 * 1.2), (0, 0.8 * 0.5), (-1, 0.8 * 0.5 * 0.5)])
+def test_spec_5_6_interaction_is_its_formula(feedback: int, expected: float) -> None:
+    score, parts = scored(Profile.INTERACTION, columns(similarity=(0.8,), decay=0.5, feedback=feedback))
+    assert score == pytest.approx(expected)
+    assert parts["decay"] == pytest.approx(-0.4)
+    assert parts["feedback"] == pytest.approx(expected - 0.4)
+
+
+def test_spec_5_6_without_statistics_nothing_was_used_and_all_is_trusted() -> None:
+    plain = replace(columns(days=365), statistics=None)
+    assert scored(Profile.BALANCED, plain)[1]["access"] == 0.0
+    assert scored(Profile.BALANCED, plain)[1]["similarity"] == pytest.approx(0.4 * 0.8)
+    assert scored(Profile.INTERACTION, plain)[0] == pytest.approx(0.8 * 0.5)
+
+
+def test_without_an_index_words_stand_for_similarity() -> None:
+    response = candidates([1, 2], dense=[0.0, 0.0], lexical=[2.0, 8.0])
+    response.degraded = True
+    scores, _ = PROFILES.scorer(ScoringChoice(Profile.INTERACTION), now=NOON)(
+        EpisodeColumns.from_response(response), QUESTION
+    )
+    assert scores.tolist() == pytest.approx([0.25, 1.0])
+
+
+SIGNALS: Final = {
+    "importance": (0.1, 0.9),
+    "days": (400.0, 0.5),
+    "uses": (1, 9),
+    "hours_unused": (5_000.0, 1.0),
+    "confidence": (0.2, 0.9),
+    "decay": (0.2, 0.9),
+    "feedback": (-1, 1),
+}
+LOOKED_AT: Final = {
+    Profile.BALANCED: {"importance", "days", "uses", "hours_unused", "confidence"},
+    Profile.ASSISTANT: {"importance", "days", "uses", "hours_unused"},
+    Profile.NARRATIVE: {"importance", "days"},
+    Profile.INTERACTION: {"decay", "feedback"},
+}
+
+
+@pytest.mark.parametrize("profile", FORMULAS)
+@pytest.mark.parametrize("signal", SIGNALS)
+def test_spec_5_6_each_profile_looks_at_its_signals_and_no_others(profile: Profile, signal: str) -> None:
+    low, high = SIGNALS[signal]
+    always = {"days": 1_000.0, "uses": 1, "hours_unused": 9_000.0} if signal == "hours_unused" else {}
+    worse = scored(profile, columns(**{**always, signal: low}))[0]  # type: ignore[arg-type]  # names and values agree
+    better = scored(profile, columns(**{**always, signal: high}))[0]  # type: ignore[arg-type]
+    assert better > worse if signal in LOOKED_AT[profile] else better == worse
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    profile=st.sampled_from(FORMULAS),
+    similarities=st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=12),
+    importance=st.floats(0, 1, width=32),
+    days=st.floats(-10, 5_000),
+    uses=st.integers(0, 10_000),
+    hours=st.none() | st.floats(0, 50_000),
+    confidence=st.sampled_from([-1.0, 0.0, 0.3, 1.0]),
+    feedback=st.sampled_from([-1, 0, 1]),
+)
+def test_spec_5_6_parts_add_up_and_scores_never_fall_with_similarity(
+    profile: Profile,
+    similarities: list[float],
+    importance: float,
+    days: float,
+    uses: int,
+    hours: float | None,
+    confidence: float,
+    feedback: int,
+) -> None:
+    found = columns(
+        similarity=tuple(sorted(similarities)),
+        importance=importance,
+        days=days,
+        uses=uses,
+        hours_unused=hours,
+        confidence=confidence,
+        feedback=feedback,
+    )
+    scores, parts = PROFILES.scorer(ScoringChoice(profile), now=NOON)(found, QUESTION)
+    assert np.isfinite(scores).all()
+    assert (np.diff(scores) >= -1e-6).all()
+    assert scores == pytest.approx(np.sum(list(parts.values()), axis=0), abs=1e-5)
+    assert set(parts) <= {"similarity", "recency", "importance", "access", "decay", "feedback"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    profile=st.sampled_from(FORMULAS),
+    signal=st.sampled_from(["importance", "days", "uses", "confidence", "decay"]),
+    share=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+)
+def test_spec_5_6_scores_never_fall_with_any_signal(profile: Profile, signal: str, share: tuple[float, float]) -> None:
+    spans = {"importance": (0, 1), "days": (3_000, 0), "uses": (0, 1_000), "confidence": (0, 1), "decay": (0.01, 1)}
+    worst, best = spans[signal]
+    low, high = (worst + part * (best - worst) for part in sorted(share))
+    values = (round(low), round(high)) if signal == "uses" else (low, high)
+    worse, better = (scored(profile, columns(**{signal: value}))[0] for value in values)  # type: ignore[arg-type]
+    assert better >= worse - 1e-6
+
+
+@pytest.mark.parametrize("profile", [Profile.EVIDENCE, Profile.LIGHT])
+def test_spec_5_6_weights_multiply_the_parts_of_evidence(profile: Profile) -> None:
+    found = columns(similarity=(0.9, 0.1, 0.4))
+    _, plain = scored(profile, found)
+    score, parts = scored(profile, found, {"dense": 0.5, "session": 0.0})
+    assert parts["dense"] == pytest.approx(0.5 * plain["dense"])
+    assert parts["session"] == 0.0
+    assert {name: parts[name] for name in parts if name not in {"dense", "session"}} == {
+        name: plain[name] for name in plain if name not in {"dense", "session"}
+    }
+    assert score == pytest.approx(sum(parts.values()), abs=1e-5)
+
+
+def test_spec_5_6_every_part_of_evidence_can_be_weighted() -> None:
+    _, parts = scored(Profile.EVIDENCE, columns())
+    assert set(parts) <= set(EVIDENCE_PARTS)
+
+
+@pytest.mark.parametrize("profile", FORMULAS)
+def test_spec_5_6_every_weight_of_a_formula_changes_a_score(profile: Profile) -> None:
+    found = columns(days=10, uses=3, hours_unused=5, feedback=1)
+    if profile is Profile.INTERACTION:
+        assert scored(profile, found, {"feedback_good": 0.0})[0] == pytest.approx(0.0)
+        bad = columns(feedback=-1)
+        assert scored(profile, bad, {"feedback_bad": 1.0})[0] > scored(profile, bad)[0]
+        return
+    for name in weight_names(profile):
+        if name not in {"facts", "notes"}:
+            assert scored(profile, found, {name: 0.0})[1][name] == 0.0
+            assert scored(profile, found)[1][name] > 0.0
+
+
+def test_spec_5_6_settings_are_the_weights_that_a_request_leaves_alone() -> None:
+    chosen = ProfileSettings()
+    chosen = replace(chosen, narrative=replace(chosen.narrative, similarity=1.0, recency=0.0))
+    scorer = Profiles(EvidenceScorer(EvidenceWeights()), chosen).scorer(
+        ScoringChoice(Profile.NARRATIVE, {"importance": 0.0}), now=NOON
+    )
+    scores, _ = scorer(columns(similarity=(0.8,)), QUESTION)
+    assert scores.tolist() == pytest.approx([0.8])
+
+
+def test_only_profiles_that_look_at_use_ask_the_store_for_it() -> None:
+    asking = {profile for profile in Profile if needs_statistics(profile)}
+    assert asking == {Profile.BALANCED, Profile.ASSISTANT, Profile.INTERACTION}
+
+
+def fused(choice: ScoringChoice) -> list[RankedEpisode]:
+    coarse = CoarseResult(
+        episodes=columns(similarity=(0.9, 0.5, 0.1)),
+        facts=(fact_hit("f", 3, similarity=0.9),),
+        notes=(note_hit("n", 2, score=0.6),),
+    )
+    return Fusion(EvidenceWeights(), LaneWeights())(coarse, QUESTION, (), limit=3, now=NOON, scoring=choice)
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_spec_5_10_parts_add_up_with_every_profile(profile: Profile) -> None:
+    ranked = fused(ScoringChoice(profile, {"facts": 2.0}))
+    assert any(name == "facts" for candidate in ranked for name, _ in candidate.parts)
+    for candidate in ranked:
+        assert candidate.score == pytest.approx(sum(value for _, value in candidate.parts), abs=1e-5)
+
+
+def test_spec_5_6_facts_and_notes_count_in_a_formula_only_if_they_are_weighed() -> None:
+    plain = fused(ScoringChoice(Profile.NARRATIVE))
+    assert all(name not in {"facts", "notes"} for candidate in plain for name, _ in candidate.parts)
+    weighed = {c.episode_id: dict(c.parts) for c in fused(ScoringChoice(Profile.NARRATIVE, {"notes": 0.5}))}
+    assert weighed[uuid(2)]["notes"] == pytest.approx(0.3)
+
+
+def test_spec_5_6_the_profile_decides_the_order() -> None:
+    orders = {profile: [c.episode_id for c in fused(ScoringChoice(profile))] for profile in FORMULAS}
+    assert set(map(tuple, orders.values())) == {(uuid(1), uuid(2), uuid(3))}
+    important = replace(columns(similarity=(0.6, 0.5)), importance=np.array([0.0, 1.0], dtype=np.float32))
+    for profile, best in ((Profile.NARRATIVE, uuid(2)), (Profile.INTERACTION, uuid(1))):
+        ranked = Fusion(EvidenceWeights(), LaneWeights())(
+            CoarseResult(episodes=important), QUESTION, (), limit=2, now=NOON, scoring=ScoringChoice(profile)
+        )
+        assert ranked[0].episode_id == best
