@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 from typing import Final, NewType
 from uuid import UUID
 
-from services.common.text import is_question, split_pieces
+from services.common.text import split_pieces
 from services.common.turns import Attachment, MessageRole, searchable_text
 
 TenantId = NewType("TenantId", str)
@@ -52,16 +51,6 @@ class EpisodeStatus(IntEnum):
     PENDING_EMBEDDING = 1
     ACTIVE = 2
     ARCHIVED = 3
-
-
-class Trait(IntFlag):
-    """What kind of turn a text is; the bits are those of the wire format."""
-
-    QUESTION = 1
-    ASSISTANT = 2
-    REACTION = 4
-    FIRST_PERSON = 8
-    CAPTION = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,43 +137,3 @@ def decay_factor(time: datetime, *, now: datetime, scale_days: float) -> float:
     """Hyperbolic decay 1 / (1 + days / scale), in (0, 1]; what lies in the future has not decayed."""
     days = max(0.0, (now - time).total_seconds() / 86_400)
     return 1.0 / (1.0 + days / scale_days)
-
-
-_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
-_FIRST_PERSON: Final = re.compile(
-    r"\b(?:I|I['\u2019](?:m|ve|d|ll)|i['\u2019](?:m|ve|d|ll)|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself"
-    r"|[Ww]e|[Ww]e['\u2019](?:re|ve|d|ll)|[Uu]s|[Oo]ur|[Oo]urs|[Oo]urselves)\b"
-)
-_REACTION_OPENERS: Final = frozenset(
-    (  # noqa: SIM905 - sixty quoted words would be no easier to read
-        "wow thanks thank thx haha hahaha lol yes yeah yep yup no nope ok okay sure great awesome amazing "
-        "cool nice congrats congratulations absolutely definitely exactly totally agreed true right perfect "
-        "sweet oh aw aww yay hi hey hello bye goodbye hmm huh indeed gotcha welcome cheers sorry good lovely "
-        "wonderful fantastic"
-    ).split()
-)
-_REACTION_WORDS_MAX: Final = 12
-
-
-def traits(role: MessageRole, *, query: str, response: str, attachments: Sequence[Attachment]) -> Trait:
-    """What kind of turn it is, told by rules once when it is written.
-
-    QUESTION: it asks something. REACTION: at most 12 words that open with a reaction ("wow", "thanks") and
-    ask nothing. FIRST_PERSON: the speaker speaks of themselves. CAPTION: something attached has a caption.
-    """
-    content = "\n".join(part for part in (query, response) if part.strip())
-    found = Trait(0)
-    asks = is_question(query or response)
-    if asks:
-        found |= Trait.QUESTION
-    if role is MessageRole.ASSISTANT:
-        found |= Trait.ASSISTANT
-    words = _WORD.findall(content)
-    is_short = 0 < len(words) <= _REACTION_WORDS_MAX
-    if is_short and not asks and words[0].lower() in _REACTION_OPENERS:
-        found |= Trait.REACTION
-    if _FIRST_PERSON.search(content):
-        found |= Trait.FIRST_PERSON
-    if any(attachment.caption.strip() for attachment in attachments):
-        found |= Trait.CAPTION
-    return found

@@ -20,7 +20,6 @@ from services.episodic.model import (
     TenantId,
     UserId,
     episode_text,
-    traits,
 )
 from services.episodic.store import (
     ColumnChanges,
@@ -30,6 +29,7 @@ from services.episodic.store import (
     IndexState,
     PendingEpisode,
 )
+from services.episodic.traits import traits
 
 if TYPE_CHECKING:
     from asyncpg import Record

@@ -7,7 +7,6 @@ score is a sum of named parts, so that an answer can say why.
 """
 
 from dataclasses import dataclass
-from enum import IntFlag
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
@@ -15,23 +14,14 @@ import numpy.typing as npt
 
 from services.common.settings_types import Amount, Positive
 from services.gateway.recall.question import QuestionEvidence
+from services.gateway.recall.surroundings import Surroundings
+from services.gateway.recall.traits import Trait
 
 FloatColumn: TypeAlias = npt.NDArray[np.float32]
 IntColumn: TypeAlias = npt.NDArray[np.int32]
 TimeColumn: TypeAlias = npt.NDArray[np.float64]
 
 _SECONDS_PER_DAY: Final = 86_400.0
-_SESSION_STRIDE: Final = 1 << 32  # positions are below 2^31, so keys of two sessions never meet
-
-
-class Trait(IntFlag):
-    """What kind of turn a text is; the bits are those of the wire format."""
-
-    QUESTION = 1
-    ASSISTANT = 2
-    REACTION = 4
-    FIRST_PERSON = 8
-    CAPTION = 16
 
 
 class EvidenceColumns(Protocol):
@@ -172,12 +162,10 @@ def _surroundings(
     columns: EvidenceColumns, own: npt.NDArray[np.float64], weights: EvidenceWeights
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Return the evidence around each turn: neighbours, the question it answers, the session's best."""
-    keys = columns.session.astype(np.int64) * _SESSION_STRIDE + columns.position
-    order = np.argsort(keys)
-    ordered = keys[order]
+    around = Surroundings.of(columns.session, columns.position)
     positive = np.append(np.maximum(own, 0.0), 0.0)  # the last place stands for "no such candidate"
-    before, after = (_rows_at(ordered, order, keys + offset) for offset in (-1, 1))
-    further = [_rows_at(ordered, order, keys + offset) for offset in (-2, 2)]
+    before, after = around.rows(-1), around.rows(1)
+    further = [around.rows(-2), around.rows(2)]
     openness = np.minimum(1.0, weights.short_chars / np.maximum(columns.length, 1))
     neighbours = weights.adjacent * (positive[before] + positive[after])
     neighbours += weights.near * (positive[further[0]] + positive[further[1]])
@@ -189,16 +177,6 @@ def _surroundings(
         "answers": openness * weights.answers * asks[before] * positive[before],
         "session": weights.session * best[columns.session],
     }
-
-
-def _rows_at(
-    ordered: npt.NDArray[np.int64], order: npt.NDArray[np.intp], keys: npt.NDArray[np.int64]
-) -> npt.NDArray[np.intp]:
-    """Return the candidate at each key, or n where there is none."""
-    if not ordered.size:
-        return order
-    places = np.minimum(np.searchsorted(ordered, keys), ordered.size - 1)
-    return np.where(ordered[places] == keys, order[places], ordered.size)
 
 
 def _is_one_of(column: IntColumn, wanted: tuple[int, ...]) -> npt.NDArray[np.float64]:

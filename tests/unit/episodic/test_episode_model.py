@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.common.turns import Attachment, MessageRole
+from services.common.turns import Attachment
 from services.episodic.model import (
     POSITION_MAX,
     EpisodeKey,
     Owner,
     TenantId,
-    Trait,
     UserId,
     decay_factor,
     episode_key,
@@ -18,7 +17,6 @@ from services.episodic.model import (
     episode_text,
     neighbour_keys,
     place,
-    traits,
 )
 from tests.support.clock import START
 
@@ -74,28 +72,3 @@ def test_pieces_beyond_the_limit_are_left_out() -> None:
     pieces = episode_pieces(text, piece_chars=100, pieces_max=3)
     assert len(pieces) == 3
     assert text.startswith(pieces[0])
-
-
-@pytest.mark.parametrize(
-    ("role", "query", "response", "captions", "expected"),
-    [
-        (MessageRole.USER, "Where are my keys?", "", [], Trait.QUESTION | Trait.FIRST_PERSON),
-        (MessageRole.USER, "Wow, that's great!", "", [], Trait.REACTION),
-        (MessageRole.USER, "Thanks a lot", "", ["a cat"], Trait.REACTION | Trait.CAPTION),
-        (MessageRole.USER, "Cool, where?", "", [], Trait.QUESTION),
-        (
-            MessageRole.USER,
-            "Wow, the new museum by the river opened last week and everybody in town went to see it",
-            "",
-            [],
-            Trait(0),
-        ),
-        (MessageRole.ASSISTANT, "", "The museum opens at ten.", [], Trait.ASSISTANT),
-        (MessageRole.USER, "I’ll come", "", [], Trait.FIRST_PERSON),  # noqa: RUF001
-        (MessageRole.USER, "the i-beam and a myth", "", [], Trait(0)),
-        (MessageRole.USER, "", "", ["sunset"], Trait.CAPTION),
-    ],
-)
-def test_traits(role: MessageRole, query: str, response: str, captions: list[str], expected: Trait) -> None:
-    attachments = [Attachment(caption=caption) for caption in captions]
-    assert traits(role, query=query, response=response, attachments=attachments) == expected

@@ -1,0 +1,36 @@
+"""Which candidates are neighbours in their sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+_SESSION_STRIDE: Final = 1 << 32  # positions are below 2^31, so keys of two sessions never meet
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Looks up neighbours among n candidates, of which `(session, position)` is unique."""
+
+    _keys: npt.NDArray[np.int64]
+    _order: npt.NDArray[np.intp]
+    _ordered: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, session: npt.NDArray[np.int32], position: npt.NDArray[np.int32]) -> Surroundings:
+        """Prepares the look-up: the session's index and the place in it, `[n]` each."""
+        keys = session.astype(np.int64) * _SESSION_STRIDE + position
+        order = np.argsort(keys)
+        return cls(keys, order, keys[order])
+
+    def rows(self, offset: int) -> npt.NDArray[np.intp]:
+        """The candidate so many turns after each one (before, if negative), or n where there is none: `[n]`."""
+        count = self._ordered.size
+        if not count:
+            return self._order
+        wanted = self._keys + offset
+        places = np.minimum(np.searchsorted(self._ordered, wanted), count - 1)
+        return np.where(self._ordered[places] == wanted, self._order[places], count)
