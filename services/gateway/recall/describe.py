@@ -23,6 +23,8 @@ _TIERS = """\
 Each has {share:.0%} of the time that is left until the call's deadline; the rest is for what comes after. A tier that
 fails or is late is reported in `tiers` as failed, and the answer as `degraded`; only when all of them fail does the
 call fail. A tier that was not asked is reported as skipped. So an empty answer and a failed one are told apart.
+
+A task type that the caller gives asks its tiers alone; see [scoring.md](scoring.md).
 """
 
 _RANKING = """\
@@ -31,7 +33,8 @@ _RANKING = """\
 Candidates are the best {lane_limit} turns of the dense and of the lexical lane, and up to {radius} turns before and
 after the best {seeds} of them. A turn's score is a sum of named parts, which the answer lists under `explanation`:
 those of `services/gateway/recall/evidence.py`, and beside them `facts` ({fact:g} of the similarity of the best fact
-made from the turn) and `notes` ({note:g} of the score of the best note made from it). Ties are broken by id.
+made from the turn) and `notes` ({note:g} of the score of the best note made from it). Ties are broken by id. Requests
+may choose another profile or weights of their own: [scoring.md](scoring.md) has them.
 """
 
 _CONSISTENCY = """\

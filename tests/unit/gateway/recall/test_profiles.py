@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -12,14 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.gateway.recall.choices import Profile, ScoringChoice
+from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
 from services.gateway.recall.evidence import EvidenceWeights
 from services.gateway.recall.fusion import EvidenceScorer, Fusion, LaneWeights
+from services.gateway.recall.loadout import LoadoutSettings
 from services.gateway.recall.model import CoarseResult, EpisodeColumns, RankedEpisode, Statistics
 from services.gateway.recall.profiles import EVIDENCE_PARTS, Profiles, ProfileSettings, needs_statistics, weight_names
 from services.gateway.recall.question import read_question
 from tests.unit.gateway.tiers import NOON, candidates, fact_hit, note_hit, uuid
 
+PAGE = Path(__file__).parents[4] / "docs" / "scoring.md"
 QUESTION = read_question("what happened", (), NOON)
 PROFILES = Profiles(EvidenceScorer(EvidenceWeights()))
 FORMULAS: Final = (Profile.BALANCED, Profile.ASSISTANT, Profile.NARRATIVE, Profile.INTERACTION)
@@ -289,3 +292,18 @@ def test_spec_5_6_the_profile_decides_the_order() -> None:
             CoarseResult(episodes=important), QUESTION, (), limit=2, now=NOON, scoring=ScoringChoice(profile)
         )
         assert ranked[0].episode_id == best
+
+
+def test_the_page_about_scoring_names_every_weight_of_every_profile() -> None:
+    page = PAGE.read_text("utf-8")
+    rows = {row.split("|")[1].strip(" `"): row for row in page.splitlines() if row.startswith("| `")}
+    for profile in Profile:
+        assert profile.value in rows
+        if profile is not Profile.LIGHT:
+            own = set(weight_names(profile)) - {"facts", "notes"}
+            assert {name for name in own if f"`{name}`" not in page} == set()
+    tiers = {TaskType[name]: row for name, row in rows.items() if name in TaskType.__members__}
+    for task_type, row in tiers.items():
+        expected = [tier.name.lower() for tier in LoadoutSettings().tiers(task_type)]
+        assert row.split("|")[2].strip() in {", ".join(expected), "all"}
+    assert tiers.keys() == set(TaskType)
