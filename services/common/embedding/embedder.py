@@ -15,6 +15,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
+from services.common.embedding.tokens import TextEncoding, TokenSpace
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.settings_types import Count, CountOrNone
 
@@ -40,12 +41,25 @@ class Embedder(Protocol):
         """Identity of the vector space: vectors with different fingerprints must never be compared."""
         ...
 
+    @property
+    def tokens(self) -> TokenSpace | None:
+        """The space of the token vectors that encodings hold; None where they hold none."""
+        ...
+
+    async def encode_query(self, text: str) -> TextEncoding:
+        """Return vector and token vectors of a question, ahead of any waiting documents."""
+        ...
+
+    async def encode_documents(self, texts: Sequence[str]) -> Sequence[TextEncoding]:
+        """Return vector and token vectors of each text, in order."""
+        ...
+
     async def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question, ahead of any waiting documents: float32 `[dimension]`."""
+        """Return the vector of a question alone: float32 `[dimension]`. See `encode_query`."""
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """Return one vector per text, in order: float32 `[texts, dimension]`."""
+        """Return the vectors of texts alone: float32 `[texts, dimension]`. See `encode_documents`."""
         ...
 
     def count_tokens(self, text: str) -> int:
@@ -71,8 +85,13 @@ class SentenceEncoder(Protocol):
         """Identity of the vector space."""
         ...
 
-    def encode(self, texts: Sequence[str]) -> Matrix:
-        """Return one vector per text, in order."""
+    @property
+    def tokens(self) -> TokenSpace | None:
+        """The space of the token vectors that it gives; None where it gives none."""
+        ...
+
+    def encode_with_tokens(self, texts: Sequence[str]) -> Sequence[TextEncoding]:
+        """Return vector and token vectors of each text, in order."""
         ...
 
     def count_tokens(self, text: str) -> int:
@@ -92,25 +111,27 @@ class EmbedderSettings:
     query_batch_max: Count = 16
     """Waiting queries that are answered by one run."""
     cached_documents_max: CountOrNone = 4_096
-    """Document vectors kept by text, least recently used dropped first: 1.6 KB each at 384 numbers."""
+    """Documents whose vectors are kept by text, least recently used dropped first: some 6 KB each."""
+    cached_bytes_max: CountOrNone = 32 * 1024 * 1024
+    """The same in bytes of vectors: long texts have many token vectors."""
     waiting_texts_max: Count = 20_000
     """Queries and documents that may wait; beyond it calls are refused."""
 
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """A text on its way through the model, and how many callers still want its vector."""
+    """A text on its way through the model, and how many callers still want its encoding."""
 
     text: str
     key: bytes
-    future: asyncio.Future[Vector]
+    future: asyncio.Future[TextEncoding]
     waiters: int = 0
 
 
 class OnnxEmbedder:
     """An `Embedder` over a synchronous encoder. Belongs to one event loop; close it with `aclose`.
 
-    The vectors it returns are read-only, because callers that asked for the same text share them.
+    The encodings it returns are read-only, because callers that asked for the same text share them.
     """
 
     def __init__(self, encoder: SentenceEncoder, settings: EmbedderSettings | None = None) -> None:
@@ -121,8 +142,9 @@ class OnnxEmbedder:
         self._queries: deque[_Job] = deque()
         self._documents: deque[_Job] = deque()
         self._pending_documents: dict[bytes, _Job] = {}
-        self._cache: OrderedDict[bytes, Vector] = OrderedDict()
-        self._running: asyncio.Future[Matrix] | None = None
+        self._cache: OrderedDict[bytes, TextEncoding] = OrderedDict()
+        self._cached_bytes = 0
+        self._running: asyncio.Future[Sequence[TextEncoding]] | None = None
         self._pump_scheduled = False
         self._closed = False
 
@@ -141,12 +163,28 @@ class OnnxEmbedder:
         """Identity of the vector space."""
         return self._encoder.fingerprint
 
+    @property
+    def tokens(self) -> TokenSpace | None:
+        """The space of the encoder's token vectors."""
+        return self._encoder.tokens
+
     def count_tokens(self, text: str) -> int:
         """Return the text's length in the model's tokens (some 50 µs for a dialogue turn)."""
         return self._encoder.count_tokens(text)
 
     async def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question; waits for at most one chunk of documents.
+        """Return the vector of a question; see `encode_query`."""
+        return (await self.encode_query(text)).vector
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        """Return one vector per text; see `encode_documents`."""
+        encodings = await self.encode_documents(texts)
+        if not encodings:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        return np.stack([encoding.vector for encoding in encodings])
+
+    async def encode_query(self, text: str) -> TextEncoding:
+        """Return vector and token vectors of a question; waits for at most one chunk of documents.
 
         Raises:
             EmbedderBusyError: Too many texts wait already.
@@ -159,8 +197,8 @@ class OnnxEmbedder:
         self._schedule_pump()
         return (await self._collect([job]))[0]
 
-    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """Return one vector per text; equal texts, also those of other calls, are embedded once.
+    async def encode_documents(self, texts: Sequence[str]) -> Sequence[TextEncoding]:
+        """Return vector and token vectors of each text; equal texts, also of other calls, are run once.
 
         Raises:
             EmbedderBusyError: Too many texts wait already; nothing of this call was queued.
@@ -168,8 +206,8 @@ class OnnxEmbedder:
             EmbeddingFailedError: The model could not be run.
         """
         keys = [_key(text) for text in texts]
-        vectors = {key: self._cache[key] for key in keys if key in self._cache}
-        wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
+        encodings = {key: self._cache[key] for key in keys if key in self._cache}
+        wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in encodings}
         fresh = {key: text for key, text in wanted.items() if key not in self._pending_documents}
         self._admit(len(fresh))
         # Texts of like length next to each other: runs with little padding.
@@ -179,12 +217,10 @@ class OnnxEmbedder:
             self._documents.append(job)
         jobs = [self._pending_documents[key] for key in wanted]
         self._schedule_pump()
-        for job, vector in zip(jobs, await self._collect(jobs), strict=True):
-            vectors[job.key] = vector
-        self._touch(keys, vectors)
-        if not keys:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        return np.stack([vectors[key] for key in keys])
+        for job, encoding in zip(jobs, await self._collect(jobs), strict=True):
+            encodings[job.key] = encoding
+        self._touch(keys)
+        return [encodings[key] for key in keys]
 
     async def aclose(self) -> None:
         """Refuse what waits and what comes, and wait for the run that is under way."""
@@ -207,12 +243,12 @@ class OnnxEmbedder:
     def _new_job(self, text: str, *, key: bytes) -> _Job:
         return _Job(text=text, key=key, future=asyncio.get_running_loop().create_future())
 
-    async def _collect(self, jobs: Sequence[_Job]) -> list[Vector]:
-        """Await vectors that other callers may await too: our cancellation must not cancel theirs."""
+    async def _collect(self, jobs: Sequence[_Job]) -> list[TextEncoding]:
+        """Await encodings that other callers may await too: our cancellation must not cancel theirs."""
         for job in jobs:
             job.waiters += 1
         try:
-            waiting: Iterable[Awaitable[Vector]] = (asyncio.shield(job.future) for job in jobs)
+            waiting: Iterable[Awaitable[TextEncoding]] = (asyncio.shield(job.future) for job in jobs)
             return list(await asyncio.gather(*waiting))
         finally:
             for job in jobs:
@@ -233,7 +269,8 @@ class OnnxEmbedder:
         if not jobs:
             return
         loop = asyncio.get_running_loop()
-        self._running = loop.run_in_executor(self._executor, self._encoder.encode, [job.text for job in jobs])
+        texts = [job.text for job in jobs]
+        self._running = loop.run_in_executor(self._executor, self._encoder.encode_with_tokens, texts)
         self._running.add_done_callback(lambda run: self._finish(jobs, run))
 
     def _next_queries(self) -> list[_Job]:
@@ -259,7 +296,7 @@ class OnnxEmbedder:
                 self._pending_documents.pop(job.key, None)
         return jobs
 
-    def _finish(self, jobs: Sequence[_Job], run: asyncio.Future[Matrix]) -> None:
+    def _finish(self, jobs: Sequence[_Job], run: asyncio.Future[Sequence[TextEncoding]]) -> None:
         self._running = None
         for job in jobs:
             self._pending_documents.pop(job.key, None)
@@ -271,21 +308,22 @@ class OnnxEmbedder:
         if not self._closed:
             self._schedule_pump()
 
-    def _deliver(self, jobs: Sequence[_Job], vectors: Matrix) -> None:
-        for job, row in zip(jobs, vectors, strict=True):
-            # A copy: a view would keep the whole run's matrix alive in the cache.
-            vector = row.copy()
-            vector.flags.writeable = False
+    def _deliver(self, jobs: Sequence[_Job], encodings: Sequence[TextEncoding]) -> None:
+        for job, encoding in zip(jobs, encodings, strict=True):
+            encoding.vector.flags.writeable = False
             if job.key:
-                self._cache[job.key] = vector
+                self._cache[job.key] = encoding
+                self._cached_bytes += encoding.byte_count
             if not job.future.done():
-                job.future.set_result(vector)
-        while len(self._cache) > self._settings.cached_documents_max:
-            self._cache.popitem(last=False)
+                job.future.set_result(encoding)
+        limits = self._settings
+        while len(self._cache) > limits.cached_documents_max or self._cached_bytes > limits.cached_bytes_max:
+            _, dropped = self._cache.popitem(last=False)
+            self._cached_bytes -= dropped.byte_count
 
-    def _touch(self, keys: Iterable[bytes], vectors: dict[bytes, Vector]) -> None:
+    def _touch(self, keys: Iterable[bytes]) -> None:
         for key in keys:
-            if key in self._cache and key in vectors:
+            if key in self._cache:
                 self._cache.move_to_end(key)
 
 

@@ -14,10 +14,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import onnxruntime as ort
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from services.common.embedding.errors import EmbeddingFailedError, ModelUnavailableError
 from services.common.embedding.graph import MANIFEST_FILE
+from services.common.embedding.projection import TokenProjection, find_projection
+from services.common.embedding.tokens import TOKEN_ID_MAX, TextEncoding, TokenSpace, TokenVectors, split_tokens
 from services.common.embedding.vectors import Matrix
 from services.common.embedding.weights import sha256_of
 from services.common.settings_types import Count
@@ -25,6 +27,7 @@ from services.common.settings_types import Count
 _POOLED_OUTPUTS: Final = ("sentence_embedding",)
 _TOKEN_OUTPUTS: Final = ("token_embeddings", "last_hidden_state")
 _KNOWN_INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_SENTENCE_ENDS: Final = (".", "?", "!")
 _MODEL_FILES: Final = ("model.onnx", "onnx/model.onnx")
 _WARM_UP_TEXT: Final = "This is an example sentence"
 
@@ -54,6 +57,14 @@ class _ModelFolder:
     tokenizer_file: Path
     max_tokens: int | None
     first_token_pooling: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """What one run of the model gave."""
+
+    vectors: Matrix  # [texts, dimension], of length 1
+    tokens: Sequence[TokenVectors] | None
 
 
 class OnnxSentenceEncoder:
@@ -86,7 +97,10 @@ class OnnxSentenceEncoder:
         self._session = _load_session(described.model_file, self._settings)
         self._takes_token_types = self._check_inputs(described.model_file)
         self._output, self._pooled = self._choose_output(described.model_file)
-        self.dimension: Final = int(self.encode([_WARM_UP_TEXT]).shape[1])
+        self._token_output: str | None = None
+        self._projection = self._find_projection(folder)
+        self.tokens: Final = self._token_space()
+        self.dimension: Final = int(self._run([self._tokenizer.encode(_WARM_UP_TEXT)]).vectors.shape[1])
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return one vector per text, in the order of the texts: float32 `[n, dimension]`.
@@ -98,39 +112,103 @@ class OnnxSentenceEncoder:
         Raises:
             EmbeddingFailedError: The model could not be run.
         """
-        if not texts:
+        encodings = self.encode_with_tokens(texts)
+        if not encodings:
             return np.empty((0, self.dimension), dtype=np.float32)
-        encodings = self._tokenizer.encode_batch_fast(list(texts))
-        token_ids: list[list[int]] = [encoding.ids for encoding in encodings]
-        order = sorted(range(len(texts)), key=lambda index: len(token_ids[index]))
+        return np.stack([encoding.vector for encoding in encodings])
+
+    def encode_with_tokens(self, texts: Sequence[str]) -> list[TextEncoding]:
+        """Return the vector and the token vectors of each text, both of one run of the model. See `encode`.
+
+        Token vectors are those of the text's own word pieces, without special ones; of a text that is cut, those of
+        what is read. None where the model has none, or no projection.
+
+        Raises:
+            EmbeddingFailedError: The model could not be run.
+        """
+        pieces = self._tokenizer.encode_batch_fast(list(texts))
+        order = sorted(range(len(texts)), key=lambda index: len(pieces[index].ids))
         size = self._settings.batch_size
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
-        sorted_vectors = np.concatenate([self._run([token_ids[row] for row in batch]) for batch in batches])
-        vectors = np.empty_like(sorted_vectors)
-        vectors[order] = sorted_vectors
-        return vectors
+        found: dict[int, TextEncoding] = {}
+        for start in range(0, len(order), size):
+            batch = order[start : start + size]
+            run = self._run([pieces[index] for index in batch])
+            for row, index in enumerate(batch):
+                # A copy: a view would keep the whole run's matrix alive.
+                found[index] = TextEncoding(run.vectors[row].copy(), run.tokens[row] if run.tokens else None)
+        return [found[index] for index in range(len(texts))]
 
     def count_tokens(self, text: str) -> int:
         """Return how many word pieces the text has, without special tokens and without any limit."""
         return len(self._counter.encode(text, add_special_tokens=False).ids)
 
-    def _run(self, token_ids: Sequence[Sequence[int]]) -> Matrix:
-        longest = max(1, *(len(ids) for ids in token_ids))
-        input_ids = np.full((len(token_ids), longest), self._pad_id, dtype=np.int64)
-        mask = np.zeros((len(token_ids), longest), dtype=np.int64)
-        for row, ids in enumerate(token_ids):
-            input_ids[row, : len(ids)] = ids
-            mask[row, : len(ids)] = 1
+    def _run(self, texts: Sequence[Encoding]) -> _Run:
+        longest = max(1, *(len(text.ids) for text in texts))
+        input_ids = np.full((len(texts), longest), self._pad_id, dtype=np.int64)
+        mask = np.zeros((len(texts), longest), dtype=np.int64)
+        for row, text in enumerate(texts):
+            input_ids[row, : len(text.ids)] = text.ids
+            mask[row, : len(text.ids)] = 1
         feed = {"input_ids": input_ids, "attention_mask": mask}
         if self._takes_token_types:
             feed["token_type_ids"] = np.zeros_like(input_ids)
+        # The same output is not to be asked for twice.
+        names = dict.fromkeys(name for name in (self._output, self._token_output) if name)
         try:
-            output: Matrix = self._session.run([self._output], feed)[0]
+            outputs = dict(zip(names, self._session.run(list(names), feed), strict=True))
         except Exception as error:  # onnxruntime has a class per failure and no public root of them
-            raise EmbeddingFailedError(f"{self.model_name} could not be run on {len(token_ids)} texts") from error
+            raise EmbeddingFailedError(f"{self.model_name} could not be run on {len(texts)} texts") from error
+        output: Matrix = outputs[self._output]
         if not self._pooled:
             output = self._pool(output, mask)
-        return _unit_rows(output)
+        tokens = None
+        if self._projection is not None and self._token_output:
+            tokens = self._compact(outputs[self._token_output], texts, self._projection)
+        return _Run(_unit_rows(output), tokens)
+
+    def _compact(
+        self, hidden: npt.NDArray[np.float32], texts: Sequence[Encoding], projection: TokenProjection
+    ) -> list[TokenVectors]:
+        """Return the token vectors of texts from the model's last layer: `[texts, longest, hidden]`."""
+        own = np.zeros(hidden.shape[:2], dtype=np.bool_)
+        ids: list[int] = []
+        counts: list[int] = []
+        for row, text in enumerate(texts):
+            is_own = np.array(text.special_tokens_mask, dtype=np.int8) == 0
+            own[row, : is_own.size] = is_own
+            ids += [token_id for token_id, keep in zip(text.ids, is_own, strict=True) if keep]
+            counts.append(int(is_own.sum()))
+        fingerprint = f"{self.fingerprint}+{projection.fingerprint}"
+        return split_tokens(fingerprint, np.array(ids, dtype=np.uint16), projection.apply(hidden[own]), counts)
+
+    def _find_projection(self, folder: Path) -> TokenProjection | None:
+        outputs = {node.name: node.shape for node in self._session.get_outputs()}
+        name = next((name for name in _TOKEN_OUTPUTS if name in outputs), None)
+        if name is None or self._tokenizer.get_vocab_size() > TOKEN_ID_MAX + 1:
+            return None
+        # Graphs need not say how wide their outputs are: the projection is tried on a run then.
+        width = outputs[name][-1] if outputs[name] else None
+        if not isinstance(width, int):
+            run = self._session.run([name], self._feed_of_one_text())
+            width = int(run[0].shape[-1])
+        projection = find_projection(self.model_name, model_folder=folder, hidden=width)
+        self._token_output = name if projection is not None else None
+        return projection
+
+    def _feed_of_one_text(self) -> dict[str, npt.NDArray[np.int64]]:
+        ids = np.array([self._tokenizer.encode(_WARM_UP_TEXT).ids], dtype=np.int64)
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        return feed | {"token_type_ids": np.zeros_like(ids)} if self._takes_token_types else feed
+
+    def _token_space(self) -> TokenSpace | None:
+        if self._projection is None:
+            return None
+        ends = (self._tokenizer.token_to_id(token) for token in _SENTENCE_ENDS)
+        return TokenSpace(
+            fingerprint=f"{self.fingerprint}+{self._projection.fingerprint}",
+            dimension=self._projection.dimension,
+            sentence_ends=tuple(token_id for token_id in ends if token_id is not None),
+        )
 
     def _pool(self, tokens: npt.NDArray[np.float32], mask: npt.NDArray[np.int64]) -> Matrix:
         if self._first_token_pooling:

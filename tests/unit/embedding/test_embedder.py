@@ -8,6 +8,7 @@ import pytest
 from services.common.embedding.embedder import Embedder, EmbedderSettings, OnnxEmbedder
 from services.common.embedding.encoder import OnnxSentenceEncoder
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError, EmbeddingFailedError
+from services.common.embedding.tokens import TextEncoding, TokenSpace, TokenVectors
 from services.common.embedding.vectors import Matrix
 from tests.support.embedding import HashingEmbedder
 
@@ -18,6 +19,7 @@ class GatedEncoder:
     model_name = "gated"
     dimension = 2
     fingerprint = "gated-1"
+    tokens = TokenSpace("gated-1+t", dimension=1)
 
     def __init__(self) -> None:
         self.runs: list[list[str]] = []
@@ -25,13 +27,23 @@ class GatedEncoder:
         self.gate.set()
         self.entered = threading.Semaphore(0)
 
-    def encode(self, texts: Sequence[str]) -> Matrix:
+    def encode_with_tokens(self, texts: Sequence[str]) -> list[TextEncoding]:
         self.runs.append(list(texts))
         self.entered.release()
         assert self.gate.wait(timeout=10)
         if "broken" in texts:
             raise EmbeddingFailedError("no memory")
-        return np.asarray([[len(text), ord(text[0])] for text in texts], dtype=np.float32)
+        return [
+            TextEncoding(
+                np.asarray([len(text), ord(text[0])], dtype=np.float32),
+                TokenVectors(
+                    self.tokens.fingerprint,
+                    np.arange(len(text), dtype=np.uint16),
+                    np.full((len(text), 1), 127, dtype=np.int8),
+                ),
+            )
+            for text in texts
+        ]
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
@@ -198,3 +210,31 @@ async def test_the_hashing_embedder_of_tests_is_an_embedder() -> None:
     near, far = await embedder.embed_documents(["a red cat", "tax law"])
     assert query @ near > query @ far
     assert embedder.dimension == query.shape[0]
+
+
+async def test_one_run_gives_vectors_and_token_vectors_to_all_who_ask(
+    encoder: GatedEncoder, embedder: OnnxEmbedder
+) -> None:
+    (encoding,) = await embedder.encode_documents(["abc"])
+    assert encoding.tokens is not None
+    assert encoding.tokens.ids.tolist() == [0, 1, 2]
+    assert embedder.tokens == GatedEncoder.tokens
+    assert (await embedder.embed_documents(["abc"])).tolist() == [encoding.vector.tolist()]
+    assert encoder.runs == [["abc"]]
+    question = await embedder.encode_query("ab")
+    assert question.tokens is not None
+    assert len(question.tokens) == 2
+
+
+async def test_the_cache_is_bounded_in_bytes(encoder: GatedEncoder) -> None:
+    # Each text takes 8 bytes for its vector, and 3 for each token.
+    embedder = OnnxEmbedder(encoder, EmbedderSettings(cached_bytes_max=8 + 3 + 8 + 6))
+    await embedder.embed_documents(["a", "bb"])
+    await embedder.embed_documents(["a"])
+    await embedder.embed_documents(["c"])
+    assert encoder.runs == [["a", "bb"], ["c"]]
+    await embedder.embed_documents(["a", "c"])
+    assert len(encoder.runs) == 2
+    await embedder.embed_documents(["bb"])
+    assert len(encoder.runs) == 3
+    await embedder.aclose()
