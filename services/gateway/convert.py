@@ -12,6 +12,7 @@ from mneme.episodic.v1 import episodic_pb2
 from mneme.gateway.v1 import gateway_pb2 as pb
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
+from services.gateway.context.convert import section_message, section_report_message
 from services.gateway.context.service import PromptContext
 from services.gateway.journal.model import (
     Appended,
@@ -98,6 +99,7 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
         ),
         stages=[pb.StageTiming(stage=name, duration=duration(s)) for name, s in recalled.stage_seconds],
         recall_id=recalled.recall_id,
+        feature_names=recalled.feature_names,
     )
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
@@ -120,18 +122,8 @@ def context_response(context: PromptContext) -> pb.BuildContextResponse:
     return pb.BuildContextResponse(
         text=context.text,
         token_count=context.token_count,
-        sections=[
-            pb.ContextSection(
-                kind=pb.ContextSectionKind.Name(int(section.kind)),
-                items=[
-                    pb.ContextItem(text=i.text, memory_id=i.memory_id, interaction_ids=i.interaction_ids)
-                    for i in section.items
-                ],
-                token_count=section.token_count,
-                token_budget=section.token_budget,
-            )
-            for section in context.sections
-        ],
+        sections=[section_message(section) for section in context.sections],
+        section_reports=[section_report_message(report) for report in context.section_reports],
         tiers=[tier_report(report) for report in context.reports],
         degraded=context.is_degraded,
     )
@@ -196,6 +188,7 @@ def _memory(memory: RecalledMemory) -> pb.Memory:
             lanes=[pb.LaneRank(lane=r.lane, rank=r.rank, score=r.score) for r in memory.ranked.lanes],
             parts=[pb.ScorePart(name=name, value=value) for name, value in memory.ranked.parts],
         ),
+        features=memory.ranked.features,
         fact_ids=memory.fact_ids,
         note_ids=memory.note_ids,
         scope=episode.scope,

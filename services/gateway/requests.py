@@ -15,7 +15,7 @@ from services.common.scope import Scope
 from services.common.settings_types import Count, table
 from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
-from services.gateway.context.model import ContextSettings
+from services.gateway.context.model import ContextOrder, ContextRequest, ContextSettings, SectionKind
 from services.gateway.journal.model import FeedbackCommand, JournalLimits, RememberCommand, SequenceSpan, Tier
 from services.gateway.recall.choices import SCORING_WEIGHT_MAX, Profile, ScoringChoice, TaskType
 from services.gateway.recall.model import RECALL_TIERS, RecallQuery, RecallSettings
@@ -134,16 +134,21 @@ class RequestReader:
             are_tiers_given=bool(request.tiers),
             task_type=TaskType(request.task_type) if request.task_type else None,
             scoring=scoring,
+            with_features=request.with_features,
         )
 
     def build_context(
         self, request: pb.BuildContextRequest, tenant_id: str, *, now: datetime
-    ) -> tuple[RecallQuery, int]:
-        """The query behind a context, and its token budget."""
+    ) -> tuple[RecallQuery, ContextRequest]:
+        """The query behind a context, and how it is to be written."""
         settings = self._limits.context
         budget = request.token_budget or settings.budget_default
         violations = Violations()
         violations.number("token_budget", budget, low=settings.budget_min, high=settings.budget_max)
+        order = ContextOrder.BEST_FIRST
+        if request.order and violations.enum("order", request.order, ContextOrder):
+            order = ContextOrder(request.order)
+        section_budgets = self._section_budgets(violations, request.section_budgets, budget)
         query = None
         recall = pb.RecallRequest(
             user_id=request.user_id,
@@ -166,7 +171,23 @@ class RequestReader:
         violations.raise_if_any()
         if query is None:
             raise AssertionError("a query without a violation was read")
-        return query, budget
+        return query, ContextRequest(budget, section_budgets, order)
+
+    @staticmethod
+    def _section_budgets(
+        violations: Violations, budgets: Sequence[pb.ContextSectionBudget], token_budget: int
+    ) -> dict[SectionKind, int]:
+        found: dict[SectionKind, int] = {}
+        for index, item in enumerate(budgets[: len(SectionKind) + 1]):
+            violations.number(f"section_budgets[{index}].token_budget", item.token_budget, low=0, high=token_budget)
+            if not violations.enum(f"section_budgets[{index}].kind", item.kind, SectionKind):
+                continue
+            if SectionKind(item.kind) in found:
+                violations.add(f"section_budgets[{index}].kind", "is named twice")
+            found[SectionKind(item.kind)] = item.token_budget
+        if found and sum(found.values()) > token_budget:
+            violations.add("section_budgets", "must not exceed token_budget together")
+        return found
 
     def feedback(self, request: pb.FeedbackRequest) -> FeedbackCommand:
         """The command of a judgement."""

@@ -96,10 +96,8 @@ class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
     async def BuildContext(self, request: pb.BuildContextRequest, context: Context) -> pb.BuildContextResponse:
         """See the proto."""
         principal = current_principal()
-        query, budget = self._use.reader.build_context(request, principal.tenant_id, now=self._use.clock.now())
-        built = await self._use.context.build(
-            principal, query, token_budget=budget, deadline_seconds=self._seconds_left()
-        )
+        query, wanted = self._use.reader.build_context(request, principal.tenant_id, now=self._use.clock.now())
+        built = await self._use.context.build(principal, query, wanted, deadline_seconds=self._seconds_left())
         return convert.context_response(built)
 
     async def Feedback(self, request: pb.FeedbackRequest, context: Context) -> pb.FeedbackResponse:

@@ -1,15 +1,15 @@
-"""Sections of a prompt context and the rules by which tokens are shared out. Pure functions."""
+"""What a prompt context is made of: sections, passages, their sources and settings. Frozen data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import IntEnum
 
-from services.common.settings_types import Count, Share
-from services.common.text import split_sentences
-
-TokenCount = Callable[[str], int]
+from services.common.settings_types import Count, CountOrNone, PositiveShare, Share
+from services.common.turns import MessageRole
+from services.gateway.context.refinement import RefinementSettings
 
 
 class SectionKind(IntEnum):
@@ -19,25 +19,99 @@ class SectionKind(IntEnum):
     FACTS = 2
     MEMORIES = 3
     NOTES = 4
+    PROCEDURES = 5
+
+
+class SectionState(IntEnum):
+    """What became of a section; the numbers are those of the wire format."""
+
+    TOLD = 1
+    EMPTY = 2
+    NO_ROOM = 3
+    NOT_WANTED = 4
+    FAILED = 5
+    ABSENT = 6
+
+
+class ContextOrder(IntEnum):
+    """In which order memories stand; the numbers are those of the wire format."""
+
+    BEST_FIRST = 1
+    CHRONOLOGICAL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSource:
+    """Where and by whom a turn was said."""
+
+    conversation_id: str  # empty for the running one
+    position: int
+    role: MessageRole
+    speaker: str  # the name; may be empty
+    time: datetime | None
+
+    @property
+    def label(self) -> str:
+        """The speaker's name on one line, or the role where there is none."""
+        return " ".join(self.speaker.split()) or self.role.name.lower()
+
+    @property
+    def date(self) -> str:
+        """The day it was said, UTC."""
+        return self.time.date().isoformat() if self.time is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A line that would like to be in a section."""
+    """A text that would like to be in a section."""
 
-    prefix: str  # who and when; kept whole
-    body: str  # what; may be cut after a sentence
+    body: str  # may be cut between sentences
     memory_id: str
     interaction_ids: tuple[str, ...]
+    turn: TurnSource | None = None  # None for what nobody said: facts and notes
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A line that is in a section."""
+    """A line that is in a section, for citing."""
 
-    text: str
+    text: str  # as it stands in the section
     memory_id: str
     interaction_ids: tuple[str, ...]
+    is_pruned: bool = False
+    duplicate_ids: tuple[str, ...] = ()  # memories that say nearly the same and are not told
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTurn:
+    """A turn that is in a passage."""
+
+    memory_id: str
+    interaction_ids: tuple[str, ...]
+    source: TurnSource
+    text: str  # what is told of it
+    rank: int  # its place among the memories, from 1; 0 in the running conversation
+    is_pruned: bool = False
+    duplicates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A run of neighbouring turns of one conversation."""
+
+    text: str  # as it stands in the section
+    turns: tuple[ToldTurn, ...]  # oldest first
+    items: tuple[Item, ...]  # one for each turn
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks, in order of appearance."""
+        return tuple(dict.fromkeys(turn.source.label for turn in self.turns))
+
+    @property
+    def rank(self) -> int:
+        """The place of its best turn."""
+        return min(turn.rank for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +123,36 @@ class Section:
     items: tuple[Item, ...]
     token_count: int  # heading and items
     token_budget: int  # what it was allowed in the end
+    passages: tuple[Passage, ...] = ()  # of turns; empty for facts and notes
 
     @property
     def text(self) -> str:
         """The section as it stands in the context."""
-        return "\n".join([self.heading, *(item.text for item in self.items)])
+        parts = self.passages or self.items
+        return "\n".join([self.heading, *(part.text for part in parts)])
+
+
+@dataclass(frozen=True, slots=True)
+class SectionReport:
+    """What became of one section."""
+
+    kind: SectionKind
+    state: SectionState
+    token_budget: int = 0
+    token_count: int = 0
+    candidate_count: int = 0
+    told_count: int = 0  # told or cited, duplicates included
+    duplicate_count: int = 0
+    pruned_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """How a context is to be written."""
+
+    token_budget: int
+    section_budgets: Mapping[SectionKind, int] = field(default_factory=dict)  # tokens; others have their default share
+    order: ContextOrder = ContextOrder.BEST_FIRST
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +163,9 @@ class ContextSettings:
     shares: Mapping[SectionKind, float] = field(
         default_factory=lambda: {
             SectionKind.FACTS: 0.15,
+            SectionKind.PROCEDURES: 0.05,
             SectionKind.NOTES: 0.10,
-            SectionKind.MEMORIES: 0.55,
+            SectionKind.MEMORIES: 0.50,
             SectionKind.RECENT_TURNS: 0.20,
         }
     )
@@ -74,128 +174,29 @@ class ContextSettings:
         SectionKind.MEMORIES,
         SectionKind.FACTS,
         SectionKind.NOTES,
+        SectionKind.PROCEDURES,
         SectionKind.RECENT_TURNS,
     )
     # In the order of the text.
     headings: Mapping[SectionKind, str] = field(
         default_factory=lambda: {
             SectionKind.FACTS: "Known facts:",
+            SectionKind.PROCEDURES: "Learned procedures:",
             SectionKind.NOTES: "Notes:",
             SectionKind.MEMORIES: "Relevant memories:",
             SectionKind.RECENT_TURNS: "Recent conversation:",
         }
     )
-    item_share_max: Share = 0.35  # of its section's budget, so that one long turn does not fill it alone
+    item_share_max: Share = 0.35  # of its section's budget, so that one long text does not fill it alone
+    turn_share_max: Share = 0.20  # of the memories' budget, for the best turn at first; the n-th has 1/n of it
+    item_tokens_min: Count = 40  # that every text may have, however small its section or far down its place
+    sentence_share_max: Share = 0.15  # of the memories' budget, for the one sentence of a turn that answers best
+    passage_gap_max: CountOrNone = 1  # turns that may be missing between two turns of one passage; "…" stands for them
+    duplicate_similarity: PositiveShare = 0.8  # of word pairs, from which on a text is not told a second time
+    weighed_texts_max: Count = 40  # best texts of a section that tell how rare the question's terms are
+    told_rank_max: CountOrNone = 20  # a note made of turns among the best so many memories would say the same again
     tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
     budget_default: Count = 2_000  # tokens
     budget_min: Count = 64  # tokens that may be asked for, at least
     budget_max: Count = 100_000  # tokens that may be asked for, at most
-
-
-@dataclass(frozen=True, slots=True)
-class _Filled:
-    items: tuple[Item, ...]
-    token_count: int
-    is_complete: bool  # nothing that wanted in is left out
-
-
-def build_sections(
-    candidates: Mapping[SectionKind, Sequence[Candidate]],
-    *,
-    token_budget: int,
-    count_tokens: TokenCount,
-    settings: ContextSettings,
-) -> tuple[Section, ...]:
-    """Fills each section from its own share, then again with what the others left over.
-
-    Candidates come best first; recent turns come oldest first and are taken from the end, so that the newest stay.
-    Sections without an item are left out.
-
-    Args:
-        candidates: What wants in, by section.
-        token_budget: Tokens for all sections together.
-        count_tokens: Counts the tokens of a text. Counts of lines must add up to at least that of their joined text.
-        settings: The shares.
-
-    Returns:
-        The sections in the order of the text, together never over the budget.
-    """
-    shares = {kind: int(token_budget * share) for kind, share in settings.shares.items()}
-    budgets = dict(shares)
-    filled = {
-        kind: _fill(kind, candidates.get(kind, ()), count_tokens, settings, budget=share, share=share)
-        for kind, share in shares.items()
-    }
-    spare = token_budget - sum(f.token_count for f in filled.values())
-    for kind in settings.heirs:
-        if filled[kind].is_complete:
-            continue
-        budgets[kind] = filled[kind].token_count + spare
-        filled[kind] = _fill(
-            kind, candidates.get(kind, ()), count_tokens, settings, budget=budgets[kind], share=shares[kind]
-        )
-        spare = budgets[kind] - filled[kind].token_count
-    return tuple(
-        Section(kind, heading, filled[kind].items, filled[kind].token_count, budgets[kind])
-        for kind, heading in settings.headings.items()
-        if filled[kind].items
-    )
-
-
-def _fill(
-    kind: SectionKind,
-    candidates: Sequence[Candidate],
-    count_tokens: TokenCount,
-    settings: ContextSettings,
-    *,
-    budget: int,
-    share: int,
-) -> _Filled:
-    heading_tokens = count_tokens(settings.headings[kind])
-    # What another section did not leave over must not shorten lines that fit into the section's own share.
-    item_max = int(max(budget, share) * settings.item_share_max)
-    newest_first = kind is SectionKind.RECENT_TURNS
-    ordered = list(reversed(candidates)) if newest_first else list(candidates)
-    items: list[Item] = []
-    used = heading_tokens
-    is_complete = True
-    for candidate in ordered:
-        line, tokens, is_whole = fit_line(candidate, min(budget - used, max(item_max, 1)), count_tokens)
-        is_complete = is_complete and is_whole
-        if not line:
-            if newest_first:
-                break  # a gap in a conversation would mislead
-            continue
-        items.append(Item(line, candidate.memory_id, candidate.interaction_ids))
-        used += tokens
-    if not items:
-        return _Filled((), 0, is_complete)
-    return _Filled(tuple(reversed(items) if newest_first else items), used, is_complete)
-
-
-def fit_line(candidate: Candidate, tokens_max: int, count_tokens: TokenCount) -> tuple[str, int, bool]:
-    """The candidate as a line of at most so many tokens, cut after a whole sentence if need be.
-
-    Returns:
-        The line, its tokens, and whether it is whole; an empty line where not even one sentence fits.
-    """
-    if tokens_max <= 0:
-        return "", 0, False
-    line = candidate.prefix + candidate.body
-    tokens = count_tokens(line)
-    if tokens <= tokens_max:
-        return line, tokens, True
-    kept = candidate.prefix
-    kept_tokens = count_tokens(kept)
-    sentences = split_sentences(candidate.body)
-    count = 0
-    for sentence in sentences:
-        cost = count_tokens(sentence)
-        if kept_tokens + cost > tokens_max:
-            break
-        kept_tokens += cost
-        count += 1
-    if not count:
-        return "", 0, False
-    line = candidate.prefix + " ".join(sentences[:count])
-    return line, count_tokens(line), False
+    refinement: RefinementSettings = field(default_factory=RefinementSettings)

@@ -65,7 +65,7 @@ async def test_spec_5_8_a_long_turn_is_cut_after_a_sentence(client: Client) -> N
     context = await client.build_context(USER, "Tell me about the trip to Lisbon.", token_budget=300)
     memories = next(s for s in context.sections if s.kind is ContextSectionKind.MEMORIES)
     (cut,) = [item.text for item in memories.items if "Lisbon" in item.text]
-    assert cut.endswith("long and sunny.")
+    assert cut.endswith("long and sunny. …")
     assert cut.count("Sentence number") < 40
 
 

@@ -13,6 +13,7 @@ from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import gateway_pb2 as pb
 from services.common.errors import InvalidArgument, Reason
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+from services.gateway.context.model import ContextOrder, ContextRequest, SectionKind
 from services.gateway.journal.model import RememberCommand, SequenceSpan, Tier
 from services.gateway.recall.model import RECALL_TIERS
 from services.gateway.requests import RequestLimits, RequestReader
@@ -274,8 +275,44 @@ def context_request(**fields: Any) -> pb.BuildContextRequest:
 
 @pytest.mark.parametrize(("asked", "budget", "limit"), [(0, 2_000, 166), (64, 64, 20), (100_000, 100_000, 200)])
 def test_a_context_recalls_as_much_as_its_budget_can_hold(asked: int, budget: int, limit: int) -> None:
-    query, tokens = READER.build_context(context_request(token_budget=asked), "acme", now=NOW)
-    assert (tokens, query.limit) == (budget, limit)
+    query, wanted = READER.build_context(context_request(token_budget=asked), "acme", now=NOW)
+    assert (wanted.token_budget, query.limit) == (budget, limit)
+
+
+def test_spec_5_9_a_context_may_name_budgets_of_sections_and_an_order() -> None:
+    request = context_request(
+        token_budget=1_000,
+        section_budgets=[
+            pb.ContextSectionBudget(kind=pb.CONTEXT_SECTION_KIND_FACTS, token_budget=400),
+            pb.ContextSectionBudget(kind=pb.CONTEXT_SECTION_KIND_NOTES, token_budget=0),
+        ],
+        order=pb.CONTEXT_ORDER_CHRONOLOGICAL,
+    )
+    _, wanted = READER.build_context(request, "acme", now=NOW)
+    assert wanted == ContextRequest(1_000, {SectionKind.FACTS: 400, SectionKind.NOTES: 0}, ContextOrder.CHRONOLOGICAL)
+    assert READER.build_context(context_request(), "acme", now=NOW)[1].order is ContextOrder.BEST_FIRST
+
+
+def test_spec_7_2_faulty_budgets_of_sections_are_refused_by_the_paths_of_their_fields() -> None:
+    facts = pb.CONTEXT_SECTION_KIND_FACTS
+    request = context_request(
+        token_budget=100,
+        section_budgets=[
+            pb.ContextSectionBudget(kind=facts, token_budget=-1),
+            pb.ContextSectionBudget(token_budget=1),
+            pb.ContextSectionBudget(kind=facts, token_budget=101),
+        ],
+        order=9,
+    )
+    _, paths = wrong(lambda: READER.build_context(request, "acme", now=NOW))
+    assert paths == [
+        "order",
+        "section_budgets[0].token_budget",
+        "section_budgets[1].kind",
+        "section_budgets[2].token_budget",
+        "section_budgets[2].kind",
+        "section_budgets",
+    ]
 
 
 def test_a_context_hands_its_fields_to_the_recall() -> None:

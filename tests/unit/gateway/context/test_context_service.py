@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from mneme.common.v1 import common_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
-from services.gateway.context.model import ContextSettings, SectionKind
-from services.gateway.context.service import ContextBuilder, candidates
+from services.gateway.context.candidates import candidates, failed_sections
+from services.gateway.context.model import Candidate, ContextRequest, ContextSettings, SectionKind, SectionState
+from services.gateway.context.service import ContextBuilder
 from services.gateway.journal.model import Tier
 from services.gateway.recall.model import (
     RankedEpisode,
@@ -19,7 +21,7 @@ from services.gateway.recall.model import (
     TierReport,
     TierState,
 )
-from tests.unit.gateway.context.test_context_model import count_words
+from tests.unit.gateway.context.offers import count_words
 from tests.unit.gateway.tiers import ADA, NOON, episode, fact_hit, note_hit, session_turn, uuid
 
 
@@ -45,15 +47,12 @@ def recalled(**parts: object) -> Recalled:
     )
 
 
+def offers(**parts: object) -> dict[SectionKind, Sequence[Candidate]]:
+    return candidates(recalled(**parts), told_rank_max=20)
+
+
 def offered(kind: SectionKind, **parts: object) -> list[str]:
-    return [candidate.prefix + candidate.body for candidate in candidates(recalled(**parts))[kind]]
-
-
-def test_spec_5_9_a_turn_of_the_running_conversation_is_not_told_again_as_a_memory() -> None:
-    parts = {"memories": (memory(1), memory(2)), "recent_turns": (session_turn(2),)}
-    told = candidates(recalled(**parts))
-    assert [c.memory_id for c in told[SectionKind.MEMORIES]] == [uuid(1)]
-    assert [c.memory_id for c in told[SectionKind.RECENT_TURNS]] == [uuid(2)]
+    return [candidate.body for candidate in offers(**parts)[kind]]
 
 
 def test_spec_5_9_notes_made_of_turns_that_are_told_anyway_are_left_out() -> None:
@@ -64,26 +63,42 @@ def test_spec_5_9_notes_made_of_turns_that_are_told_anyway_are_left_out() -> Non
         note_hit("of another turn", 1, 9),
         note_hit("of nothing"),
     )
-    told = candidates(recalled(memories=(memory(1),), recent_turns=(session_turn(2),), notes=notes))
+    told = offers(memories=(memory(1),), recent_turns=(session_turn(2),), notes=notes)
     assert [c.memory_id for c in told[SectionKind.NOTES]] == ["of another turn", "of nothing"]
 
 
-def test_a_memory_tells_when_and_by_whom() -> None:
-    assert offered(SectionKind.MEMORIES, memories=(memory(1, "I moved."),)) == ["[2026-03-01] Ada: I moved."]
+def test_spec_5_9_a_note_of_a_turn_far_down_may_be_told_as_the_turn_will_hardly_be() -> None:
+    answer = recalled(memories=tuple(memory(n) for n in range(5)), notes=(note_hit("of the fourth", 3),))
+    assert not candidates(answer, told_rank_max=4)[SectionKind.NOTES]
+    assert candidates(answer, told_rank_max=3)[SectionKind.NOTES]
+
+
+def test_a_turn_is_offered_with_its_source() -> None:
+    (candidate,) = offers(memories=(memory(1, "I moved."),))[SectionKind.MEMORIES]
+    assert candidate.body == "I moved."
+    assert candidate.turn is not None
+    assert (candidate.turn.label, candidate.turn.date) == ("Ada", "2026-03-01")
+    assert (candidate.turn.conversation_id, candidate.turn.position) == ("c1", 0)
 
 
 def test_a_turn_without_a_speaker_is_told_by_its_role() -> None:
     nameless = memory(1)
     nameless.episode.speaker = ""
     nameless.episode.role = common_pb2.MESSAGE_ROLE_ASSISTANT
-    assert offered(SectionKind.MEMORIES, memories=(nameless,)) == ["[2026-03-01] assistant: text"]
+    (candidate,) = offers(memories=(nameless,))[SectionKind.MEMORIES]
+    assert candidate.turn is not None
+    assert candidate.turn.label == "assistant"
 
 
 def test_a_photo_is_told_by_its_caption() -> None:
     shown = memory(1, "Look!")
     shown.episode.attachments.add(uri="s3://cat", caption="a cat on a sofa")
     shown.episode.attachments.add(uri="s3://no-caption")
-    assert offered(SectionKind.MEMORIES, memories=(shown,)) == ["[2026-03-01] Ada: Look! [photo: a cat on a sofa]"]
+    assert offered(SectionKind.MEMORIES, memories=(shown,)) == ["Look! [photo: a cat on a sofa]"]
+
+
+def test_a_turn_without_a_text_is_not_offered() -> None:
+    assert offered(SectionKind.MEMORIES, memories=(memory(1, " "),)) == []
 
 
 def test_a_fact_says_what_kind_it_is_and_until_when_it_held() -> None:
@@ -92,10 +107,15 @@ def test_a_fact_says_what_kind_it_is_and_until_when_it_held() -> None:
     standing = fact_hit("f2", category=facts_pb2.FACT_CATEGORY_INSTRUCTION)
     plain = fact_hit("f3", category=facts_pb2.FACT_CATEGORY_PREFERENCE)
     assert offered(SectionKind.FACTS, facts=(ended, standing, plain)) == [
-        "- fact f1 (commitment, until 2026-04-02)",
-        "- fact f2 (standing instruction)",
-        "- fact f3",
+        "fact f1 (commitment, until 2026-04-02)",
+        "fact f2 (standing instruction)",
+        "fact f3",
     ]
+
+
+def test_spec_5_9_a_section_whose_tier_failed_is_known() -> None:
+    reports = [TierReport(Tier.AGENTIC, TierState.FAILED), TierReport(Tier.SEMANTIC, TierState.ANSWERED)]
+    assert failed_sections(reports) == {SectionKind.NOTES}
 
 
 class _Recaller:
@@ -113,16 +133,23 @@ async def test_spec_5_9_a_context_is_text_with_its_sources_and_says_what_is_miss
     answer = recalled(memories=(memory(1, "I moved to Lyon."),), facts=(fact_hit("f", 1),))
     builder = ContextBuilder(_Recaller(answer), count_words, ContextSettings())
     query = RecallQuery("ada", "where", 10, NOON)
-    context = await builder.build(ADA, query, token_budget=200, deadline_seconds=1.0)
+    context = await builder.build(ADA, query, ContextRequest(200), deadline_seconds=1.0)
     assert context.text == "Known facts:\n- fact f\n\nRelevant memories:\n[2026-03-01] Ada: I moved to Lyon."
     assert context.token_count == count_words(context.text) <= 200
     assert [item.interaction_ids for section in context.sections for item in section.items] == [(uuid(1),)] * 2
     assert context.is_degraded
     assert [report.reason for report in context.reports] == ["STORE_UNAVAILABLE"]
+    assert {report.kind: report.state for report in context.section_reports} == {
+        SectionKind.FACTS: SectionState.TOLD,
+        SectionKind.PROCEDURES: SectionState.ABSENT,
+        SectionKind.NOTES: SectionState.EMPTY,
+        SectionKind.MEMORIES: SectionState.TOLD,
+        SectionKind.RECENT_TURNS: SectionState.EMPTY,
+    }
 
 
 async def test_a_context_of_an_empty_answer_is_empty() -> None:
     builder = ContextBuilder(_Recaller(recalled()), count_words, ContextSettings())
     query = RecallQuery("ada", "where", 10, NOON)
-    context = await builder.build(ADA, query, token_budget=64, deadline_seconds=1.0)
+    context = await builder.build(ADA, query, ContextRequest(64), deadline_seconds=1.0)
     assert (context.text, context.token_count, context.sections) == ("", 0, ())

@@ -1,0 +1,90 @@
+"""What the answer of a recall offers to each section of a context. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC
+
+from mneme.common.v1 import common_pb2
+from mneme.semantic.v1 import facts_pb2
+from mneme.session.v1 import session_pb2
+from services.common.turns import MessageRole
+from services.gateway.context.model import Candidate, SectionKind, TurnSource
+from services.gateway.journal.model import Tier
+from services.gateway.recall.model import Recalled, RecalledMemory, TierReport, TierState
+
+_CATEGORY_WORDS = {
+    facts_pb2.FACT_CATEGORY_INSTRUCTION: "standing instruction",
+    facts_pb2.FACT_CATEGORY_CONSTRAINT: "constraint",
+    facts_pb2.FACT_CATEGORY_COMMITMENT: "commitment",
+}
+_TIERS = {
+    Tier.SESSION: SectionKind.RECENT_TURNS,
+    Tier.EPISODIC: SectionKind.MEMORIES,
+    Tier.SEMANTIC: SectionKind.FACTS,
+    Tier.AGENTIC: SectionKind.NOTES,
+}
+
+
+def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, Sequence[Candidate]]:
+    """The candidates of each section: recent turns oldest first, all others best first; none without a text.
+
+    Args:
+        recalled: The answer.
+        told_rank_max: A note made of turns among the best so many memories, or of the running conversation, is left
+            out: it would say the same again.
+    """
+    likely_told = {turn.turn_id for turn in recalled.recent_turns}
+    likely_told.update(memory.episode.episode_id for memory in recalled.memories[:told_rank_max])
+    offers = {
+        SectionKind.RECENT_TURNS: [_recent_turn(turn) for turn in recalled.recent_turns],
+        SectionKind.FACTS: [_fact(hit.fact) for hit in recalled.facts],
+        SectionKind.MEMORIES: [_memory(memory) for memory in recalled.memories],
+        SectionKind.NOTES: [
+            Candidate(hit.note.content, hit.note.note_id, tuple(hit.note.derived_from))
+            for hit in recalled.notes
+            if not set(hit.note.derived_from) <= likely_told or not hit.note.derived_from
+        ],
+    }
+    return {kind: [candidate for candidate in found if candidate.body.strip()] for kind, found in offers.items()}
+
+
+def failed_sections(reports: Sequence[TierReport]) -> frozenset[SectionKind]:
+    """The sections whose tier failed."""
+    return frozenset(_TIERS[r.tier] for r in reports if r.state is TierState.FAILED and r.tier in _TIERS)
+
+
+def _recent_turn(turn: session_pb2.SessionTurn) -> Candidate:
+    return Candidate(_body(turn.turn), turn.turn_id, (turn.turn_id,), _source(turn.turn, "", turn.position))
+
+
+def _memory(memory: RecalledMemory) -> Candidate:
+    episode = memory.episode
+    turn = common_pb2.Turn(
+        role=episode.role,
+        speaker=episode.speaker,
+        content="\n".join(part for part in (episode.query, episode.response) if part),
+        attachments=episode.attachments,
+    )
+    if episode.HasField("time"):
+        turn.time.CopyFrom(episode.time)
+    source = _source(turn, episode.session_id, episode.position)
+    return Candidate(_body(turn), episode.episode_id, (episode.episode_id,), source)
+
+
+def _fact(fact: facts_pb2.Fact) -> Candidate:
+    notes = [_CATEGORY_WORDS[fact.category]] if fact.category in _CATEGORY_WORDS else []
+    if fact.HasField("valid_to_time"):
+        notes.append(f"until {fact.valid_to_time.ToDatetime(tzinfo=UTC):%Y-%m-%d}")
+    suffix = f" ({', '.join(notes)})" if notes else ""
+    return Candidate(fact.text + suffix, fact.fact_id, tuple(fact.derived_from))
+
+
+def _source(turn: common_pb2.Turn, conversation_id: str, position: int) -> TurnSource:
+    time = turn.time.ToDatetime(tzinfo=UTC) if turn.HasField("time") else None
+    return TurnSource(conversation_id, position, MessageRole(turn.role), turn.speaker, time)
+
+
+def _body(turn: common_pb2.Turn) -> str:
+    captions = [f"[photo: {a.caption}]" for a in turn.attachments if a.caption]
+    return " ".join(part for part in [turn.content, *captions] if part)

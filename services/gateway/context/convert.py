@@ -1,0 +1,73 @@
+"""From contexts to the messages of mneme.gateway.v1. Pure functions."""
+
+from __future__ import annotations
+
+from mneme.common.v1 import common_pb2
+from mneme.gateway.v1 import gateway_pb2 as pb
+from services.common.convert import timestamp
+from services.gateway.context.model import Item, Passage, Section, SectionReport, ToldTurn
+
+
+def section_message(section: Section) -> pb.ContextSection:
+    """One part of a context."""
+    return pb.ContextSection(
+        kind=pb.ContextSectionKind.Name(int(section.kind)),
+        items=[_item(item) for item in section.items],
+        token_count=section.token_count,
+        token_budget=section.token_budget,
+        passages=[_passage(passage) for passage in section.passages],
+    )
+
+
+def section_report_message(report: SectionReport) -> pb.ContextSectionReport:
+    """What became of one section."""
+    return pb.ContextSectionReport(
+        kind=pb.ContextSectionKind.Name(int(report.kind)),
+        state=pb.ContextSectionState.Name(int(report.state)),
+        token_budget=report.token_budget,
+        token_count=report.token_count,
+        candidate_count=report.candidate_count,
+        told_count=report.told_count,
+        duplicate_count=report.duplicate_count,
+        pruned_count=report.pruned_count,
+    )
+
+
+def _item(item: Item) -> pb.ContextItem:
+    return pb.ContextItem(
+        text=item.text,
+        memory_id=item.memory_id,
+        interaction_ids=item.interaction_ids,
+        is_pruned=item.is_pruned,
+        duplicate_memory_ids=item.duplicate_ids,
+    )
+
+
+def _passage(passage: Passage) -> pb.ContextPassage:
+    message = pb.ContextPassage(
+        text=passage.text,
+        conversation_id=passage.turns[0].source.conversation_id,
+        speakers=passage.speakers,
+        turns=[_turn(turn) for turn in passage.turns],
+        rank=passage.rank,
+    )
+    times = [turn.source.time for turn in passage.turns if turn.source.time is not None]
+    if times:
+        message.start_time.CopyFrom(timestamp(times[0]))
+        message.end_time.CopyFrom(timestamp(times[-1]))
+    return message
+
+
+def _turn(turn: ToldTurn) -> pb.ContextTurn:
+    message = pb.ContextTurn(
+        memory_id=turn.memory_id,
+        speaker=turn.source.speaker,
+        role=common_pb2.MessageRole.Name(int(turn.source.role)),
+        position=turn.source.position,
+        text=turn.text,
+        is_pruned=turn.is_pruned,
+        duplicate_memory_ids=[duplicate.memory_id for duplicate in turn.duplicates],
+    )
+    if turn.source.time is not None:
+        message.time.CopyFrom(timestamp(turn.source.time))
+    return message
