@@ -1,8 +1,9 @@
 """Stage intent: what the answer is wanted for, told by the question's embedding.
 
-Each task type has a file of example questions. They are embedded once, behind the start of the service, and a question
-belongs to the type whose mean example it is nearest to. It costs six products of vectors, since the question is
-embedded anyway.
+Each task type has example questions. They are embedded once, behind the start of the service, and a question belongs
+to the type whose mean example it is nearest to. Near is measured by how examples of one type differ from each other
+(linear discriminant analysis with a shrunk covariance): that is mostly by what they are about, which tells nothing of
+the type. The question is embedded anyway, so that telling its type costs six products of vectors.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import structlog
 
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbeddingError
 from services.common.embedding.vectors import Matrix, Vector
-from services.common.settings_types import Positive, Share
+from services.common.settings_types import Positive, PositiveShare, Share
 from services.gateway.recall.choices import TaskType
 
 _log = structlog.get_logger(__name__)
@@ -29,13 +31,16 @@ _log = structlog.get_logger(__name__)
 _EXAMPLES: Final = Path(__file__).parent / "data" / "task_types.toml"
 _RETRY_SECONDS: Final = 30.0
 """Wait after the examples could not be embedded."""
+_VARIANCE_MIN: Final = 1e-9
+"""Of each dimension, where examples do not differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntentSettings:
     """How a question's task type is told."""
 
-    temperature: Positive = 0.05  # difference of cosine similarity that makes a type e times as likely as another
+    shrinkage: PositiveShare = 0.5  # of the covariance of examples towards a sphere: there are fewer than dimensions
+    temperature: Positive = 10.0  # by which log likelihoods are divided, since examples are surer than questions
     general_below: Share = 0.45  # confidence below which a question is taken for a general one
 
 
@@ -46,6 +51,14 @@ class Intent:
     task_type: TaskType
     confidence: float  # in [0, 1]; 1 where it was given, 0 where the question does not tell
     is_given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Planes:
+    """The log likelihood of each type, up to a constant, as a linear function of the question."""
+
+    weights: npt.NDArray[np.float64]  # [types, dimension]
+    offsets: npt.NDArray[np.float64]  # [types]
 
 
 UNTOLD: Final = Intent(TaskType.GENERAL, 0.0)
@@ -67,7 +80,7 @@ class IntentClassifier:
         self._settings = settings or IntentSettings()
         self._examples = examples if examples is not None else load_examples()
         self._types = tuple(self._examples)
-        self._means: Matrix | None = None
+        self._planes: _Planes | None = None
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -87,9 +100,8 @@ class IntentClassifier:
         """
         texts = [text for examples in self._examples.values() for text in examples]
         vectors = await self._embedder.embed_documents(texts)
-        ends = np.cumsum([len(examples) for examples in self._examples.values()])
-        means = np.stack([part.mean(axis=0) for part in np.split(vectors, ends[:-1])])
-        self._means = (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
+        counts = [len(examples) for examples in self._examples.values()]
+        self._planes = await asyncio.to_thread(_planes, vectors, counts, shrinkage=self._settings.shrinkage)
 
     def classify(self, vector: Vector) -> Intent:
         """Returns the nearest type, or `UNTOLD` where none is near enough or the examples are not embedded yet.
@@ -97,9 +109,9 @@ class IntentClassifier:
         Args:
             vector: The question's embedding, float32 `[dimension]`, of length 1.
         """
-        if self._means is None:
+        if self._planes is None:
             return UNTOLD
-        nearness = (self._means @ vector).astype(np.float64) / self._settings.temperature
+        nearness = (self._planes.weights @ vector + self._planes.offsets) / self._settings.temperature
         likelihood = np.exp(nearness - nearness.max())
         best = int(likelihood.argmax())
         confidence = float(likelihood[best] / likelihood.sum())
@@ -114,6 +126,21 @@ class IntentClassifier:
                 await asyncio.sleep(_RETRY_SECONDS)
             else:
                 return
+
+
+def _planes(vectors: Matrix, counts: Sequence[int], *, shrinkage: float) -> _Planes:
+    """Returns the discriminants of types whose examples follow each other, so many of each."""
+    groups = np.split(vectors.astype(np.float64), np.cumsum(counts)[:-1])
+    means = np.stack([group.mean(axis=0) for group in groups])
+    centre = means.mean(axis=0)
+    around = np.concatenate([group - mean for group, mean in zip(groups, means, strict=True)])
+    dimension = vectors.shape[1]
+    covariance = around.T @ around / len(around)
+    sphere = shrinkage * np.trace(covariance) / dimension + _VARIANCE_MIN
+    shrunk = (1.0 - shrinkage) * covariance + sphere * np.eye(dimension)
+    weights = np.linalg.solve(shrunk, (means - centre).T).T
+    offsets = -0.5 * np.einsum("kd,kd->k", weights, means - centre) - weights @ centre
+    return _Planes(weights, offsets)
 
 
 def load_examples(file: Path = _EXAMPLES) -> dict[TaskType, tuple[str, ...]]:
