@@ -28,6 +28,7 @@ from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
 from services.gateway.recall.fetch import Fetch
+from services.gateway.recall.fitted import Rankers
 from services.gateway.recall.fusion import Fusion
 from services.gateway.recall.intent import IntentClassifier
 from services.gateway.recall.loadout import Loadout
@@ -139,7 +140,7 @@ async def open_gateway(
                 speakers=SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds),
                 embedder=resources.embedder,
                 coarse=CoarseSearch(upstream, sessions, chosen.recall),
-                fusion=Fusion(chosen.evidence, chosen.lanes, chosen.profiles),
+                fusion=Fusion(chosen.evidence, chosen.lanes, chosen.profiles, Rankers.open(chosen.rankers)),
                 fetch=Fetch(upstream),
                 access=access,
                 rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),

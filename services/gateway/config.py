@@ -10,6 +10,7 @@ from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
 from services.gateway.recall.evidence import EvidenceWeights
+from services.gateway.recall.fitted import RankerSettings
 from services.gateway.recall.fusion import LaneWeights
 from services.gateway.recall.intent import IntentSettings
 from services.gateway.recall.loadout import LoadoutSettings
@@ -48,6 +49,7 @@ class GatewaySettings:
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
     lanes: LaneWeights = field(default_factory=LaneWeights)
     profiles: ProfileSettings = field(default_factory=ProfileSettings)
+    rankers: RankerSettings = field(default_factory=RankerSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     deadline_seconds: Seconds = 10.0  # for a call whose deadline is not known
     tells_other_gateways: bool = True  # by NOTIFY; a gateway that is alone needs not

@@ -35,6 +35,8 @@ class Profile(StrEnum):
     """Fitted on benchmarks of recall."""
     LIGHT = "light"
     """The same without token vectors."""
+    PLAIN = "plain"
+    """The same evidence with round weights that were set by hand."""
     BALANCED = "balanced"
     """Similarity, recency, importance and use, times confidence."""
     ASSISTANT = "assistant"
@@ -51,3 +53,8 @@ class ScoringChoice:
 
     profile: Profile = Profile.EVIDENCE
     weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether a fitted ranker ranks."""
+        return self.profile in {Profile.EVIDENCE, Profile.LIGHT}

@@ -8,14 +8,15 @@ what a name means needs a new name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from mneme.episodic.v1 import episodic_pb2
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
 from services.gateway.recall.question_kind import QuestionKind, read_kinds
@@ -60,6 +61,19 @@ def read_features(columns: EpisodeColumns, question: QuestionEvidence) -> Featur
     return Features(tuple(name for name, _, _ in found), tuple(part for _, part, _ in found), values)
 
 
+@cache
+def feature_parts() -> Mapping[str, str]:
+    """The part of an explanation that each feature belongs to, by name, in the order of the features."""
+    nobody = EpisodeColumns.from_response(episodic_pb2.SearchCandidatesResponse())
+    features = read_features(nobody, QuestionEvidence(text="", first_person_text=""))
+    return dict(zip(features.names, features.parts, strict=True))
+
+
+def feature_names() -> tuple[str, ...]:
+    """Names of all features, in their order."""
+    return tuple(feature_parts())
+
+
 _Named = tuple[str, str, Column | float]
 
 
@@ -76,6 +90,7 @@ def _all(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named
     yield from _sessions(scores, columns)
     yield from _speakers(columns, question)
     yield "time", "time", _time(columns.time, question)
+    yield from _derived(columns)
     yield from _kinds(columns, question)
 
 
@@ -132,8 +147,8 @@ def _combined(scores: dict[str, Column]) -> Iterator[_Named]:
 
 def _ranks(scores: dict[str, Column]) -> Iterator[_Named]:
     for name, column in scores.items():
-        ranks = np.empty(column.size)
-        ranks[np.argsort(-column, kind="stable")] = np.arange(1, column.size + 1)
+        # From 1, equal scores alike, so that the order of the candidates does not matter.
+        ranks = column.size + 1 - np.searchsorted(np.sort(column), column, side="right").astype(np.float64)
         for scale in _RANK_SCALES:
             yield f"{name}_rank_{scale:.0f}", name, scale / (scale + ranks) if column.any() else 0.0
 
@@ -186,6 +201,14 @@ def _time(time: npt.NDArray[np.float64], question: QuestionEvidence) -> Column:
         early = np.maximum(span.start - time, 0.0) / (_DAYS_BEFORE * _SECONDS_PER_DAY)
         best = np.fmax(best, np.exp(-(late + early)))  # fmax: NaN is no evidence
     return best
+
+
+def _derived(columns: EpisodeColumns) -> Iterator[_Named]:
+    """What other tiers found that was made from the turn."""
+    for name, part, column in (("fact", "facts", columns.fact), ("note", "notes", columns.note)):
+        found = column.astype(np.float64) if column.size else np.zeros(len(columns.dense))
+        yield name, part, found
+        yield f"{name}_there", part, (found > 0).astype(np.float64)
 
 
 def _kinds(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:

@@ -11,8 +11,10 @@ from uuid import UUID
 import numpy as np
 
 from services.common.settings_types import Amount
-from services.gateway.recall.choices import ScoringChoice
+from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.evidence import EvidenceWeights, score_evidence
+from services.gateway.recall.features import Features
+from services.gateway.recall.fitted import FittedScorer, Rankers
 from services.gateway.recall.model import (
     CoarseResult,
     EpisodeColumns,
@@ -38,6 +40,7 @@ class _DerivedLane:
     """Facts or notes as a lane of turns."""
 
     name: str
+    scores: FloatColumn  # of each candidate's best hit, 0 without
     part: FloatColumn  # what the lane adds to each candidate
     ranks: dict[int, LaneRank]  # by candidate
 
@@ -57,9 +60,27 @@ class EvidenceScorer:
 class Fusion:
     """Ranks the candidates."""
 
-    def __init__(self, evidence: EvidenceWeights, lanes: LaneWeights, profiles: ProfileSettings | None = None) -> None:
-        """Weighs turns by `evidence` or by what a request chooses of `profiles`, and facts and notes by `lanes`."""
-        self._profiles = Profiles(EvidenceScorer(evidence), profiles)
+    def __init__(
+        self,
+        evidence: EvidenceWeights,
+        lanes: LaneWeights,
+        profiles: ProfileSettings | None = None,
+        rankers: Rankers | None = None,
+    ) -> None:
+        """Ranks by what a request chooses.
+
+        Args:
+            evidence: Weights of the profile `plain`.
+            lanes: What facts and notes add there.
+            profiles: Weights of the formulas.
+            rankers: Those of the fitted profiles; the ones that come along where None.
+        """
+        fitted = rankers or Rankers.open()
+        self._fitted = {
+            Profile.EVIDENCE: FittedScorer(fitted, is_light=False),
+            Profile.LIGHT: FittedScorer(fitted, is_light=True),
+        }
+        self._profiles = Profiles({**self._fitted, Profile.PLAIN: EvidenceScorer(evidence)}, profiles)
         self._lanes = lanes
 
     def __call__(
@@ -71,6 +92,7 @@ class Fusion:
         limit: int,
         now: datetime,
         scoring: ScoringChoice | None = None,
+        with_features: bool = False,
     ) -> list[RankedEpisode]:
         """Returns the best candidates, best first, ties by id.
 
@@ -81,6 +103,7 @@ class Fusion:
             limit: At most this many.
             now: What ages are counted up to.
             scoring: How turns are ranked; the configured profile where None.
+            with_features: Tell what the fitted rankers see of each, whichever ranks.
         """
         columns = coarse.episodes
         if columns is None or not len(columns):
@@ -93,9 +116,12 @@ class Fusion:
         )
         notes = _derived_lane("notes", note_weight, place, [(hit.note.derived_from, hit.score) for hit in coarse.notes])
         scorer = self._profiles.scorer(choice, now=now)
-        scores, parts = scorer(_with_named_speakers(columns, names), question)
-        scores = scores + facts.part + notes.part
-        parts = {**parts, facts.name: facts.part, notes.name: notes.part}
+        columns = replace(_with_named_speakers(columns, names), fact=facts.scores, note=notes.scores)
+        scores, parts = scorer(columns, question)
+        if not choice.is_fitted:
+            scores = scores + facts.part + notes.part
+            parts = {**parts, facts.name: facts.part, notes.name: notes.part}
+        features = self.features(columns, question, choice).values if with_features else None
         values = scores.tolist()
         best = heapq.nsmallest(limit, range(len(columns)), key=lambda i: (-values[i], columns.ids[i]))
         return [
@@ -108,9 +134,16 @@ class Fusion:
                 ),
                 parts=tuple((name, float(part[index])) for name, part in parts.items() if part[index]),
                 text_chars=int(columns.length[index]),
+                features=() if features is None else tuple(features[index].tolist()),
             )
             for index in best
         ]
+
+    def features(self, columns: EpisodeColumns, question: QuestionEvidence, choice: ScoringChoice) -> Features:
+        """What the ranker of the profile, or of `evidence`, sees of the candidates."""
+        return self._fitted[Profile.LIGHT if choice.profile is Profile.LIGHT else Profile.EVIDENCE].features(
+            columns, question
+        )
 
 
 def _with_named_speakers(columns: EpisodeColumns, names: Sequence[str]) -> EpisodeColumns:
@@ -124,15 +157,15 @@ def _derived_lane(
     name: str, weight: float, place: dict[bytes, int], hits: Iterable[tuple[Sequence[str], float]]
 ) -> _DerivedLane:
     """Spreads scores of derived memories, best first, over the candidates that they come from."""
-    part = np.zeros(len(place), dtype=np.float32)
+    scores = np.zeros(len(place), dtype=np.float32)
     ranks: dict[int, LaneRank] = {}
     for rank, (sources, score) in enumerate(hits, 1):
         for source in sources:
             index = place.get(UUID(source).bytes)
             if index is not None and index not in ranks:
                 ranks[index] = LaneRank(name, rank, score)
-                part[index] = weight * max(0.0, score)
-    return _DerivedLane(name, part, ranks)
+                scores[index] = max(0.0, score)
+    return _DerivedLane(name, scores, weight * scores, ranks)
 
 
 def _lane_ranks(columns: EpisodeColumns, index: int) -> Iterable[LaneRank]:

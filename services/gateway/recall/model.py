@@ -52,6 +52,7 @@ class RecallQuery:
     skip_reason: str = "not asked for"  # of the tiers that are not among `tiers`
     favoured: tuple[Tier, ...] = ()  # tiers that the task type lets give more
     favour_factor: float = 1.0  # how many times as many facts or notes they give
+    with_features: bool = False  # tell what the fitted rankers see
     scoring: ScoringChoice = field(default_factory=ScoringChoice)
 
     def limit_of(self, tier: Tier, limit: int) -> int:
@@ -123,6 +124,9 @@ class EpisodeColumns:
     has_tokens: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))  # [n]
     reverse: FloatColumn = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # [n], candidate to question
     sentence: FloatColumn = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # [n], best sentence alone
+    # What other tiers found that was made from the candidate, 0 where nothing; empty until they are joined.
+    fact: FloatColumn = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # [n], similarity of its best fact
+    note: FloatColumn = field(default_factory=lambda: np.zeros(0, dtype=np.float32))  # [n], score of its best note
 
     def __len__(self) -> int:
         """The number of candidates."""
@@ -218,6 +222,7 @@ class RankedEpisode:
     lanes: tuple[LaneRank, ...]
     parts: tuple[tuple[str, float], ...]  # name and value; they add up to the score
     text_chars: int = 0  # length of its text
+    features: tuple[float, ...] = ()  # what a ranker sees of it, where they were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +262,7 @@ class Recalled:
     stage_seconds: tuple[tuple[str, float], ...]
     is_degraded: bool
     is_consistent: bool | None = None  # None when no write was waited for
+    feature_names: tuple[str, ...] = ()  # of the memories' features, where they were asked for
 
 
 @dataclass(frozen=True, slots=True)

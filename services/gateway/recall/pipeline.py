@@ -19,6 +19,7 @@ from services.gateway.journal.model import Tier
 from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
+from services.gateway.recall.features import feature_names
 from services.gateway.recall.fetch import Fetch
 from services.gateway.recall.fusion import Fusion
 from services.gateway.recall.intent import Intent
@@ -103,7 +104,13 @@ class RecallPipeline:
             coarse = quarantine(coarse, query.scope)
         with clock.stage("fusion"):
             ranked = self._stages.fusion(
-                coarse, question, names, limit=query.limit, now=query.as_of, scoring=query.scoring
+                coarse,
+                question,
+                names,
+                limit=query.limit,
+                now=query.as_of,
+                scoring=query.scoring,
+                with_features=query.with_features,
             )
         with clock.stage("fetch"):
             memories, reports = await self._fetch(principal, query, ranked, coarse, clock)
@@ -126,6 +133,7 @@ class RecallPipeline:
                 or any(r.state is TierState.FAILED for r in reports)
             ),
             is_consistent=is_consistent,
+            feature_names=feature_names() if query.with_features else (),
         )
 
     async def _wait(self, principal: Principal, query: RecallQuery, clock: StageClock) -> bool | None:

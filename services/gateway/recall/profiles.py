@@ -26,6 +26,7 @@ from services.gateway.recall.formulas import (
 )
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
+from services.gateway.recall.ranker import INTERPLAY
 
 Parts: TypeAlias = Mapping[str, FloatColumn]
 
@@ -99,17 +100,21 @@ EVIDENCE_PARTS: Final = (
     "kind",
     "length",
 )
-"""Parts of the evidence scorer; a weight multiplies its part, 1 leaves it as it is."""
+"""Parts of the scorers by evidence; a weight multiplies its part, 1 leaves it as it is."""
+
+FITTED_PARTS: Final = (*EVIDENCE_PARTS, "late", INTERPLAY)
+"""Parts of the fitted ones: beside these late interaction, and what features tell together."""
 
 _LANES: Final = ("facts", "notes")
 _FITTED: Final = frozenset({Profile.EVIDENCE, Profile.LIGHT})
+_BY_EVIDENCE: Final = _FITTED | {Profile.PLAIN}
 _FORMULAS: Final[Mapping[Profile, Formula]] = {
     Profile.BALANCED: balanced,
     Profile.ASSISTANT: assistant,
     Profile.NARRATIVE: narrative,
     Profile.INTERACTION: interaction,
 }
-_WITHOUT_STATISTICS: Final = _FITTED | {Profile.NARRATIVE}
+_WITHOUT_STATISTICS: Final = _BY_EVIDENCE | {Profile.NARRATIVE}
 
 
 def weight_names(profile: Profile) -> tuple[str, ...]:
@@ -117,30 +122,37 @@ def weight_names(profile: Profile) -> tuple[str, ...]:
 
     `facts` and `notes` belong to every profile: what these add to the turns that they come from.
     """
-    own = EVIDENCE_PARTS if profile in _FITTED else tuple(_defaults(ProfileSettings(), profile))
-    return (*own, *_LANES)
+    if profile in _BY_EVIDENCE:
+        return (*(FITTED_PARTS if profile in _FITTED else EVIDENCE_PARTS), *_LANES)
+    return (*_defaults(ProfileSettings(), profile), *_LANES)
 
 
 class Profiles:
     """Makes the scorer that a request chooses."""
 
-    def __init__(self, evidence: Scorer, settings: ProfileSettings | None = None) -> None:
-        """Ranks by `evidence` where that profile is chosen, and by the settings' formulas otherwise."""
-        self._evidence = evidence
+    def __init__(self, by_evidence: Mapping[Profile, Scorer], settings: ProfileSettings | None = None) -> None:
+        """Ranks by the scorers of the profiles `evidence`, `light` and `plain`, and by the settings' formulas."""
+        self._by_evidence = by_evidence
         self._settings = settings or ProfileSettings()
 
     def scorer(self, choice: ScoringChoice, *, now: datetime) -> Scorer:
         """The scorer of a request; ages are counted up to `now`."""
         profile = choice.profile
-        own = {name: value for name, value in choice.weights.items() if name not in _LANES}
-        if profile in _FITTED:
-            return _Weighted(self._evidence, own) if own else self._evidence
+        own = {name: value for name, value in choice.weights.items() if profile in _FITTED or name not in _LANES}
+        if profile in _BY_EVIDENCE:
+            scorer = self._by_evidence[profile]
+            return _Weighted(scorer, own) if own else scorer
         weights = {**_defaults(self._settings, profile), **own}
         return FormulaScorer(_FORMULAS[profile], weights, self._settings.decay, now=now)
 
     def lane_weights(self, choice: ScoringChoice, *, fact: float, note: float) -> tuple[float, float]:
-        """What facts and notes weigh: these weights with the fitted profiles, nothing in a formula by default."""
-        facts, notes = (fact, note) if choice.profile in _FITTED else (0.0, 0.0)
+        """What facts and notes add beside the scorer: these weights with `plain`, nothing in a formula by default.
+
+        The fitted scorers know of them themselves.
+        """
+        if choice.profile in _FITTED:
+            return 0.0, 0.0
+        facts, notes = (fact, note) if choice.profile is Profile.PLAIN else (0.0, 0.0)
         return choice.weights.get("facts", facts), choice.weights.get("notes", notes)
 
 

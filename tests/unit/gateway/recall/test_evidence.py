@@ -13,10 +13,10 @@ from services.gateway.recall.evidence import (
     FloatColumn,
     IntColumn,
     TimeColumn,
-    Trait,
     score_evidence,
 )
 from services.gateway.recall.question import QuestionEvidence
+from services.gateway.recall.traits import Trait
 
 DAY = datetime(2023, 7, 7, tzinfo=UTC)
 PLAIN = QuestionEvidence(text="", first_person_text="")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.evidence import EvidenceWeights
 from services.gateway.recall.fusion import Fusion, LaneWeights
 from services.gateway.recall.model import CoarseResult, EpisodeColumns, RankedEpisode
@@ -17,8 +18,17 @@ from tests.unit.gateway.tiers import NOON, candidates, fact_hit, note_hit, uuid
 FUSION = Fusion(EvidenceWeights(), LaneWeights(fact=0.5, note=0.3))
 
 
-def fuse(coarse: CoarseResult, text: str = "what happened", *names: str, limit: int = 10) -> list[RankedEpisode]:
-    return FUSION(coarse, read_question(text, names, NOON), names, limit=limit, now=NOON)
+PLAIN = ScoringChoice(Profile.PLAIN)
+
+
+def fuse(
+    coarse: CoarseResult,
+    text: str = "what happened",
+    *names: str,
+    limit: int = 10,
+    scoring: ScoringChoice = PLAIN,
+) -> list[RankedEpisode]:
+    return FUSION(coarse, read_question(text, names, NOON), names, limit=limit, now=NOON, scoring=scoring)
 
 
 def columns(*numbers: int, dense: list[float] | None = None, lexical: list[float] | None = None) -> EpisodeColumns:
@@ -30,15 +40,18 @@ def ids(ranked: list[RankedEpisode]) -> list[str]:
 
 
 @settings(max_examples=50, deadline=None)
-@given(scores=st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 30)), min_size=1, max_size=30))
-def test_spec_5_10_the_parts_add_up_to_the_score(scores: list[tuple[float, float]]) -> None:
+@given(
+    scores=st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 30)), min_size=1, max_size=30),
+    profile=st.sampled_from([Profile.EVIDENCE, Profile.LIGHT, Profile.PLAIN]),
+)
+def test_spec_5_10_the_parts_add_up_to_the_score(scores: list[tuple[float, float]], profile: Profile) -> None:
     numbers = range(1, len(scores) + 1)
     coarse = CoarseResult(
         episodes=columns(*numbers, dense=[d for d, _ in scores], lexical=[x for _, x in scores]),
         facts=(fact_hit("f", 1, similarity=0.9),),
         notes=(note_hit("n", 1, len(scores), score=0.4),),
     )
-    ranked = fuse(coarse, limit=30)
+    ranked = fuse(coarse, limit=30, scoring=ScoringChoice(profile))
     assert len(ranked) == len(scores)
     for candidate in ranked:
         assert candidate.score == pytest.approx(sum(value for _, value in candidate.parts), abs=1e-4)

@@ -207,7 +207,7 @@ class RefusedItem(_message.Message):
     def __init__(self, index: _Optional[int] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
 
 class RecallRequest(_message.Message):
-    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring")
+    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "with_features")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -218,6 +218,7 @@ class RecallRequest(_message.Message):
     TIERS_FIELD_NUMBER: _ClassVar[int]
     TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
     SCORING_FIELD_NUMBER: _ClassVar[int]
+    WITH_FEATURES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     limit: int
@@ -228,10 +229,11 @@ class RecallRequest(_message.Message):
     tiers: _containers.RepeatedScalarFieldContainer[Tier]
     task_type: TaskType
     scoring: Scoring
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ...) -> None: ...
+    with_features: bool
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., with_features: _Optional[bool] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
-    __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent")
+    __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent", "feature_names")
     MEMORIES_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
@@ -242,6 +244,7 @@ class RecallResponse(_message.Message):
     STAGES_FIELD_NUMBER: _ClassVar[int]
     RECALL_ID_FIELD_NUMBER: _ClassVar[int]
     CONSISTENT_FIELD_NUMBER: _ClassVar[int]
+    FEATURE_NAMES_FIELD_NUMBER: _ClassVar[int]
     memories: _containers.RepeatedCompositeFieldContainer[Memory]
     facts: _containers.RepeatedCompositeFieldContainer[RecalledFact]
     notes: _containers.RepeatedCompositeFieldContainer[RecalledNote]
@@ -252,10 +255,11 @@ class RecallResponse(_message.Message):
     stages: _containers.RepeatedCompositeFieldContainer[StageTiming]
     recall_id: str
     consistent: bool
-    def __init__(self, memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reading: _Optional[_Union[QueryReading, _Mapping]] = ..., stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., recall_id: _Optional[str] = ..., consistent: _Optional[bool] = ...) -> None: ...
+    feature_names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reading: _Optional[_Union[QueryReading, _Mapping]] = ..., stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., recall_id: _Optional[str] = ..., consistent: _Optional[bool] = ..., feature_names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Memory(_message.Message):
-    __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope")
+    __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope", "features")
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
@@ -266,6 +270,7 @@ class Memory(_message.Message):
     FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
     memory_id: str
     kind: MemoryKind
     turn: _common_pb2.Turn
@@ -276,7 +281,8 @@ class Memory(_message.Message):
     fact_ids: _containers.RepeatedScalarFieldContainer[str]
     note_ids: _containers.RepeatedScalarFieldContainer[str]
     scope: _common_pb2.Scope
-    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+    features: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., features: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class Explanation(_message.Message):
     __slots__ = ("lanes", "parts")

@@ -1,0 +1,192 @@
+"""Fits the rankers of the profiles `evidence` and `light` on conversations in LoCoMo's layout.
+
+    python -m bench.fit --data FOLDER --data FOLDER --out FOLDER [--install] [--ablations]
+
+The candidates come from a gateway that has remembered all of the conversations. Every conversation is left out once:
+its ranker, which `make bench-recall BENCH_ARGS="--held-out FOLDER/held-out"` uses, has not seen it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from rich.progress import track
+
+from bench.common import BenchError, commit_name, open_channel, open_target, print_table, run, write_json
+from bench.fit.collect import Judgement, collect
+from bench.fit.dataset import Dataset
+from bench.fit.fitting import FitSettings, fit
+from bench.fit.held_out import CUTS, Scored, means, score
+from bench.gateway import Gateway
+from bench.ingest import ingest
+from bench.locomo import load_conversations
+from services.gateway.recall.features import feature_parts
+
+PROFILES: Final = ("evidence", "light")
+SHIPPED: Final = Path(__file__).parents[2] / "services" / "gateway" / "recall" / "rankers"
+_ABLATIONS: Final = {
+    "late interaction": ("late",),
+    "neighbours, and the question that a turn answers": ("neighbours", "answers"),
+    "the session's best turn": ("session",),
+    "the speaker who is named": ("speaker",),
+    "roles of user and assistant": ("role",),
+    "times": ("time",),
+    "kinds of turns and questions, and lengths": ("kind", "length", "question"),
+    "facts and notes": ("facts", "notes"),
+    "BM25": ("lexical",),
+    "dense similarity": ("dense",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line."""
+
+    data: list[Path]
+    out: Path
+    install: bool
+    ablations: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fits; 2 when it cannot."""
+    options = _options(arguments)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        run(_collect(options))
+    except BenchError as error:
+        print(f"bench.fit: {error}", file=sys.stderr)
+        return 2
+    report = {profile: _fit(options, profile) for profile in PROFILES}
+    write_json(options.out / "report.json", report)
+    return 0
+
+
+async def _collect(options: Options) -> None:
+    """Writes the candidates of each profile, unless they are there from an earlier run."""
+    files = {profile: options.out / f"candidates-{profile}.npz" for profile in PROFILES}
+    if all(file.exists() for file in files.values()):
+        return
+    async with open_target(None) as target, open_channel(target.gateway) as channel:
+        gateway = Gateway(channel)
+        judgements = []
+        for folder in options.data:
+            for conversation in track(load_conversations(folder), f"remember {folder.name}"):
+                memories = await ingest(
+                    gateway, conversation, user_id=f"fit-{uuid.uuid4().hex[:8]}-{conversation.name}"[:128]
+                )
+                ids = {turn_id: identifier for identifier, turn_id in memories.turn_ids.items()}
+                judgements += [
+                    Judgement(
+                        user_id=memories.user_id,
+                        question=question.text,
+                        relevant_ids=frozenset(ids[turn_id] for turn_id in question.gold if turn_id in ids),
+                        set_name=folder.name,
+                        conversation=conversation.name,
+                        category=question.category,
+                    )
+                    for question in conversation.questions
+                    if question.gold and question.text.strip()
+                ]
+                for token in memories.tokens:
+                    await gateway.wait_visible(memories.user_id, token)
+        await gateway.wait_delivered()
+        for profile, file in files.items():
+            (await collect(gateway, track(judgements, f"ask for {profile}"), profile=profile)).save(file)
+
+
+def _fit(options: Options, profile: str) -> dict[str, object]:
+    data = Dataset.load(options.out / f"candidates-{profile}.npz")
+    settings = FitSettings()
+    folder = options.out / "held-out"
+    folder.mkdir(exist_ok=True)
+    scored: list[Scored] = []
+    for name in track(sorted(set(data.conversations.tolist())), f"leave out, {profile}"):
+        ranker = fit(data.chosen(data.conversations != name), settings, {"left_out": name})
+        ranker.write(folder / f"{name}.{profile}.json")
+        scored += score(data.chosen(data.conversations == name), ranker)
+    found = means(scored)
+    _print(f"{profile}, each conversation by a ranker that has not seen it", {"all": found})
+    ranker = fit(data, settings, _provenance(data, settings, found))
+    ranker.write(options.out / f"{profile}.json")
+    if options.install:
+        shutil.copy(options.out / f"{profile}.json", SHIPPED / f"{profile}.json")
+    report: dict[str, object] = {"held_out": found}
+    if options.ablations and profile == PROFILES[0]:
+        report["ablations"] = _ablations(data, settings)
+    return report
+
+
+def _provenance(data: Dataset, settings: FitSettings, found: object) -> dict[str, object]:
+    sets = {
+        name: {
+            "conversations": sorted(set(data.conversations[data.sets == name].tolist())),
+            "questions": int((data.sets == name).sum()),
+        }
+        for name in dict.fromkeys(data.sets.tolist())
+    }
+    return {
+        "what": "A ranker of candidate turns: weights of features, and trees over them. No text of the data is in it.",
+        "fitted_on": sets,
+        "licences": {"locomo": "CC BY-NC 4.0 (evaluation)", "beam": "none stated"},
+        "held_out": found,
+        "settings": asdict(settings),
+        "commit": commit_name(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def _ablations(data: Dataset, settings: FitSettings) -> dict[str, object]:
+    """What is lost without each group of features, and without each half of the ranker; ten folds by conversation."""
+    part_of = feature_parts()
+    variants = {"all": settings, "the line alone": replace(settings, tree_count=0)}
+    for title, parts in _ABLATIONS.items():
+        names = tuple(name for name in data.names if part_of[name] in parts)
+        variants[f"without {title}"] = replace(settings, without=names)
+    found = {}
+    for title, variant in track(variants.items(), "ablations"):
+        found[title] = means(_in_folds(data, variant))
+    _print("what each signal is worth", found)
+    return dict(found)
+
+
+def _in_folds(data: Dataset, settings: FitSettings, folds: int = 5) -> list[Scored]:
+    """Scores all questions by rankers that have not seen their conversations; every fold has some of each set."""
+    names = sorted(set(zip(data.sets.tolist(), data.conversations.tolist(), strict=True)))
+    fold_of = {name: number % folds for number, (_, name) in enumerate(names)}
+    folds_of = np.array([fold_of[name] for name in data.conversations.tolist()])
+    return [
+        one
+        for fold in range(folds)
+        for one in score(data.chosen(folds_of == fold), fit(data.chosen(folds_of != fold), settings, {}))
+    ]
+
+
+def _print(title: str, variants: dict[str, object]) -> None:
+    rows: list[list[object]] = []
+    for name, found in variants.items():
+        assert isinstance(found, dict)
+        rows += [[name, set_name, *(values[f"recall@{cut}"] for cut in CUTS)] for set_name, values in found.items()]
+    print_table(title, ["", "", *(f"recall@{cut}" for cut in CUTS)], rows)
+
+
+def _options(arguments: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(prog="python -m bench.fit", description="Fits the rankers.")
+    parser.add_argument("--data", type=Path, action="append", required=True, help="folder of conversations")
+    parser.add_argument("--out", type=Path, required=True, help="folder for candidates, rankers and the report")
+    parser.add_argument("--install", action="store_true", help="put the rankers into the service")
+    parser.add_argument("--ablations", action="store_true", help="also measure what each signal is worth")
+    return Options(**vars(parser.parse_args(arguments)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
