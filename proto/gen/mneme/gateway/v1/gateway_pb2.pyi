@@ -258,6 +258,34 @@ class RecallResponse(_message.Message):
     feature_names: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reading: _Optional[_Union[QueryReading, _Mapping]] = ..., stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., recall_id: _Optional[str] = ..., consistent: _Optional[bool] = ..., feature_names: _Optional[_Iterable[str]] = ...) -> None: ...
 
+class RecallStreamRequest(_message.Message):
+    __slots__ = ("recall",)
+    RECALL_FIELD_NUMBER: _ClassVar[int]
+    recall: RecallRequest
+    def __init__(self, recall: _Optional[_Union[RecallRequest, _Mapping]] = ...) -> None: ...
+
+class RecallStreamResponse(_message.Message):
+    __slots__ = ("tier_answer", "response")
+    TIER_ANSWER_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    tier_answer: TierAnswer
+    response: RecallResponse
+    def __init__(self, tier_answer: _Optional[_Union[TierAnswer, _Mapping]] = ..., response: _Optional[_Union[RecallResponse, _Mapping]] = ...) -> None: ...
+
+class TierAnswer(_message.Message):
+    __slots__ = ("tier", "memories", "facts", "notes", "recent_turns")
+    TIER_FIELD_NUMBER: _ClassVar[int]
+    MEMORIES_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    RECENT_TURNS_FIELD_NUMBER: _ClassVar[int]
+    tier: TierReport
+    memories: _containers.RepeatedCompositeFieldContainer[Memory]
+    facts: _containers.RepeatedCompositeFieldContainer[RecalledFact]
+    notes: _containers.RepeatedCompositeFieldContainer[RecalledNote]
+    recent_turns: _containers.RepeatedCompositeFieldContainer[_session_pb2.SessionTurn]
+    def __init__(self, tier: _Optional[_Union[TierReport, _Mapping]] = ..., memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ...) -> None: ...
+
 class Memory(_message.Message):
     __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope", "features")
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
@@ -369,12 +397,14 @@ class TimeRange(_message.Message):
     def __init__(self, start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class StageTiming(_message.Message):
-    __slots__ = ("stage", "duration")
+    __slots__ = ("stage", "duration", "reason")
     STAGE_FIELD_NUMBER: _ClassVar[int]
     DURATION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     stage: str
     duration: _duration_pb2.Duration
-    def __init__(self, stage: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    reason: str
+    def __init__(self, stage: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class BuildContextRequest(_message.Message):
     __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "section_budgets", "order", "task_type", "scoring")

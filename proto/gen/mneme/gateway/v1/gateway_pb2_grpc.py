@@ -55,6 +55,11 @@ class MemoryServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallResponse.FromString,
                 _registered_method=True)
+        self.RecallStream = channel.unary_stream(
+                '/mneme.gateway.v1.MemoryService/RecallStream',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallStreamRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallStreamResponse.FromString,
+                _registered_method=True)
         self.BuildContext = channel.unary_unary(
                 '/mneme.gateway.v1.MemoryService/BuildContext',
                 request_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.BuildContextRequest.SerializeToString,
@@ -107,6 +112,15 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RecallStream(self, request, context):
+        """RecallStream is Recall whose answer comes in pieces: a message for each tier as it answers or fails, and as the last
+        one the whole answer, the same that Recall gives. It fails where Recall does. A caller that has seen enough may go
+        away: the work stops.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def BuildContext(self, request, context):
         """BuildContext recalls and returns text within a token budget, ready to put into a prompt.
         """
@@ -150,6 +164,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.Recall,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallResponse.SerializeToString,
+            ),
+            'RecallStream': grpc.unary_stream_rpc_method_handler(
+                    servicer.RecallStream,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallStreamRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallStreamResponse.SerializeToString,
             ),
             'BuildContext': grpc.unary_unary_rpc_method_handler(
                     servicer.BuildContext,
@@ -276,6 +295,33 @@ class MemoryService:
             '/mneme.gateway.v1.MemoryService/Recall',
             mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecallStream(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/mneme.gateway.v1.MemoryService/RecallStream',
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallStreamRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.RecallStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

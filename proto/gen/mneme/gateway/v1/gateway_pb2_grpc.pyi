@@ -30,6 +30,11 @@ class MemoryServiceStub:
     """Recall finds what matters for a query, over all tiers, with the reasons. A tier that fails is named in
     `tiers`; only when all of them fail does the call fail.
     """
+    RecallStream: _aio.UnaryStreamMultiCallable[_gateway_pb2.RecallStreamRequest, _gateway_pb2.RecallStreamResponse]
+    """RecallStream is Recall whose answer comes in pieces: a message for each tier as it answers or fails, and as the last
+    one the whole answer, the same that Recall gives. It fails where Recall does. A caller that has seen enough may go
+    away: the work stops.
+    """
     BuildContext: _aio.UnaryUnaryMultiCallable[_gateway_pb2.BuildContextRequest, _gateway_pb2.BuildContextResponse]
     """BuildContext recalls and returns text within a token budget, ready to put into a prompt."""
     Feedback: _aio.UnaryUnaryMultiCallable[_gateway_pb2.FeedbackRequest, _gateway_pb2.FeedbackResponse]
@@ -76,6 +81,17 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_gateway_pb2.RecallResponse]:
         """Recall finds what matters for a query, over all tiers, with the reasons. A tier that fails is named in
         `tiers`; only when all of them fail does the call fail.
+        """
+
+    @_abc_1.abstractmethod
+    def RecallStream(
+        self,
+        request: _gateway_pb2.RecallStreamRequest,
+        context: _aio.ServicerContext[_gateway_pb2.RecallStreamRequest, _abc.AsyncIterator[_gateway_pb2.RecallStreamResponse]],
+    ) -> _abc.AsyncIterator[_gateway_pb2.RecallStreamResponse]:
+        """RecallStream is Recall whose answer comes in pieces: a message for each tier as it answers or fails, and as the last
+        one the whole answer, the same that Recall gives. It fails where Recall does. A caller that has seen enough may go
+        away: the work stops.
         """
 
     @_abc_1.abstractmethod
