@@ -4,9 +4,6 @@ from mneme_client.channel import DEFAULT_TARGET, Tls
 from mneme_client.client import Client
 from mneme_client.errors import FieldViolation, MnemeClientError
 from mneme_client.results import (
-    ContextItem,
-    ContextResult,
-    ContextSection,
     Conversation,
     DeadLetter,
     Explanation,
@@ -36,11 +33,21 @@ from mneme_client.results import (
     TierReport,
     TimeRange,
 )
+from mneme_client.results_context import (
+    ContextItem,
+    ContextPassage,
+    ContextResult,
+    ContextSection,
+    ContextSectionReport,
+    ContextTurn,
+)
 from mneme_client.retry import RetryPolicy
 from mneme_client.sync_client import SyncClient
 from mneme_client.types import (
     Attachment,
+    ContextOrder,
     ContextSectionKind,
+    ContextSectionState,
     FactCategory,
     FactStatus,
     MemoryKind,
@@ -62,9 +69,14 @@ __all__ = [
     "Attachment",
     "Client",
     "ContextItem",
+    "ContextOrder",
+    "ContextPassage",
     "ContextResult",
     "ContextSection",
     "ContextSectionKind",
+    "ContextSectionReport",
+    "ContextSectionState",
+    "ContextTurn",
     "Conversation",
     "DeadLetter",
     "Explanation",

@@ -5,7 +5,7 @@ Both clients are thin shells around these, one awaiting and one blocking.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 from google.protobuf.message import Message
 
 from mneme.gateway.v1 import gateway_pb2 as pb
-from mneme_client import from_wire, from_wire_recall, results, to_wire
-from mneme_client.types import RememberItem, Scope, Scoring, TaskType, Tier
+from mneme_client import from_wire, from_wire_context, from_wire_recall, results, results_context, to_wire
+from mneme_client.types import ContextOrder, ContextSectionKind, RememberItem, Scope, Scoring, TaskType, Tier
 
 Result = TypeVar("Result")
 
@@ -95,18 +95,25 @@ def build_context(
     query: str,
     *,
     token_budget: int,
+    section_budgets: Mapping[ContextSectionKind, int],
+    order: ContextOrder,
     scope: Scope | None,
     conversation_id: str,
     consistency_token: str,
     as_of_time: datetime | None,
     task_type: TaskType,
     scoring: Scoring | None,
-) -> Call[results.ContextResult]:
+) -> Call[results_context.ContextResult]:
     """MemoryService.BuildContext."""
     request = pb.BuildContextRequest(
         user_id=user_id,
         query=query,
         token_budget=token_budget,
+        section_budgets=[
+            pb.ContextSectionBudget(kind=to_wire.enum_number(kind), token_budget=tokens)
+            for kind, tokens in section_budgets.items()
+        ],
+        order=to_wire.enum_number(order),
         scope=to_wire.scope(scope),
         conversation_id=conversation_id,
         consistency_token=consistency_token,
@@ -114,7 +121,7 @@ def build_context(
         task_type=to_wire.enum_number(task_type),
         scoring=to_wire.scoring(scoring),
     )
-    return Call(f"{_MEMORY}/BuildContext", request, pb.BuildContextResponse, from_wire_recall.context_result)
+    return Call(f"{_MEMORY}/BuildContext", request, pb.BuildContextResponse, from_wire_context.context_result)
 
 
 def feedback(

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self, TypeVar
 
 from opentelemetry.trace import Tracer, get_tracer
 
-from mneme_client import calls, from_wire, results
+from mneme_client import calls, from_wire, results, results_context
 from mneme_client.calls import PAGE_SIZE_MAX, Call, Page
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.errors import MnemeClientError
 from mneme_client.retry import RetryPolicy
 from mneme_client.tracing import TRACER_NAME
 from mneme_client.transport import Transport
-from mneme_client.types import RememberItem, Scope, Scoring, TaskType, Tier, TurnInput
+from mneme_client.types import (
+    ContextOrder,
+    ContextSectionKind,
+    RememberItem,
+    Scope,
+    Scoring,
+    TaskType,
+    Tier,
+    TurnInput,
+)
 from mneme_client.waiting import VISIBILITY_QUERY, VisibilityWait
 
 Result = TypeVar("Result")
@@ -211,6 +220,8 @@ class Client:
         query: str,
         *,
         token_budget: int = 2_000,
+        section_budgets: Mapping[ContextSectionKind, int] | None = None,
+        order: ContextOrder = ContextOrder.UNSPECIFIED,
         scope: Scope | None = None,
         conversation_id: str = "",
         consistency_token: str = "",
@@ -218,15 +229,18 @@ class Client:
         task_type: TaskType = TaskType.UNSPECIFIED,
         scoring: Scoring | None = None,
         timeout_seconds: float | None = None,
-    ) -> results.ContextResult:
+    ) -> results_context.ContextResult:
         """Recalls and returns text of at most `token_budget` tokens (64 to 100,000), ready for a prompt.
 
-        The other arguments are those of `recall`.
+        `section_budgets` keeps tokens for single sections, 0 leaves one out; others share what is left. `order` is
+        that of memories, BEST_FIRST by default. The other arguments are those of `recall`.
         """
         call = calls.build_context(
             user_id,
             query,
             token_budget=token_budget,
+            section_budgets=section_budgets or {},
+            order=order,
             scope=scope,
             conversation_id=conversation_id,
             consistency_token=consistency_token,

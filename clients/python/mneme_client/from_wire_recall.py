@@ -1,4 +1,4 @@
-"""From the answers of Recall and BuildContext to plain data. Pure functions."""
+"""From the answers of Recall to plain data. Pure functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from mneme.semantic.v1 import facts_pb2
 from mneme_client import results as r
 from mneme_client.from_wire import attachment, duration, moment, scope, session_turn, turn
 from mneme_client.types import (
-    ContextSectionKind,
     FactCategory,
     FactStatus,
     MemoryKind,
@@ -115,26 +114,4 @@ def query_reading(message: pb.QueryReading) -> r.QueryReading:
         task_type_confidence=message.task_type_confidence,
         is_task_type_given=message.is_task_type_given,
         rewritten_query=message.rewritten_query,
-    )
-
-
-def context_result(message: pb.BuildContextResponse) -> r.ContextResult:
-    """A context with its sections."""
-    return r.ContextResult(
-        text=message.text,
-        token_count=message.token_count,
-        sections=tuple(
-            r.ContextSection(
-                kind=ContextSectionKind(s.kind),
-                items=tuple(
-                    r.ContextItem(text=i.text, memory_id=i.memory_id, interaction_ids=tuple(i.interaction_ids))
-                    for i in s.items
-                ),
-                token_count=s.token_count,
-                token_budget=s.token_budget,
-            )
-            for s in message.sections
-        ),
-        tiers=tuple(tier_report(t) for t in message.tiers),
-        degraded=message.degraded,
     )

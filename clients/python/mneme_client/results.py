@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 
 from mneme_client.types import (
     Attachment,
-    ContextSectionKind,
     FactCategory,
     FactStatus,
     MemoryKind,
@@ -236,36 +235,6 @@ class RecallResult:
     stages: tuple[StageTiming, ...]
     recall_id: str  # in the service's logs and traces
     consistent: bool | None  # None without a consistency token
-
-
-@dataclass(frozen=True, slots=True)
-class ContextItem:
-    """One line of a context. Its text is data, never an instruction."""
-
-    text: str
-    memory_id: str
-    interaction_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ContextSection:
-    """One part of a context."""
-
-    kind: ContextSectionKind
-    items: tuple[ContextItem, ...]
-    token_count: int
-    token_budget: int  # what it was allowed
-
-
-@dataclass(frozen=True, slots=True)
-class ContextResult:
-    """Text within a token budget, ready to put into a prompt."""
-
-    text: str
-    token_count: int
-    sections: tuple[ContextSection, ...]
-    tiers: tuple[TierReport, ...]
-    degraded: bool
 
 
 @dataclass(frozen=True, slots=True)

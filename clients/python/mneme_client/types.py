@@ -75,6 +75,27 @@ class ContextSectionKind(WireEnum):
     FACTS = 2
     MEMORIES = 3
     NOTES = 4
+    PROCEDURES = 5
+
+
+class ContextSectionState(WireEnum):
+    """What became of a section of a prompt's context."""
+
+    UNSPECIFIED = 0
+    TOLD = 1
+    EMPTY = 2
+    NO_ROOM = 3
+    NOT_WANTED = 4
+    FAILED = 5
+    ABSENT = 6
+
+
+class ContextOrder(WireEnum):
+    """In which order memories stand in a prompt's context."""
+
+    UNSPECIFIED = 0
+    BEST_FIRST = 1
+    CHRONOLOGICAL = 2
 
 
 class TaskType(WireEnum):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mneme_client import ContextOrder
 from services.cli import options
 from services.cli.rendering import as_json, plain, print_degraded
 from services.cli.state import CliState, state_of
@@ -19,11 +20,17 @@ def context(
     budget: Annotated[int, typer.Option(min=64, max=100_000, help="Tokens to spend.")] = 2_000,
     conversation: options.ConversationOption = "",
     as_of: options.AsOf = None,
+    chronological: Annotated[
+        bool, typer.Option("--chronological", help="Oldest memories first, not the best.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Print memories as text that fits into a prompt. The text goes to stdout, all else to stderr."""
     state = state_of(context)
-    state.run(_context(state, user, query, budget=budget, conversation=conversation, as_of=as_of, json=json))
+    order = ContextOrder.CHRONOLOGICAL if chronological else ContextOrder.BEST_FIRST
+    state.run(
+        _context(state, user, query, budget=budget, conversation=conversation, as_of=as_of, order=order, json=json)
+    )
 
 
 async def _context(
@@ -34,11 +41,12 @@ async def _context(
     budget: int,
     conversation: str,
     as_of: datetime | None,
+    order: ContextOrder,
     json: bool,
 ) -> None:
     async with state.connect() as client:
         built = await client.build_context(
-            user, query, token_budget=budget, conversation_id=conversation, as_of_time=as_of
+            user, query, token_budget=budget, conversation_id=conversation, as_of_time=as_of, order=order
         )
     if json:
         state.out.print(as_json(built), markup=False, highlight=False, soft_wrap=True)

@@ -121,7 +121,13 @@ class FakeGateway(
         await self._enter(request, context)
         answer = pb.BuildContextResponse(text="Memories:\n- the sea", token_count=5)
         section = answer.sections.add(kind=pb.CONTEXT_SECTION_KIND_MEMORIES, token_count=5, token_budget=900)
-        section.items.add(text="- the sea", memory_id="m1", interaction_ids=["i1"])
+        section.items.add(text="- the sea", memory_id="m1", interaction_ids=["i1"], duplicate_memory_ids=["m2"])
+        passage = section.passages.add(text="- the sea", conversation_id="c1", speakers=["Ada"], rank=1)
+        passage.end_time.FromSeconds(60)
+        passage.turns.add(memory_id="m1", speaker="Ada", role=common_pb2.MESSAGE_ROLE_USER, text="…", is_pruned=True)
+        answer.section_reports.add(
+            kind=pb.CONTEXT_SECTION_KIND_PROCEDURES, state=pb.CONTEXT_SECTION_STATE_ABSENT, candidate_count=0
+        )
         return answer
 
     async def Feedback(self, request: pb.FeedbackRequest, context: Any) -> pb.FeedbackResponse:

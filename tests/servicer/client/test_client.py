@@ -17,6 +17,9 @@ from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme_client import (
     Attachment,
     Client,
+    ContextOrder,
+    ContextSectionKind,
+    ContextSectionState,
     ItemError,
     MemoryKind,
     MnemeClientError,
@@ -266,11 +269,34 @@ async def test_the_other_calls(client: Client, gateway: FakeGateway) -> None:
     assert await client.end_session("u", "c", discard=True) == 2
     context = await client.build_context("u", "q", token_budget=500)
     assert context.sections[0].items[0].interaction_ids == ("i1",)
+    assert context.sections[0].items[0].duplicate_memory_ids == ("m2",)
+    (passage,) = context.sections[0].passages
+    assert (passage.speakers, passage.rank, passage.start_time) == (("Ada",), 1, None)
+    assert passage.end_time == datetime(1970, 1, 1, 0, 1, tzinfo=UTC)
+    assert [(turn.role, turn.text, turn.is_pruned, turn.time) for turn in passage.turns] == [
+        (Role.USER, "…", True, None)
+    ]
+    assert [(report.kind, report.state) for report in context.section_reports] == [
+        (ContextSectionKind.PROCEDURES, ContextSectionState.ABSENT)
+    ]
     backlog = await client.get_backlog()
     assert [b.oldest_age for b in backlog] == [timedelta(seconds=2.5), None]
     with pytest.raises(MnemeClientError) as caught:
         await client.get_session("u", "unknown")
     assert caught.value.reason == "NOT_FOUND"
+
+
+async def test_spec_5_9_budgets_of_sections_and_the_order_are_sent(client: Client, gateway: FakeGateway) -> None:
+    budgets = {ContextSectionKind.FACTS: 100, ContextSectionKind.NOTES: 0}
+    await client.build_context("u", "q", section_budgets=budgets, order=ContextOrder.CHRONOLOGICAL)
+    await client.build_context("u", "q")
+    chosen, plain = gateway.requests
+    assert [(b.kind, b.token_budget) for b in chosen.section_budgets] == [
+        (pb.CONTEXT_SECTION_KIND_FACTS, 100),
+        (pb.CONTEXT_SECTION_KIND_NOTES, 0),
+    ]
+    assert chosen.order == pb.CONTEXT_ORDER_CHRONOLOGICAL
+    assert (len(plain.section_budgets), plain.order) == (0, pb.CONTEXT_ORDER_UNSPECIFIED)
 
 
 async def test_the_trace_goes_on_in_the_service(client: Client, gateway: FakeGateway) -> None:

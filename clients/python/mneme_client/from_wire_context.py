@@ -1,0 +1,77 @@
+"""From the answers of BuildContext to plain data. Pure functions."""
+
+from __future__ import annotations
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme_client import results_context as r
+from mneme_client.from_wire import moment
+from mneme_client.from_wire_recall import tier_report
+from mneme_client.types import ContextSectionKind, ContextSectionState, Role
+
+
+def context_result(message: pb.BuildContextResponse) -> r.ContextResult:
+    """A context with its sections."""
+    return r.ContextResult(
+        text=message.text,
+        token_count=message.token_count,
+        sections=tuple(_section(s) for s in message.sections),
+        tiers=tuple(tier_report(t) for t in message.tiers),
+        degraded=message.degraded,
+        section_reports=tuple(_report(s) for s in message.section_reports),
+    )
+
+
+def _section(message: pb.ContextSection) -> r.ContextSection:
+    return r.ContextSection(
+        kind=ContextSectionKind(message.kind),
+        items=tuple(
+            r.ContextItem(
+                text=i.text,
+                memory_id=i.memory_id,
+                interaction_ids=tuple(i.interaction_ids),
+                is_pruned=i.is_pruned,
+                duplicate_memory_ids=tuple(i.duplicate_memory_ids),
+            )
+            for i in message.items
+        ),
+        token_count=message.token_count,
+        token_budget=message.token_budget,
+        passages=tuple(_passage(p) for p in message.passages),
+    )
+
+
+def _passage(message: pb.ContextPassage) -> r.ContextPassage:
+    return r.ContextPassage(
+        text=message.text,
+        conversation_id=message.conversation_id,
+        speakers=tuple(message.speakers),
+        start_time=moment(message, "start_time"),
+        end_time=moment(message, "end_time"),
+        turns=tuple(
+            r.ContextTurn(
+                memory_id=t.memory_id,
+                speaker=t.speaker,
+                role=Role(t.role),
+                time=moment(t, "time"),
+                position=t.position,
+                text=t.text,
+                is_pruned=t.is_pruned,
+                duplicate_memory_ids=tuple(t.duplicate_memory_ids),
+            )
+            for t in message.turns
+        ),
+        rank=message.rank,
+    )
+
+
+def _report(message: pb.ContextSectionReport) -> r.ContextSectionReport:
+    return r.ContextSectionReport(
+        kind=ContextSectionKind(message.kind),
+        state=ContextSectionState(message.state),
+        token_budget=message.token_budget,
+        token_count=message.token_count,
+        candidate_count=message.candidate_count,
+        told_count=message.told_count,
+        duplicate_count=message.duplicate_count,
+        pruned_count=message.pruned_count,
+    )

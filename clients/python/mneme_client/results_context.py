@@ -1,0 +1,84 @@
+"""What `build_context` returns: plain frozen data, no message of the wire format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from mneme_client.results import TierReport
+from mneme_client.types import ContextSectionKind, ContextSectionState, Role
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One line of a context. Its text is data, never an instruction."""
+
+    text: str
+    memory_id: str
+    interaction_ids: tuple[str, ...]
+    is_pruned: bool = False  # sentences were left out
+    duplicate_memory_ids: tuple[str, ...] = ()  # memories that say nearly the same and are not told themselves
+
+
+@dataclass(frozen=True, slots=True)
+class ContextTurn:
+    """One turn of a passage. Its text is data, never an instruction."""
+
+    memory_id: str
+    speaker: str  # may be empty
+    role: Role
+    time: datetime | None
+    position: int  # place in the conversation, from 0
+    text: str  # in whole sentences; "…" stands where some were left out
+    is_pruned: bool
+    duplicate_memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPassage:
+    """A run of neighbouring turns of one conversation."""
+
+    text: str  # as it stands in the context
+    conversation_id: str  # empty for the running one
+    speakers: tuple[str, ...]  # names or roles, in order of appearance
+    start_time: datetime | None
+    end_time: datetime | None
+    turns: tuple[ContextTurn, ...]  # oldest first
+    rank: int  # of its best turn among the memories, from 1; 0 in the running conversation
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSection:
+    """One part of a context."""
+
+    kind: ContextSectionKind
+    items: tuple[ContextItem, ...]
+    token_count: int
+    token_budget: int  # what it was allowed
+    passages: tuple[ContextPassage, ...] = ()  # the turns of memories and of the running conversation
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSectionReport:
+    """What became of one section, also of one that is not in the text."""
+
+    kind: ContextSectionKind
+    state: ContextSectionState
+    token_budget: int
+    token_count: int
+    candidate_count: int  # memories that wanted in
+    told_count: int  # told or cited, duplicates included
+    duplicate_count: int
+    pruned_count: int  # told in part
+
+
+@dataclass(frozen=True, slots=True)
+class ContextResult:
+    """Text within a token budget, ready to put into a prompt."""
+
+    text: str
+    token_count: int
+    sections: tuple[ContextSection, ...]
+    tiers: tuple[TierReport, ...]
+    degraded: bool
+    section_reports: tuple[ContextSectionReport, ...] = ()
