@@ -59,9 +59,7 @@ class RefinementSettings:
     neighbour_share: Share = 0.25  # of a sentence's worth that the sentences beside it are given: they explain it
     position_weight: Amount = 0.1  # of being early in the text; the first sentence has all of it
     summary_weight: Amount = 0.3  # of saying what the rest of the text says, where no term of the question is found
-    worth_share_min: Share = (
-        0.35  # of the best sentence's worth, below which a sentence is left out while room is short
-    )
+    worth_share_min: Share = 0.35  # of the best sentence's worth; sentences below it go first, while room is short
 
 
 @dataclass(frozen=True, slots=True)
