@@ -17,6 +17,8 @@ DATA ?=
 OUT ?=
 RANKED ?=
 ENGINES ?=
+JUDGEMENTS ?=
+TARGET ?=
 
 # The benchmarks start engines of their own, and a process for each service beside them.
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
@@ -24,7 +26,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check docs tools lock image clean \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-latency bench-load bench-durability bench-outage
+	bench-recall bench-latency bench-load bench-durability bench-outage fit refit
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -92,6 +94,17 @@ image: ## build the container image with docker, podman or buildah (IMAGE=name:t
 bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file] [ENGINES=all]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-recall DATA=folder OUT=file [RANKED=file]" >&2; exit 2; }
 	@$(BIN)/python -m bench.recall --data "$(DATA)" --out "$(OUT)" $(if $(RANKED),--ranked "$(RANKED)") $(BENCH_ENGINES) $(BENCH_ARGS)
+
+fit: setup ## fit the rankers: DATA="folder folder" OUT=folder [BENCH_ARGS="--install --ablations"]
+	@test -n "$(DATA)" -a -n "$(OUT)" || { echo 'usage: make fit DATA="folder folder" OUT=folder' >&2; exit 2; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/fit.txt
+	@$(BIN)/python -m bench.fit $(addprefix --data ,$(DATA)) --out "$(OUT)" $(BENCH_ARGS)
+
+refit: setup ## fit the ranker to your own judgements: JUDGEMENTS=file TARGET=host:port OUT=file [BENCH_ARGS]
+	@test -n "$(JUDGEMENTS)" -a -n "$(TARGET)" -a -n "$(OUT)" || \
+		{ echo "usage: make refit JUDGEMENTS=file.jsonl TARGET=host:port OUT=file.json" >&2; exit 2; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/fit.txt
+	@$(BIN)/python -m bench.fit.refit --judgements "$(JUDGEMENTS)" --target "$(TARGET)" --out "$(OUT)" $(BENCH_ARGS)
 
 bench-latency: setup ## time of Recall and Remember by store size: OUT=file [SIZES=1000,10000] [ENGINES=all]
 	@test -n "$(OUT)" || { echo "usage: make bench-latency OUT=file [SIZES=1000,10000]" >&2; exit 2; }

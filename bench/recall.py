@@ -8,16 +8,19 @@ README.md beside this file says what each figure means.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 import grpc
 from rich.progress import Progress
@@ -62,6 +65,8 @@ class Options:
     target: str | None
     api_key: str | None
     limit: int
+    held_out: Path | None
+    profile: str
     engines: str
     processes: bool
 
@@ -107,25 +112,63 @@ async def _measure(options: Options, conversations: Sequence[LocomoConversation]
     # A store that others use as well may hold the conversations of an earlier run: users are new each time.
     run_id = uuid.uuid4().hex[:8]
     async with AsyncExitStack() as stack:
-        target = await stack.enter_async_context(_opened(options, stack))
-        channel = await stack.enter_async_context(open_channel(target.gateway, api_key=options.api_key))
-        gateway = Gateway(channel)
-        outcome.driver, outcome.start_seconds = target.driver, target.start_seconds
+        data_dir = None
+        if options.held_out is not None:
+            data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
         progress = stack.enter_context(Progress(transient=True))
-        ingested = await _ingest_all(gateway, conversations, run_id, outcome, progress)
-        questions = progress.add_task("questions", total=sum(len(c.questions) for c in conversations))
+        async with _gateway(options, data_dir) as (gateway, target):
+            outcome.driver, outcome.start_seconds = target.driver, target.start_seconds
+            ingested = await _ingest_all(gateway, conversations, run_id, outcome, progress)
+            questions = progress.add_task("questions", total=sum(len(c.questions) for c in conversations))
+            if options.held_out is None:
+                for conversation in conversations:
+                    await _ask_all(gateway, ingested, conversation, options, outcome)
+                    progress.advance(questions, len(conversation.questions))
+                return outcome
         for conversation in conversations:
-            memories = ingested[conversation.name]
-            for question in conversation.questions:
-                await _ask(gateway, memories, conversation, question, options.limit, outcome)
-                progress.advance(questions)
+            rankers = _held_out_rankers(options.held_out, conversation.name)
+            async with _gateway(options, data_dir, rankers) as (gateway, _):
+                await _ask_all(gateway, ingested, conversation, options, outcome)
+            progress.advance(questions, len(conversation.questions))
     return outcome
 
 
-def _opened(options: Options, stack: AsyncExitStack) -> AbstractAsyncContextManager[Target]:
+async def _ask_all(
+    gateway: Gateway,
+    ingested: Mapping[str, Ingested],
+    conversation: LocomoConversation,
+    options: Options,
+    outcome: Outcome,
+) -> None:
+    for question in conversation.questions:
+        await _ask(gateway, ingested[conversation.name], conversation, question, options, outcome)
+
+
+def _held_out_rankers(folder: Path, name: str) -> dict[str, str]:
+    """The rankers that have not seen a conversation, as settings of a gateway; see bench/fit."""
+    settings = {}
+    for profile in ("evidence", "light"):
+        file = folder / f"{name}.{profile}.json"
+        if not file.is_file():
+            raise BenchError(f"there is no {file}; `make fit` writes it")
+        settings[f"MNEME_GATEWAY__RANKERS__{profile.upper()}_FILE"] = str(file.resolve())
+    return settings
+
+
+@contextlib.asynccontextmanager
+async def _gateway(
+    options: Options, data_dir: Path | None, variables: Mapping[str, str] | None = None
+) -> AsyncIterator[tuple[Gateway, Target]]:
+    async with AsyncExitStack() as stack:
+        stack.enter_context(patch.dict(os.environ, variables or {}))
+        target = await stack.enter_async_context(_opened(options, stack, data_dir))
+        yield Gateway(await stack.enter_async_context(open_channel(target.gateway, api_key=options.api_key))), target
+
+
+def _opened(options: Options, stack: AsyncExitStack, data_dir: Path | None) -> AbstractAsyncContextManager[Target]:
     choice = engine_choice(options.engines, processes=options.processes)
     if options.target is not None or choice == EngineChoice():
-        return open_target(options.target)
+        return open_target(options.target, data_dir=data_dir)
     group = None
     if choice.names:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
@@ -168,13 +211,13 @@ async def _ask(
     ingested: Ingested,
     conversation: LocomoConversation,
     question: LocomoQuestion,
-    limit: int,
+    options: Options,
     outcome: Outcome,
 ) -> None:
     ranked: list[str] = []
     text = question.text[:_QUERY_CHARS_MAX]
     if text.strip():
-        request = pb.RecallRequest(user_id=ingested.user_id, query=text, limit=limit)
+        request = pb.RecallRequest(user_id=ingested.user_id, query=text, limit=options.limit, scoring=_scoring(options))
         started = time.perf_counter()
         response = await retried(lambda: gateway.recall(request))
         outcome.recall_seconds.append(time.perf_counter() - started)
@@ -183,15 +226,23 @@ async def _ask(
     outcome.ranked_lines.append({"conversation": conversation.name, "question": question.index, "ranked": ranked})
     if not question.gold:
         return
-    scores = ranking_scores(ranked, question.gold, limit=limit)
+    scores = ranking_scores(ranked, question.gold, limit=options.limit)
     for budget in _TOKEN_BUDGETS:
-        shown = await _context_turns(gateway, ingested, text, budget, outcome) if text.strip() else []
+        shown = await _context_turns(gateway, ingested, text, budget, options, outcome) if text.strip() else []
         scores[f"context@{budget}"] = recall_at(shown, question.gold, len(shown))
     outcome.scored.append(ScoredQuestion(conversation.name, question.category, scores))
 
 
-async def _context_turns(gateway: Gateway, ingested: Ingested, query: str, budget: int, outcome: Outcome) -> list[str]:
-    request = pb.BuildContextRequest(user_id=ingested.user_id, query=query, token_budget=budget)
+def _scoring(options: Options) -> pb.Scoring | None:
+    return pb.Scoring(profile=options.profile) if options.profile else None
+
+
+async def _context_turns(
+    gateway: Gateway, ingested: Ingested, query: str, budget: int, options: Options, outcome: Outcome
+) -> list[str]:
+    request = pb.BuildContextRequest(
+        user_id=ingested.user_id, query=query, token_budget=budget, scoring=_scoring(options)
+    )
     started = time.perf_counter()
     response = await retried(lambda: gateway.build_context(request))
     outcome.context_seconds.append(time.perf_counter() - started)
@@ -229,6 +280,8 @@ def _report(options: Options, conversations: Sequence[LocomoConversation], outco
     settings = {
         "data": options.data.resolve().name,
         "limit": options.limit,
+        "profile": options.profile or "default",
+        "held_out": options.held_out is not None,
         "token_budgets": list(_TOKEN_BUDGETS),
     }
     return report_head("recall", driver=outcome.driver, settings=settings) | {
@@ -291,10 +344,14 @@ def _options(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--target", help="gateway of a running stack; without it an embedded one is started")
     parser.add_argument("--api-key", help="credential for --target")
     parser.add_argument("--limit", type=int, default=50, help="memories asked for, 1 to 200 (default 50)")
+    parser.add_argument("--profile", default="", help="scoring profile; the default one when absent")
+    parser.add_argument("--held-out", type=Path, help="rankers of `make fit`: each conversation is asked with its own")
     add_engine_options(parser)
     options = Options(**vars(parser.parse_args(arguments)))
     if not 1 <= options.limit <= _LIMIT_MAX:
         raise BenchError(f"--limit must be between 1 and {_LIMIT_MAX}")
+    if options.held_out is not None and (options.target or options.engines or options.processes):
+        raise BenchError("--held-out starts gateways of its own on the embedded engines")
     return options
 
 

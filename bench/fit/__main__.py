@@ -12,7 +12,7 @@ import argparse
 import shutil
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,9 +30,9 @@ from bench.gateway import Gateway
 from bench.ingest import ingest
 from bench.locomo import load_conversations
 from services.gateway.recall.features import feature_parts
+from services.gateway.recall.fitted import SHIPPED
 
 PROFILES: Final = ("evidence", "light")
-SHIPPED: Final = Path(__file__).parents[2] / "services" / "gateway" / "recall" / "rankers"
 _ABLATIONS: Final = {
     "late interaction": ("late",),
     "neighbours, and the question that a turn answers": ("neighbours", "answers"),
@@ -171,10 +171,10 @@ def _in_folds(data: Dataset, settings: FitSettings, folds: int = 5) -> list[Scor
     ]
 
 
-def _print(title: str, variants: dict[str, object]) -> None:
+def _print(title: str, variants: Mapping[str, object]) -> None:
     rows: list[list[object]] = []
     for name, found in variants.items():
-        assert isinstance(found, dict)
+        assert isinstance(found, Mapping)
         rows += [[name, set_name, *(values[f"recall@{cut}"] for cut in CUTS)] for set_name, values in found.items()]
     print_table(title, ["", "", *(f"recall@{cut}" for cut in CUTS)], rows)
 

@@ -60,20 +60,27 @@ def question_weights(data: Dataset, settings: FitSettings) -> FloatRow:
     return np.array([(largest / sizes[name]) ** settings.set_balance for name in data.sets])
 
 
-def fit_line(rows: npt.NDArray[np.float32], data: Dataset, weights: FloatRow, settings: FitSettings) -> FloatRow:
-    """Weights of the features, `[f]`."""
+def fit_line(
+    rows: npt.NDArray[np.float32],
+    data: Dataset,
+    weights: FloatRow,
+    settings: FitSettings,
+    offset: FloatRow | None = None,
+) -> FloatRow:
+    """Weights of the features, `[f]`, added to scores that the candidates have already (`offset`, `[n]`)."""
     starts, question = data.starts, np.repeat(np.arange(len(data.counts)), data.counts)
     relevant = np.add.reduceat(data.is_relevant.astype(np.float64), starts)
     target = np.where(relevant > 0, weights / np.maximum(relevant, 1.0), 0.0)[question] * data.is_relevant
     target_sum = np.add.reduceat(target, starts)
     towards = rows.T @ target.astype(np.float32)
+    given = 0.0 if offset is None else float(offset @ target)
 
     def loss(line: FloatRow) -> tuple[float, FloatRow]:
-        scores = (rows @ line.astype(np.float32)).astype(np.float64)
+        scores = (rows @ line.astype(np.float32)).astype(np.float64) + (0.0 if offset is None else offset)
         highest = np.maximum.reduceat(scores, starts)
         exponents = np.exp(scores - highest[question])
         total = np.add.reduceat(exponents, starts)
-        value = float((target_sum * (np.log(total) + highest)).sum() - line @ towards)
+        value = float((target_sum * (np.log(total) + highest)).sum() - line @ towards) - given
         shares = exponents / total[question] * target_sum[question]
         gradient = rows.T @ shares.astype(np.float32) - towards
         return value + 0.5 * settings.penalty * float(line @ line), gradient + settings.penalty * line

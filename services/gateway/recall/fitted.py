@@ -12,7 +12,8 @@ from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
 from services.gateway.recall.ranker import FittedRanker, RankerWeights
 
-_SHIPPED: Final = Path(__file__).with_name("rankers")
+SHIPPED: Final = Path(__file__).with_name("rankers")
+"""Where the rankers are that come along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class FittedScorer:
 
 
 def _ranker(file: str, name: str) -> FittedRanker:
-    return _read(Path(file) if file else _SHIPPED / f"{name}.json")
+    return _read(Path(file) if file else SHIPPED / f"{name}.json")
 
 
 @cache
