@@ -1,7 +1,7 @@
 """Which tiers a task needs: the tool loadout.
 
-A type that the caller gives decides which tiers are asked. One that is merely classified takes nothing away unless the
-service is configured so, since a wrong guess would lose what was asked for; it lets the tiers of its type give more.
+A type that the caller gives decides which tiers are asked. One that is merely classified changes nothing unless the
+service is configured so: a wrong guess would lose what was asked for.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LoadoutSettings:
     procedural: Tiers = (Tier.AGENTIC, Tier.EPISODIC)  # how things are done, and examples
     debugging: Tiers = (Tier.EPISODIC, Tier.AGENTIC)  # earlier faults, and how they were mended
     general: Tiers = _ALL  # everything
-    classified: ClassifiedUse = ClassifiedUse.FAVOUR  # what a type may do that the caller has not given
+    classified: ClassifiedUse = ClassifiedUse.REPORT  # what a type may do that the caller has not given
     sure_from: Share = 0.7  # confidence from which a classified type does it
     favour_factor: Factor = 1.5  # how many times as many facts or notes a favoured tier gives
 

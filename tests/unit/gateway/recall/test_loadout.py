@@ -41,7 +41,7 @@ class _Sure(IntentClassifier):
         return self._intent
 
 
-def loadout(intent: Intent, use: ClassifiedUse = ClassifiedUse.FAVOUR) -> Loadout:
+def loadout(intent: Intent, use: ClassifiedUse) -> Loadout:
     return Loadout(_Sure(intent), LoadoutSettings(classified=use))
 
 
@@ -62,9 +62,9 @@ def test_spec_5_2_without_a_type_nothing_is_skipped_beforehand() -> None:
     assert Loadout().given(QUERY) == QUERY
 
 
-def test_spec_5_2_a_classified_type_skips_nothing_but_lets_its_tiers_give_more() -> None:
+def test_spec_5_2_a_classified_type_lets_its_tiers_give_more_where_the_service_is_configured_so() -> None:
     intent = Intent(TaskType.FACTUAL, 0.9)
-    query, told = loadout(intent)(QUERY, ANY)
+    query, told = loadout(intent, ClassifiedUse.FAVOUR)(QUERY, ANY)
     assert told == intent
     assert query.tiers == RECALL_TIERS
     assert (query.limit_of(Tier.SEMANTIC, 10), query.limit_of(Tier.AGENTIC, 10)) == (15, 10)
@@ -82,8 +82,9 @@ def test_spec_5_2_an_unsure_or_general_question_asks_all_alike(intent: Intent, u
     assert loadout(intent, use)(QUERY, ANY) == (QUERY, intent)
 
 
-def test_a_type_may_be_reported_only() -> None:
-    assert loadout(Intent(TaskType.FACTUAL, 0.9), ClassifiedUse.REPORT)(QUERY, ANY)[0] == QUERY
+def test_spec_5_2_a_classified_type_changes_nothing_unless_told_to() -> None:
+    intent = Intent(TaskType.FACTUAL, 0.9)
+    assert Loadout(_Sure(intent))(QUERY, ANY) == (QUERY, intent)
 
 
 def test_spec_5_2_the_table_is_a_setting() -> None:
