@@ -128,8 +128,7 @@ def _print(base: RankerWeights, data: Dataset) -> None:
         after += score(data.chosen(data.conversations == fold), ranker)
     rows: list[list[object]] = []
     for title, scored in (("before", score(data, base)), ("after, on judgements left out", after)):
-        for values in means(scored).values():
-            rows.append([title, *(values[f"recall@{cut}"] for cut in CUTS)])
+        rows += [[title, *(values[f"recall@{cut}"] for cut in CUTS)] for values in means(scored).values()]
     print_table(f"{len(data.counts)} judgements", ["", *(f"recall@{cut}" for cut in CUTS)], rows)
 
 
