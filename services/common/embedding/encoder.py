@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime as ort
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 
 from services.common.embedding.errors import EmbeddingFailedError, ModelUnavailableError
 from services.common.embedding.graph import MANIFEST_FILE
 from services.common.embedding.projection import TokenProjection, find_projection
+from services.common.embedding.runtime import find_model_files, load_session, load_tokenizer, pad_id
 from services.common.embedding.tokens import TOKEN_ID_MAX, TextEncoding, TokenSpace, TokenVectors, split_tokens
 from services.common.embedding.vectors import Matrix
 from services.common.embedding.weights import sha256_of
@@ -28,7 +28,6 @@ _POOLED_OUTPUTS: Final = ("sentence_embedding",)
 _TOKEN_OUTPUTS: Final = ("token_embeddings", "last_hidden_state")
 _KNOWN_INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _SENTENCE_ENDS: Final = (".", "?", "!")
-_MODEL_FILES: Final = ("model.onnx", "onnx/model.onnx")
 _WARM_UP_TEXT: Final = "This is an example sentence"
 
 
@@ -90,11 +89,15 @@ class OnnxSentenceEncoder:
         self._first_token_pooling = described.first_token_pooling
         limits = [self._settings.max_tokens, *([described.max_tokens] if described.max_tokens else [])]
         self.max_tokens: Final = min(limits)
-        self._tokenizer = _load_tokenizer(described.tokenizer_file)
+        self._tokenizer = load_tokenizer(described.tokenizer_file)
         self._tokenizer.enable_truncation(self.max_tokens)
-        self._counter = _load_tokenizer(described.tokenizer_file)
-        self._pad_id = _pad_id(self._tokenizer)
-        self._session = _load_session(described.model_file, self._settings)
+        self._counter = load_tokenizer(described.tokenizer_file)
+        self._pad_id = pad_id(self._tokenizer)
+        self._session = load_session(
+            described.model_file,
+            threads=self._settings.intra_op_threads,
+            allow_spinning=self._settings.allow_spinning,
+        )
         self._takes_token_types = self._check_inputs(described.model_file)
         self._output, self._pooled = self._choose_output(described.model_file)
         self._token_output: str | None = None
@@ -238,10 +241,7 @@ def _unit_rows(vectors: Matrix) -> Matrix:
 
 
 def _describe(folder: Path) -> _ModelFolder:
-    model_file = next((folder / name for name in _MODEL_FILES if (folder / name).is_file()), None)
-    tokenizer_file = folder / "tokenizer.json"
-    if model_file is None or not tokenizer_file.is_file():
-        raise ModelUnavailableError(f"{folder} needs model.onnx (or onnx/model.onnx) and tokenizer.json")
+    model_file, tokenizer_file = find_model_files(folder)
     manifest = _read_json(folder / MANIFEST_FILE)
     limits = _read_json(folder / "sentence_bert_config.json")
     limit = manifest.get("max_tokens") or limits.get("max_seq_length")
@@ -270,34 +270,3 @@ def _read_json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ModelUnavailableError(f"{path} is not JSON") from error
     return content if isinstance(content, dict) else {}
-
-
-def _load_tokenizer(path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises bare Exception for every unreadable file
-        raise ModelUnavailableError(f"{path} is not a tokenizer file") from error
-    # The file's own padding to a fixed length would make a query of ten tokens cost as much as 128.
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
-
-
-def _pad_id(tokenizer: Tokenizer) -> int:
-    for token in ("[PAD]", "<pad>"):
-        identity = tokenizer.token_to_id(token)
-        if identity is not None:
-            return int(identity)
-    return 0
-
-
-def _load_session(file: Path, settings: EncoderSettings) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = settings.intra_op_threads
-    options.inter_op_num_threads = 1
-    spinning = "1" if settings.allow_spinning else "0"
-    options.add_session_config_entry("session.intra_op.allow_spinning", spinning)
-    try:
-        return ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has a class per failure and no public root of them
-        raise ModelUnavailableError(f"{file} cannot be loaded by onnxruntime") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -65,6 +65,7 @@ class CoarseSearch:
         lexical_query: str,
         vector: common_pb2.Vector,
         timeout_seconds: float,
+        on_answer: Callable[[Tier, CoarseResult], None] | None = None,
     ) -> CoarseResult:
         """Returns what the tiers gave within the time.
 
@@ -74,6 +75,7 @@ class CoarseSearch:
             lexical_query: The words for the lexical lane.
             vector: The embedded question.
             timeout_seconds: For each tier; they are asked concurrently.
+            on_answer: Told of each tier that has answered, failed, or is not asked, with what there is by then.
         """
         scope = scope_to_proto(query.scope)
         calls: dict[Tier, Callable[[], Awaitable[_Found]]] = {
@@ -82,20 +84,15 @@ class CoarseSearch:
             Tier.AGENTIC: lambda: self._notes(principal, query, scope, vector, timeout_seconds),
             Tier.SESSION: lambda: self._recent_turns(principal, query, timeout_seconds),
         }
-        answers = dict(
-            zip(
-                RECALL_TIERS,
-                await asyncio.gather(*(self._ask(tier, query, calls[tier], timeout_seconds) for tier in RECALL_TIERS)),
-                strict=True,
-            )
-        )
-        return CoarseResult(
-            episodes=answers[Tier.EPISODIC].value,
-            facts=answers[Tier.SEMANTIC].value or (),
-            notes=answers[Tier.AGENTIC].value or (),
-            recent_turns=answers[Tier.SESSION].value or (),
-            reports=tuple(answers[tier].report for tier in RECALL_TIERS),
-        )
+        answers: dict[Tier, _Answer] = {}
+
+        async def ask(tier: Tier) -> None:
+            answers[tier] = await self._ask(tier, query, calls[tier], timeout_seconds)
+            if on_answer is not None:
+                on_answer(tier, _result(answers))
+
+        await asyncio.gather(*map(ask, RECALL_TIERS))
+        return _result(answers)
 
     async def _ask(
         self,
@@ -195,3 +192,15 @@ class CoarseSearch:
             return _Found((), 0)
         turns = tuple(found.session.turns)
         return _Found(turns, len(turns), lacks=_SESSION_STORE_AWAY if found.is_degraded else "")
+
+
+def _result(answers: Mapping[Tier, _Answer]) -> CoarseResult:
+    """What those tiers gave that have answered."""
+    values = {tier: answer.value for tier, answer in answers.items()}
+    return CoarseResult(
+        episodes=values.get(Tier.EPISODIC),
+        facts=values.get(Tier.SEMANTIC) or (),
+        notes=values.get(Tier.AGENTIC) or (),
+        recent_turns=values.get(Tier.SESSION) or (),
+        reports=tuple(answers[tier].report for tier in RECALL_TIERS if tier in answers),
+    )

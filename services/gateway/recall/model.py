@@ -263,6 +263,7 @@ class Recalled:
     is_degraded: bool
     is_consistent: bool | None = None  # None when no write was waited for
     feature_names: tuple[str, ...] = ()  # of the memories' features, where they were asked for
+    stage_reasons: tuple[tuple[str, str], ...] = ()  # stages that left work undone, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,11 +298,16 @@ class StageDescription:
     name: str
     spec: str  # items of the specification that it serves
     purpose: str
-    is_skippable: bool = field(default=False)  # it may have nothing to do
+    runs: str = "always"  # when it has something to do
+
+    @property
+    def is_skippable(self) -> bool:
+        """Whether recalls may go without it."""
+        return self.runs != "always"
 
 
 STAGES: Sequence[StageDescription] = (
-    StageDescription("consistency", "5.11", "waits until the writes of the token can be found", is_skippable=True),
+    StageDescription("consistency", "5.11", "waits until the writes of the token can be found", runs="with a token"),
     StageDescription("read_question", "5.4, 5.5", "finds speakers and times, puts the question into first person"),
     StageDescription("rewrite", "5.1", "applies learned rewritings to the question"),
     StageDescription("embed", "5.1", "embeds the question, once"),
@@ -310,5 +316,8 @@ STAGES: Sequence[StageDescription] = (
     StageDescription("quarantine", "5.3", "drops what the reader's scope must not see"),
     StageDescription("fusion", "5.4", "ranks turns by the evidence of all lanes"),
     StageDescription("fetch", "5.1", "reads the text of the best"),
+    StageDescription(
+        "cross_encode", "5.1", "reads question and turn together, the best first", runs="where a model is configured"
+    ),
     StageDescription("assemble", "5.10", "puts the answer together with its reasons"),
 )

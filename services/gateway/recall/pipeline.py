@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 import structlog
 
@@ -15,10 +16,12 @@ from services.common.embedding.embedder import Embedder
 from services.common.embedding.vectors import Vector
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.ids import IdSource
+from services.common.telemetry import span
 from services.gateway.journal.model import Tier
 from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
+from services.gateway.recall.cross_encoder import CrossEncoding
 from services.gateway.recall.features import feature_names
 from services.gateway.recall.fetch import Fetch
 from services.gateway.recall.fusion import Fusion
@@ -40,6 +43,7 @@ from services.gateway.recall.question import QuestionEvidence, read_question
 from services.gateway.recall.rewriting import Rewriting
 from services.gateway.recall.speakers import SpeakerNames
 from services.gateway.recall.stages import StageClock
+from services.gateway.recall.streaming import EarlyAnswers, Tell
 
 _log = structlog.get_logger(__name__)
 
@@ -57,6 +61,17 @@ class Stages:
     access: AccessRecorder
     rewriting: Rewriting = field(default_factory=Rewriting)
     loadout: Loadout = field(default_factory=Loadout)
+    cross_encoding: CrossEncoding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A recall as far as it has been read."""
+
+    principal: Principal
+    query: RecallQuery
+    question: QuestionEvidence
+    names: Sequence[str]
 
 
 class RecallPipeline:
@@ -68,14 +83,25 @@ class RecallPipeline:
         self._ids = ids
         self._settings = settings
 
-    async def run(self, principal: Principal, query: RecallQuery, *, deadline_seconds: float) -> Recalled:
+    async def run(
+        self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, tell: Tell | None = None
+    ) -> Recalled:
         """Finds what matters for a query.
+
+        Args:
+            principal: On whose behalf.
+            query: What is asked.
+            deadline_seconds: Time for all of it.
+            tell: Takes what each tier gave as soon as it is there; see streaming.py.
 
         Raises:
             StoreUnavailable: No tier that was asked has answered.
             DeadlineExceeded: The question could not even be embedded in time.
         """
-        clock = StageClock(deadline_seconds=deadline_seconds)
+        async with EarlyAnswers(tell) as early:
+            return await self._run(principal, query, StageClock(deadline_seconds=deadline_seconds), early)
+
+    async def _run(self, principal: Principal, query: RecallQuery, clock: StageClock, early: EarlyAnswers) -> Recalled:
         query = self._stages.loadout.given(query)
         is_consistent = await self._wait(principal, query, clock)
         with clock.stage("read_question"):
@@ -90,6 +116,7 @@ class RecallPipeline:
             vector = await self._embed(question.first_person_text, clock)
         with clock.stage("intent"):
             query, intent = self._stages.loadout(query, vector)
+        asked = _Asked(principal, query, question, names)
         with clock.stage("coarse_search"):
             coarse = await self._stages.coarse(
                 principal,
@@ -97,23 +124,15 @@ class RecallPipeline:
                 lexical_query=question.first_person_text,
                 vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
+                on_answer=early.watch(partial(quarantine, reader=query.scope), partial(self._first, asked, clock)),
             )
         if coarse.all_failed:
             raise _nothing_answered(coarse)
         with clock.stage("quarantine"):
             coarse = quarantine(coarse, query.scope)
-        with clock.stage("fusion"):
-            ranked = self._stages.fusion(
-                coarse,
-                question,
-                names,
-                limit=query.limit,
-                now=query.as_of,
-                scoring=query.scoring,
-                with_features=query.with_features,
-            )
-        with clock.stage("fetch"):
-            memories, reports = await self._fetch(principal, query, ranked, coarse, clock)
+        candidates, reports = await self._ranked(asked, coarse, clock)
+        early.finish(candidates[: query.limit], reports)
+        memories = await self._cross_encoded(asked, candidates, clock)
         with clock.stage("assemble"):
             self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in memories])
             reading = _reading(query, question, names, intent)
@@ -126,6 +145,7 @@ class RecallPipeline:
             reports=reports,
             reading=reading,
             stage_seconds=clock.stages,
+            stage_reasons=clock.reasons,
             is_degraded=(
                 is_consistent is False
                 or known_names is None
@@ -135,6 +155,42 @@ class RecallPipeline:
             is_consistent=is_consistent,
             feature_names=feature_names() if query.with_features else (),
         )
+
+    async def _first(
+        self, asked: _Asked, clock: StageClock, coarse: CoarseResult
+    ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
+        """A ranking by what there is so far, on a clock of its own: its stages are not those of the answer."""
+        with span("recall.first_ranking"):
+            memories, reports = await self._ranked(asked, coarse, StageClock(deadline_seconds=clock.seconds_left))
+        return memories[: asked.query.limit], reports
+
+    async def _ranked(
+        self, asked: _Asked, coarse: CoarseResult, clock: StageClock
+    ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
+        """The best turns with their texts: more than are asked for where a cross-encoder chooses among them."""
+        query, cross_encoding = asked.query, self._stages.cross_encoding
+        with clock.stage("fusion"):
+            ranked = self._stages.fusion(
+                coarse,
+                asked.question,
+                asked.names,
+                limit=cross_encoding.candidate_count(query.limit) if cross_encoding else query.limit,
+                now=query.as_of,
+                scoring=query.scoring,
+                with_features=query.with_features,
+            )
+        with clock.stage("fetch"):
+            return await self._fetch(asked.principal, query, ranked, coarse, clock)
+
+    async def _cross_encoded(
+        self, asked: _Asked, memories: tuple[RecalledMemory, ...], clock: StageClock
+    ) -> tuple[RecalledMemory, ...]:
+        if self._stages.cross_encoding is None:
+            return memories
+        with clock.stage("cross_encode"):
+            found = await self._stages.cross_encoding(asked.question.text, memories, seconds_left=clock.seconds_left)
+            clock.leave("cross_encode", found.reason)
+        return found.memories[: asked.query.limit]
 
     async def _wait(self, principal: Principal, query: RecallQuery, clock: StageClock) -> bool | None:
         if query.written is None:

@@ -16,6 +16,7 @@ class StageClock:
         """Starts with all of the time left."""
         self._ends = time.perf_counter() + deadline_seconds
         self._stages: list[tuple[str, float]] = []
+        self._reasons: list[tuple[str, str]] = []
 
     @property
     def seconds_left(self) -> float:
@@ -26,6 +27,16 @@ class StageClock:
     def stages(self) -> tuple[tuple[str, float], ...]:
         """Name and seconds of each stage so far."""
         return tuple(self._stages)
+
+    @property
+    def reasons(self) -> tuple[tuple[str, str], ...]:
+        """Name of each stage that has left work undone, and why."""
+        return tuple(self._reasons)
+
+    def leave(self, name: str, reason: str) -> None:
+        """Notes why a stage leaves work undone; an empty reason means that it does not."""
+        if reason:
+            self._reasons.append((name, reason))
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
