@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from mneme_client import Client, ContextSectionKind, Tier, Turn
+from mneme_client import (
+    Client,
+    ContextOrder,
+    ContextSectionKind,
+    ContextSectionState,
+    MnemeClientError,
+    Role,
+    Tier,
+    Turn,
+)
 from tests.support.stack import RunningStack
 
 if TYPE_CHECKING:
@@ -67,6 +76,67 @@ async def test_spec_5_8_a_long_turn_is_cut_after_a_sentence(client: Client) -> N
     (cut,) = [item.text for item in memories.items if "Lisbon" in item.text]
     assert cut.endswith("long and sunny. …")
     assert cut.count("Sentence number") < 40
+
+
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_9_a_context_comes_in_structured_parts_that_are_in_the_text(client: Client) -> None:
+    context = await client.build_context(USER, "Where did I move?", token_budget=600, conversation_id="c1")
+    sections = {section.kind: section for section in context.sections}
+    passages = sections[ContextSectionKind.MEMORIES].passages
+    moved = next(turn for passage in passages for turn in passage.turns if "Lyon" in turn.text)
+    assert (moved.speaker, moved.role, moved.position, moved.is_pruned) == ("Ada", Role.USER, 0, False)
+    assert passages[0].rank == 1
+    for section in context.sections:
+        turns = [turn for passage in section.passages for turn in passage.turns]
+        assert not section.passages or [t.memory_id for t in turns] == [item.memory_id for item in section.items]
+        for passage in section.passages:
+            assert passage.text in context.text
+            assert (passage.start_time, passage.end_time) == (passage.turns[0].time, passage.turns[-1].time)
+    recent = sections[ContextSectionKind.RECENT_TURNS].passages
+    assert [(passage.conversation_id, passage.rank) for passage in recent] == [("", 0)]
+
+
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_9_sections_may_have_budgets_of_their_own_and_all_are_reported(client: Client) -> None:
+    budgets = {ContextSectionKind.MEMORIES: 100, ContextSectionKind.FACTS: 0, ContextSectionKind.NOTES: 0}
+    context = await client.build_context(USER, "Buy bread", token_budget=150, section_budgets=budgets)
+    assert [section.kind for section in context.sections] == [ContextSectionKind.MEMORIES]
+    states = {report.kind: report.state for report in context.section_reports}
+    assert states == {
+        ContextSectionKind.MEMORIES: ContextSectionState.TOLD,
+        ContextSectionKind.FACTS: ContextSectionState.NOT_WANTED,
+        ContextSectionKind.NOTES: ContextSectionState.NOT_WANTED,
+        ContextSectionKind.PROCEDURES: ContextSectionState.ABSENT,
+        ContextSectionKind.RECENT_TURNS: ContextSectionState.EMPTY,
+    }
+    with pytest.raises(MnemeClientError) as caught:
+        await client.build_context(USER, "Buy bread", token_budget=100, section_budgets={ContextSectionKind.FACTS: 101})
+    assert [violation.field_path for violation in caught.value.violations] == [
+        "section_budgets[0].token_budget",
+        "section_budgets",
+    ]
+
+
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_9_memories_stand_in_the_order_of_time_where_it_is_asked_for(client: Client) -> None:
+    context = await client.build_context(USER, "What should I buy?", token_budget=400, order=ContextOrder.CHRONOLOGICAL)
+    memories = next(s for s in context.sections if s.kind is ContextSectionKind.MEMORIES)
+    positions = [turn.position for passage in memories.passages for turn in passage.turns]
+    assert positions == sorted(positions)
+    assert len(positions) > 3
+
+
+@pytest.mark.usefixtures("talk")
+async def test_spec_5_8_what_was_said_twice_is_told_once_and_cited(client: Client, user_id: str) -> None:
+    said = ["The spare key is under the blue flower pot.", "the spare key is under the blue flower pot"]
+    written = await client.remember(user_id, "c9", [Turn(text, speaker="ada") for text in said])
+    context = await client.build_context(
+        user_id, "Where is the spare key?", consistency_token=written.consistency_token
+    )
+    memories = next(s for s in context.sections if s.kind is ContextSectionKind.MEMORIES)
+    (item,) = memories.items
+    assert {item.memory_id, *item.duplicate_memory_ids} == {i.interaction_id for i in written.interactions}
+    assert {i.interaction_id for i in written.interactions} == set(item.interaction_ids)
 
 
 @pytest.mark.usefixtures("talk")
