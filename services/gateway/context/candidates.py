@@ -24,6 +24,7 @@ _TIERS = {
     Tier.SEMANTIC: SectionKind.FACTS,
     Tier.AGENTIC: SectionKind.NOTES,
 }
+_ROLES = frozenset(int(role) for role in MessageRole)
 
 
 def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, Sequence[Candidate]]:
@@ -82,7 +83,9 @@ def _fact(fact: facts_pb2.Fact) -> Candidate:
 
 def _source(turn: common_pb2.Turn, conversation_id: str, position: int) -> TurnSource:
     time = turn.time.ToDatetime(tzinfo=UTC) if turn.HasField("time") else None
-    return TurnSource(conversation_id, position, MessageRole(turn.role), turn.speaker, time)
+    # A role that this gateway does not know is still somebody who said something.
+    role = MessageRole(turn.role) if turn.role in _ROLES else MessageRole.USER
+    return TurnSource(conversation_id, position, role, turn.speaker, time)
 
 
 def _body(turn: common_pb2.Turn) -> str:

@@ -159,7 +159,8 @@ def choose_sentences(
     """
     gap_tokens = count_tokens(GAP)
     chosen: set[int] = set()
-    tokens = 0
+    tokens = 0  # of the sentences
+    gaps = 1  # runs of sentences that are left out
     for place in sorted(range(len(sentences)), key=lambda place: (-worth[place], place)):
         if chosen and (tokens >= tokens_max or worth[place] < worth_min):
             break
@@ -168,19 +169,19 @@ def choose_sentences(
         if sentences[place].count(" ") >= most - tokens:
             continue
         cost = count_tokens(sentences[place])
-        gaps = _gap_count(chosen | {place}, len(sentences))
-        if tokens + cost + gaps * gap_tokens <= most:
+        then_gaps = gaps - 1 + _is_left_out(place - 1, chosen, sentences) + _is_left_out(place + 1, chosen, sentences)
+        if tokens + cost + then_gaps * gap_tokens <= most:
             chosen.add(place)
             tokens += cost
+            gaps = then_gaps
     if not chosen:
         return None
     kept = tuple(sorted(chosen))
-    return KeptText(
-        _joined(sentences, kept),
-        tokens + _gap_count(chosen, len(sentences)) * gap_tokens,
-        kept,
-        len(sentences),
-    )
+    return KeptText(_joined(sentences, kept), tokens + gaps * gap_tokens, kept, len(sentences))
+
+
+def _is_left_out(place: int, chosen: set[int], sentences: Sequence[str]) -> bool:
+    return 0 <= place < len(sentences) and place not in chosen
 
 
 def _joined(sentences: Sequence[str], kept: Sequence[int]) -> str:
@@ -194,12 +195,6 @@ def _joined(sentences: Sequence[str], kept: Sequence[int]) -> str:
     if expected < len(sentences):
         parts.append(GAP)
     return " ".join(parts)
-
-
-def _gap_count(chosen: set[int], count: int) -> int:
-    """How many runs of sentences are left out."""
-    starts = sum(1 for place in chosen if place and place - 1 not in chosen)
-    return starts + (count - 1 not in chosen)
 
 
 def _said_elsewhere(sentences: Sequence[str]) -> list[float]:

@@ -90,6 +90,15 @@ def test_a_turn_without_a_speaker_is_told_by_its_role() -> None:
     assert candidate.turn.label == "assistant"
 
 
+def test_a_turn_of_an_unknown_role_is_told_as_a_users() -> None:
+    newer = memory(1)
+    newer.episode.speaker = ""
+    newer.episode.role = 99  # type: ignore[assignment]  # of a newer tier
+    (candidate,) = offers(memories=(newer,))[SectionKind.MEMORIES]
+    assert candidate.turn is not None
+    assert candidate.turn.label == "user"
+
+
 def test_a_photo_is_told_by_its_caption() -> None:
     shown = memory(1, "Look!")
     shown.episode.attachments.add(uri="s3://cat", caption="a cat on a sofa")

@@ -126,3 +126,17 @@ def test_texts_without_usual_sentences_are_kept_whole_where_there_is_room(text: 
     kept = prune(text, "anything", 100)
     assert kept is not None
     assert not kept.is_pruned
+
+
+def test_a_text_of_very_many_sentences_takes_linear_time() -> None:
+    sentences = [f"S{n} end." for n in range(20_000)]
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return 3
+
+    kept = choose_sentences(sentences, [1.0] * len(sentences), tokens_max=50_000, count_tokens=count)
+    assert kept is not None
+    assert len(kept.sentences) > 16_000
+    assert len(counted) <= len(sentences) + 1
