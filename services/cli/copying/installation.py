@@ -153,5 +153,5 @@ def _refuse_services(place: Place, names: Sequence[str]) -> None:
     if names:
         raise CopyError(
             f"{place.name}: services are running ({', '.join(names)}): stop them, since what they write meanwhile "
-            "may be missed. --force goes on."
+            "may be missed. A PgBouncer keeps their connections for some minutes more; --force goes on."
         )
