@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, Postgre
 from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
+from services.gateway.recall.cross_encoder import open_cross_encoding
 from services.gateway.recall.fetch import Fetch
 from services.gateway.recall.fitted import Rankers
 from services.gateway.recall.fusion import Fusion
@@ -55,6 +57,7 @@ _MEMORY_ROLES = {
     "RememberBatch": Role.WRITER,
     "RememberStream": Role.WRITER,
     "Recall": Role.READER,
+    "RecallStream": Role.READER,
     "BuildContext": Role.READER,
     "Feedback": Role.WRITER,
     "GetProfile": Role.READER,
@@ -134,6 +137,9 @@ async def open_gateway(
         await stack.enter_async_context(access.running())
         classifier = IntentClassifier(resources.embedder, chosen.intent)
         await stack.enter_async_context(classifier.running())
+        cross_encoding = await asyncio.to_thread(open_cross_encoding, chosen.cross_encoder)
+        if cross_encoding is not None:
+            stack.push_async_callback(cross_encoding.aclose)
         pipeline = RecallPipeline(
             Stages(
                 consistency=ConsistencyWait(journal, dispatcher),
@@ -145,6 +151,7 @@ async def open_gateway(
                 access=access,
                 rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),
                 loadout=Loadout(classifier, chosen.loadout),
+                cross_encoding=cross_encoding,
             ),
             ids=resources.ids,
             settings=chosen.recall,

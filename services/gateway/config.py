@@ -9,6 +9,7 @@ from services.gateway.context.model import ContextSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
+from services.gateway.recall.cross_encoder import CrossEncoderSettings
 from services.gateway.recall.evidence import EvidenceWeights
 from services.gateway.recall.fitted import RankerSettings
 from services.gateway.recall.fusion import LaneWeights
@@ -46,6 +47,7 @@ class GatewaySettings:
     rewriting: RewritingSettings = field(default_factory=RewritingSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)
     loadout: LoadoutSettings = field(default_factory=LoadoutSettings)
+    cross_encoder: CrossEncoderSettings = field(default_factory=CrossEncoderSettings)
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
     lanes: LaneWeights = field(default_factory=LaneWeights)
     profiles: ProfileSettings = field(default_factory=ProfileSettings)

@@ -7,9 +7,11 @@ from datetime import timedelta
 
 from google.protobuf.duration_pb2 import Duration
 
+from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.semantic.v1 import facts_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
 from services.gateway.context.convert import section_message, section_report_message
@@ -22,6 +24,7 @@ from services.gateway.journal.model import (
     TierBacklog,
 )
 from services.gateway.recall.model import Recalled, RecalledMemory, TierReport
+from services.gateway.recall.streaming import TierAnswer
 from services.gateway.remembering import StreamSummary
 from services.gateway.tokens import ConsistencyTokens
 
@@ -78,10 +81,11 @@ def stream_response(summary: StreamSummary, tenant_id: str, tokens: ConsistencyT
 
 def recall_response(recalled: Recalled) -> pb.RecallResponse:
     """The answer of a recall."""
+    reasons = dict(recalled.stage_reasons)
     response = pb.RecallResponse(
         memories=[_memory(memory) for memory in recalled.memories],
-        facts=[pb.RecalledFact(fact=hit.fact, similarity=hit.similarity) for hit in recalled.facts],
-        notes=[pb.RecalledNote(note=hit.note, score=hit.score, hops=hit.hops) for hit in recalled.notes],
+        facts=[_fact(hit) for hit in recalled.facts],
+        notes=[_note(hit) for hit in recalled.notes],
         recent_turns=recalled.recent_turns,
         tiers=[tier_report(report) for report in recalled.reports],
         degraded=recalled.is_degraded,
@@ -97,13 +101,31 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
             is_task_type_given=recalled.reading.is_task_type_given,
             rewritten_query=recalled.reading.rewritten_query,
         ),
-        stages=[pb.StageTiming(stage=name, duration=duration(s)) for name, s in recalled.stage_seconds],
+        stages=[
+            pb.StageTiming(stage=name, duration=duration(seconds), reason=reasons.get(name, ""))
+            for name, seconds in recalled.stage_seconds
+        ],
         recall_id=recalled.recall_id,
         feature_names=recalled.feature_names,
     )
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
     return response
+
+
+def recall_stream_response(answer: TierAnswer | Recalled) -> pb.RecallStreamResponse:
+    """One message of a streamed recall."""
+    if isinstance(answer, Recalled):
+        return pb.RecallStreamResponse(response=recall_response(answer))
+    return pb.RecallStreamResponse(
+        tier_answer=pb.TierAnswer(
+            tier=tier_report(answer.report),
+            memories=[_memory(memory) for memory in answer.memories],
+            facts=[_fact(hit) for hit in answer.facts],
+            notes=[_note(hit) for hit in answer.notes],
+            recent_turns=answer.recent_turns,
+        )
+    )
 
 
 def tier_report(report: TierReport) -> pb.TierReport:
@@ -173,6 +195,14 @@ def dead_letter(model: DeadLetter) -> pb.DeadLetter:
         last_error_reason=model.last_reason,
         give_up_time=timestamp(model.given_up_time),
     )
+
+
+def _fact(hit: facts_pb2.ScoredFact) -> pb.RecalledFact:
+    return pb.RecalledFact(fact=hit.fact, similarity=hit.similarity)
+
+
+def _note(hit: notes_pb2.ScoredNote) -> pb.RecalledNote:
+    return pb.RecalledNote(note=hit.note, score=hit.score, hops=hit.hops)
 
 
 def _memory(memory: RecalledMemory) -> pb.Memory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -136,6 +136,18 @@ class RequestReader:
             scoring=scoring,
             with_features=request.with_features,
         )
+
+    def recall_stream(self, request: pb.RecallStreamRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
+        """The query of a streamed recall."""
+        try:
+            return self.recall(request.recall, tenant_id, now=now)
+        except InvalidArgument as error:
+            raise InvalidArgument(
+                error.message,
+                reason=error.reason,
+                metadata=error.metadata,
+                violations=[replace(found, field_path=f"recall.{found.field_path}") for found in error.violations],
+            ) from None
 
     def build_context(
         self, request: pb.BuildContextRequest, tenant_id: str, *, now: datetime

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from mneme.gateway.v1 import gateway_pb2 as pb
@@ -21,6 +22,7 @@ from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.model import Caller, RememberCommand
 from services.gateway.journal.store import Journal
 from services.gateway.recall.pipeline import RecallPipeline
+from services.gateway.recall.streaming import stream_recall
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
 from services.gateway.sessions import SessionAccess
@@ -92,6 +94,17 @@ class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
         query = self._use.reader.recall(request, principal.tenant_id, now=self._use.clock.now())
         recalled = await self._use.recall.run(principal, query, deadline_seconds=self._seconds_left())
         return convert.recall_response(recalled)
+
+    async def RecallStream(
+        self, request: pb.RecallStreamRequest, context: Context
+    ) -> AsyncIterator[pb.RecallStreamResponse]:
+        """See the proto."""
+        principal = current_principal()
+        query = self._use.reader.recall_stream(request, principal.tenant_id, now=self._use.clock.now())
+        answers = stream_recall(self._use.recall, principal, query, deadline_seconds=self._seconds_left())
+        async with aclosing(answers):
+            async for answer in answers:
+                yield convert.recall_stream_response(answer)
 
     async def BuildContext(self, request: pb.BuildContextRequest, context: Context) -> pb.BuildContextResponse:
         """See the proto."""

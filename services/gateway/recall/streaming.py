@@ -7,7 +7,7 @@ gives bare evidence, the ranked turns are told with their texts.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeAlias
@@ -135,7 +135,7 @@ class StreamingRecaller(Protocol):
 
 async def stream_recall(
     recaller: StreamingRecaller, principal: Principal, query: RecallQuery, *, deadline_seconds: float
-) -> AsyncIterator[TierAnswer | Recalled]:
+) -> AsyncGenerator[TierAnswer | Recalled, None]:
     """Yields the pieces as they come, and last the whole answer.
 
     The recall goes on while a slow reader is busy, and at most one piece of each tier waits for it. Closing the
