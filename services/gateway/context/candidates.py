@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 
 from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.turns import MessageRole
@@ -24,6 +25,7 @@ _TIERS = {
     Tier.SEMANTIC: SectionKind.FACTS,
     Tier.AGENTIC: SectionKind.NOTES,
 }
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ROLES = frozenset(int(role) for role in MessageRole)
 
 
@@ -56,21 +58,16 @@ def failed_sections(reports: Sequence[TierReport]) -> frozenset[SectionKind]:
 
 
 def _recent_turn(turn: session_pb2.SessionTurn) -> Candidate:
-    return Candidate(_body(turn.turn), turn.turn_id, (turn.turn_id,), _source(turn.turn, "", turn.position))
+    said = turn.turn
+    source = TurnSource("", turn.position, _role(said.role), said.speaker, _time(said))
+    return Candidate(_body([said.content], said.attachments), turn.turn_id, (turn.turn_id,), source)
 
 
 def _memory(memory: RecalledMemory) -> Candidate:
-    episode = memory.episode
-    turn = common_pb2.Turn(
-        role=episode.role,
-        speaker=episode.speaker,
-        content="\n".join(part for part in (episode.query, episode.response) if part),
-        attachments=episode.attachments,
-    )
-    if episode.HasField("time"):
-        turn.time.CopyFrom(episode.time)
-    source = _source(turn, episode.session_id, episode.position)
-    return Candidate(_body(turn), episode.episode_id, (episode.episode_id,), source)
+    said = memory.episode
+    source = TurnSource(said.session_id, said.position, _role(said.role), said.speaker, _time(said))
+    body = _body([said.query, said.response], said.attachments)
+    return Candidate(body, said.episode_id, (said.episode_id,), source)
 
 
 def _fact(fact: facts_pb2.Fact) -> Candidate:
@@ -81,13 +78,19 @@ def _fact(fact: facts_pb2.Fact) -> Candidate:
     return Candidate(fact.text + suffix, fact.fact_id, tuple(fact.derived_from))
 
 
-def _source(turn: common_pb2.Turn, conversation_id: str, position: int) -> TurnSource:
-    time = turn.time.ToDatetime(tzinfo=UTC) if turn.HasField("time") else None
+def _role(role: int) -> MessageRole:
     # A role that this gateway does not know is still somebody who said something.
-    role = MessageRole(turn.role) if turn.role in _ROLES else MessageRole.USER
-    return TurnSource(conversation_id, position, role, turn.speaker, time)
+    return MessageRole(role) if role in _ROLES else MessageRole.USER
 
 
-def _body(turn: common_pb2.Turn) -> str:
-    captions = [f"[photo: {a.caption}]" for a in turn.attachments if a.caption]
-    return " ".join(part for part in [turn.content, *captions] if part)
+def _time(said: common_pb2.Turn | episodic_pb2.Episode) -> datetime | None:
+    return (
+        _EPOCH + timedelta(seconds=said.time.seconds, microseconds=said.time.nanos // 1_000)
+        if said.HasField("time")
+        else None
+    )
+
+
+def _body(texts: Sequence[str], attachments: Iterable[common_pb2.Attachment]) -> str:
+    captions = [f"[photo: {a.caption}]" for a in attachments if a.caption]
+    return " ".join(["\n".join(filter(None, texts)), *captions]).strip()

@@ -41,10 +41,9 @@ class _Contents:
 
     @classmethod
     def of(cls, text: str, words: Sequence[str]) -> _Contents:
+        found = ((word, word.casefold()) for word in _WORD.findall(text))
         # "don't" is not of letters alone; so is everything with a digit.
-        telling = {
-            low for word, low in zip(_WORD.findall(text), words, strict=True) if word != low or not low.isalpha()
-        }
+        telling = {low for word, low in found if word != low or not low.isalpha()}
         return cls(
             frozenset(words),
             frozenset(telling.union(_NEGATIONS.intersection(words))),
@@ -71,7 +70,7 @@ class NearDuplicates:
 
         Without one the text itself is taken in, and the answer is None. Numbers count from 0.
         """
-        one = _Told(text, tuple(word.casefold() for word in _WORD.findall(text)), [])
+        one = _Told(text, tuple(_WORD.findall(text.casefold())), [])
         keys = _keys(one.words)
         shared = Counter(number for key in keys for number in self._by_key.get(key, ()))
         needed = min(_KEY_WORDS_SHARED_MIN, len(keys))
