@@ -84,11 +84,9 @@ def _role(role: int) -> MessageRole:
 
 
 def _time(said: common_pb2.Turn | episodic_pb2.Episode) -> datetime | None:
-    return (
-        _EPOCH + timedelta(seconds=said.time.seconds, microseconds=said.time.nanos // 1_000)
-        if said.HasField("time")
-        else None
-    )
+    if not said.HasField("time"):
+        return None
+    return _EPOCH + timedelta(seconds=said.time.seconds, microseconds=said.time.nanos // 1_000)
 
 
 def _body(texts: Sequence[str], attachments: Iterable[common_pb2.Attachment]) -> str:
