@@ -11,6 +11,7 @@ import numpy.typing as npt
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.v1 import common_pb2 as pb
+from services.common.embedding.tokens import TokenVectors
 from services.common.errors import FieldViolation, InvalidArgument, Reason
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel, check_scope
 from services.common.turns import Attachment, MessageRole, Turn, TurnLimits
@@ -168,6 +169,39 @@ def vector_from_proto(message: pb.Vector, *, model: str, dimension: int, field_p
 def vector_to_proto(vector: npt.NDArray[np.float32], *, model: str) -> pb.Vector:
     """The vector as a message."""
     return pb.Vector(model=model, values=vector.tolist())
+
+
+def token_vectors_from_proto(message: pb.TokenVectors, *, field_path: str) -> TokenVectors:
+    """The token vectors, as views of the message's bytes.
+
+    Raises:
+        InvalidArgument: There is no dimension, or not as many vectors as ids.
+    """
+    count, rest = divmod(len(message.token_ids), 2)
+    if message.dimension < 1 or rest or len(message.vectors) != count * message.dimension:
+        problem = (
+            f"has {len(message.vectors)} bytes of vectors instead of {message.dimension} for each of {count} tokens"
+        )
+        raise InvalidArgument(
+            "the token vectors are not valid",
+            reason=Reason.INVALID_VECTOR,
+            violations=[FieldViolation(field_path, problem)],
+        )
+    return TokenVectors(
+        fingerprint=message.model,
+        ids=np.frombuffer(message.token_ids, dtype="<u2"),
+        vectors=np.frombuffer(message.vectors, dtype=np.int8).reshape(count, message.dimension),
+    )
+
+
+def token_vectors_to_proto(tokens: TokenVectors) -> pb.TokenVectors:
+    """The token vectors as a message."""
+    return pb.TokenVectors(
+        model=tokens.fingerprint,
+        dimension=tokens.vectors.shape[1],
+        token_ids=tokens.ids.astype("<u2", copy=False).tobytes(),
+        vectors=tokens.vectors.tobytes(),
+    )
 
 
 def _check_texts(violations: Violations, message: pb.Turn, path: str, limits: TurnLimits) -> None:

@@ -138,7 +138,9 @@ async def open_episodic_on(
         accesses = AccessRecorder(store, resources.clock, chosen.access)
         stack.push_async_callback(accesses.aclose)
         accesses.start()
-        indexer = EpisodeIndexer(store, index, embedder, resources.clock, settings=chosen.indexer, text=chosen.text)
+        indexer = EpisodeIndexer(
+            store, index, embedder, resources.clock, settings=chosen.indexer, text=chosen.text, tokens=chosen.tokens
+        )
         stack.push_async_callback(indexer.aclose)
         await indexer.start()
         episodes = EpisodeService(
@@ -152,7 +154,12 @@ async def open_episodic_on(
         )
         servicer = EpisodicServicer(
             episodes,
-            Rules(limits=chosen.limits, model=embedder.fingerprint, dimension=embedder.dimension),
+            Rules(
+                limits=chosen.limits,
+                model=embedder.fingerprint,
+                dimension=embedder.dimension,
+                tokens=embedder.tokens if chosen.tokens.stored else None,
+            ),
             PageTokens(resources.secret),
             resources.clock,
         )

@@ -10,8 +10,10 @@ from typing import Final
 import numpy as np
 import structlog
 
+from services.common.embedding.tokens import TokenVectors
 from services.common.errors import StoreUnavailable
 from services.episodic.config import SnapshotSettings
+from services.episodic.late_interaction import LateScores
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, neighbour_keys
 from services.episodic.snapshots import SnapshotCache
 from services.episodic.store import (
@@ -43,6 +45,7 @@ class CandidateQuery:
     neighbour_radius: int  # turns before and after
     include: Sequence[EpisodeId] = ()  # scored whether or not a lane finds them
     with_statistics: bool = False  # also read how they were used
+    tokens: TokenVectors | None = None  # of the query, for late interaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,9 @@ class Candidates:
     dense_ranks: list[int]  # from 1, 0 if the lane did not return it
     lexical_ranks: list[int]
     degraded: bool = False  # the index could not be asked, or lacks episodes that are searchable
+    active_count: int = 0  # active episodes that the reader sees, candidates or not; a lower bound where not counted
     statistics: Statistics | None = None  # where they were asked for
+    late: LateScores | None = None  # late interaction, where it was asked for and there are token vectors
 
 
 class CandidateSearch:
@@ -82,6 +87,7 @@ class CandidateSearch:
         self._index = index
         self._doubt = doubt
         self._snapshots = SnapshotCache(store, settings)
+        self._uncounted_min = (settings or SnapshotSettings()).owner_episodes_max
 
     async def search(self, query: CandidateQuery) -> Candidates:
         """The candidates of a query.
@@ -106,7 +112,7 @@ class CandidateSearch:
             added = snapshot.visible(_missing(wanted, lanes), query.scope_keys)
             exact = await self._exact_scores(index_query, lanes, added)
             keys = snapshot.visible(_every(lanes, added), query.scope_keys)
-            found = _assembled(snapshot.columns(keys), lanes, exact)
+            found = _assembled(snapshot.columns(keys), lanes, exact, active_count=snapshot.count(query.scope_keys))
             active = snapshot.every(query.scope_keys) if lanes.dense_complete else ()
             lost = snapshot.indexing_again or await self._has_lost(index_query, lanes, active)
             return await self._completed(query, found) if lost or found.degraded else found
@@ -124,7 +130,8 @@ class CandidateSearch:
         added = _missing((*included.keys, *_neighbours(seeds, query.neighbour_radius)), lanes)
         exact = await self._exact_scores(index_query, lanes, added)
         columns = await self._store.columns_at(query.owner, _every(lanes, added), scope_keys=query.scope_keys)
-        found = _assembled(columns, lanes, exact)
+        # Nobody counts so many each time; it is known that there are more than this.
+        found = _assembled(columns, lanes, exact, active_count=self._uncounted_min)
         lost = found.degraded or await self._store.is_indexing_again(query.owner)
         if not lost and lanes.dense_complete:
             active, _ = await self._store.matching_columns(
@@ -153,6 +160,7 @@ class CandidateSearch:
         known = set(found.columns.keys)
         further = [i for i, key in enumerate(by_words.columns.keys) if key not in known]
         return Candidates(
+            active_count=max(found.active_count, len(known) + len(further)),
             columns=found.columns.joined(by_words.columns.selected(further)),
             dense_scores=[*found.dense_scores, *(0.0 for _ in further)],
             lexical_scores=[*found.lexical_scores, *(by_words.lexical_scores[i] for i in further)],
@@ -184,6 +192,7 @@ class CandidateSearch:
             scores = [*scores, *(0.0 for _ in further)]
             ranks = [*ranks, *(0 for _ in further)]
         return Candidates(
+            active_count=len(found),
             columns=found,
             dense_scores=[0.0] * len(found),
             lexical_scores=scores,
@@ -223,7 +232,7 @@ def _every(lanes: LaneHits, added: Iterable[EpisodeKey]) -> list[EpisodeKey]:
     return [*dict.fromkeys((*lanes.dense, *lanes.lexical, *added))]
 
 
-def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits) -> Candidates:
+def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits, *, active_count: int) -> Candidates:
     dense = {**exact.dense, **lanes.dense}
     lexical = {**exact.lexical, **lanes.lexical}
     # An active episode without points is a fault that reconciliation repairs; here is no evidence to give. A lane
@@ -242,6 +251,7 @@ def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits) -> Can
         dense_ranks=[dense_ranks.get(key, 0) for key in keys],
         lexical_ranks=[lexical_ranks.get(key, 0) for key in keys],
         degraded=is_short,
+        active_count=max(active_count, len(columns)),
     )
 
 

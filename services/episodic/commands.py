@@ -15,9 +15,11 @@ from services.common.convert import (
     moment,
     role_from_proto,
     scope_from_proto,
+    token_vectors_from_proto,
     turn_from_proto,
     vector_from_proto,
 )
+from services.common.embedding.tokens import TextEncoding, TokenSpace, TokenVectors
 from services.common.errors import FieldViolation, InvalidArgument, MnemeError, Reason
 from services.common.paging import Cursor, PageTokens
 from services.common.scope import Scope
@@ -44,6 +46,7 @@ class Rules:
     limits: EpisodeLimits
     model: str  # of the vectors that are accepted, as `Vector.model` names it
     dimension: int
+    tokens: TokenSpace | None = None  # of token vectors that are kept; None where none are
 
 
 def owner(tenant_id: str, user_id: str, rules: Rules) -> Owner:
@@ -169,6 +172,7 @@ def candidate_query(request: pb.SearchCandidatesRequest, *, tenant_id: str, rule
             request.include_episode_ids, field_path="include_episode_ids", count_max=limits.include_max
         ),
         with_statistics=request.with_statistics,
+        tokens=_tokens(request.query_tokens, "query_tokens", rules) if request.HasField("query_tokens") else None,
     )
 
 
@@ -226,9 +230,7 @@ def _store_item(message: pb.NewEpisode, path: str, *, tenant_id: str, now: datet
         return StoreItem(
             episode_id=message.episode_id,
             episode=_new_episode(message, path, tenant_id=tenant_id, now=now, rules=rules),
-            piece_vectors=[
-                _vector(vector, f"{path}.piece_vectors[{i}]", rules) for i, vector in enumerate(message.piece_vectors)
-            ],
+            pieces=_pieces(message, path, rules),
         )
     except MnemeError as error:
         return StoreItem(episode_id=message.episode_id, episode=error)
@@ -306,6 +308,23 @@ def _reader_scope(request: pb.SearchEpisodesRequest | pb.SearchCandidatesRequest
 
 def _vector(message: common_pb2.Vector, path: str, rules: Rules) -> Vector:
     return vector_from_proto(message, model=rules.model, dimension=rules.dimension, field_path=path)
+
+
+def _pieces(message: pb.NewEpisode, path: str, rules: Rules) -> list[TextEncoding]:
+    vectors = [_vector(vector, f"{path}.piece_vectors[{i}]", rules) for i, vector in enumerate(message.piece_vectors)]
+    tokens = [_tokens(piece, f"{path}.piece_tokens[{i}]", rules) for i, piece in enumerate(message.piece_tokens)]
+    if len(tokens) != len(vectors):
+        tokens = [None] * len(vectors)
+    return [TextEncoding(vector, piece) for vector, piece in zip(vectors, tokens, strict=True)]
+
+
+def _tokens(message: common_pb2.TokenVectors, path: str, rules: Rules) -> TokenVectors | None:
+    """Token vectors; None where they are of another space than those that are kept."""
+    found = token_vectors_from_proto(message, field_path=path)
+    space = rules.tokens
+    if space is None or (found.fingerprint, found.vectors.shape[1]) != (space.fingerprint, space.dimension):
+        return None
+    return found
 
 
 def _bounded_ids(values: Sequence[str], *, field_path: str, count_max: int) -> list[EpisodeId]:

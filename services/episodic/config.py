@@ -71,6 +71,7 @@ class IndexerSettings:
     orphans_share_max: Share = 0.5  # of a big index that may be removed because the store does not know it; 1: all
     orphans_small_index: CountOrNone = 1_000  # pieces of an index that is not big: any share of it may be removed
     kept_vectors_max: CountOrNone = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
+    kept_bytes_max: CountOrNone = 64 * 1024 * 1024  # of them and their token vectors
     active_poll_seconds: Seconds = 0.25  # how often wait_until_active looks for what another replica indexed
 
     def outage_seconds(self, failures: int) -> float:
@@ -127,6 +128,20 @@ class QdrantSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSettings:
+    """Token vectors of episodes: recall compares questions with turns word by word, for some 5 KB on disk a turn."""
+
+    stored: bool = True  # whether they are kept and compared; what is there already stays
+    cache_bytes_max: CountOrNone = 256 * 1024 * 1024  # of all owners together in memory; the least recently used go
+    search_bytes_max: CountOrNone = 8 * 1024 * 1024  # compared in one search, by the lengths of texts; 0: none
+    query_tokens_max: Count = 64  # word pieces of a question that are compared, the first ones
+    read_timeout_seconds: Seconds = 0.25  # what reading may take; candidates are ranked without where it takes longer
+    backfill_batch: Count = 16  # old episodes that are given token vectors at once
+    backfill_scanned: Count = 500  # episodes looked at in one step for such without
+    backfill_pause_seconds: Amount = 0.05  # between two such steps, so that other work goes first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
     """Light columns of episodes kept in memory, some 0.6 KB an episode."""
 
@@ -152,5 +167,6 @@ class EpisodicSettings:
     indexer: IndexerSettings = field(default_factory=IndexerSettings)
     edge: EdgeSettings = field(default_factory=EdgeSettings)
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
+    tokens: TokenSettings = field(default_factory=TokenSettings)
     snapshots: SnapshotSettings = field(default_factory=SnapshotSettings)
     access: AccessSettings = field(default_factory=AccessSettings)

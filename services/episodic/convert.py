@@ -119,7 +119,14 @@ def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
         session_ids=list(session_numbers),
         speakers=list(speaker_numbers),
         degraded=found.degraded,
+        active_count=found.active_count,
     )
+    if found.late is not None:
+        response.token_scores = found.late.token_scores.astype("<f4", copy=False).tobytes()
+        response.token_present.extend(found.late.present.tolist())
+        response.token_frequencies.extend(found.late.frequencies.tolist())
+        response.reverse_scores.extend(found.late.reverse.tolist())
+        response.sentence_scores = found.late.sentence.astype("<f4", copy=False).tobytes()
     if found.statistics is not None:
         _add_statistics(response, found.statistics)
     return response

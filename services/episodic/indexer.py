@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import OrderedDict
 from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 import numpy as np
@@ -14,8 +14,10 @@ import structlog
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
+from services.common.embedding.tokens import TextEncoding
 from services.common.errors import MnemeError
-from services.episodic.config import IndexerSettings, TextSettings
+from services.episodic.config import IndexerSettings, TextSettings, TokenSettings
+from services.episodic.kept import KeptPieces
 from services.episodic.model import EpisodeId, EpisodeStatus, Owner, episode_pieces
 from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import (
@@ -27,6 +29,9 @@ from services.episodic.store import (
     Vector,
 )
 from services.episodic.sweeping import IndexSweep
+from services.episodic.token_backfill import TokenBackfill
+from services.episodic.token_format import PackedTokens, pack
+from services.episodic.token_store import EpisodePlace
 
 _log = structlog.get_logger(__name__)
 
@@ -47,6 +52,7 @@ class EpisodeIndexer:
         *,
         settings: IndexerSettings | None = None,
         text: TextSettings | None = None,
+        tokens: TokenSettings | None = None,
     ) -> None:
         """Index what `store` holds into `index`, with vectors of `embedder`."""
         self._store = store
@@ -55,8 +61,9 @@ class EpisodeIndexer:
         self._clock = clock
         self._settings = settings or IndexerSettings()
         self._text = text or TextSettings()
-        self._kept: OrderedDict[tuple[Owner, EpisodeId], Sequence[Vector]] = OrderedDict()
-        self._kept_count = 0
+        self._tokens = tokens or TokenSettings()
+        self._space = embedder.tokens if self._tokens.stored else None
+        self._kept = KeptPieces(self._settings)
         self._work = asyncio.Event()
         self._progress = asyncio.Event()
         self._doubt = asyncio.Event()
@@ -72,6 +79,9 @@ class EpisodeIndexer:
             asyncio.create_task(self._compare(reconciler), name="episodic-reconciler"),
             asyncio.create_task(self._sweep(sweep), name="episodic-sweep"),
         ]
+        if self._space is not None:
+            backfill = TokenBackfill(self._store, self._embedder, self._tokens, indexer=self._settings, text=self._text)
+            self._tasks.append(asyncio.create_task(self._fill(backfill), name="episodic-token-backfill"))
 
     async def aclose(self) -> None:
         """Stop. What is under way is given back and done after the next start."""
@@ -84,18 +94,13 @@ class EpisodeIndexer:
         """Tell that the index may lack what it once had, such as after an outage of it."""
         self._doubt.set()
 
-    def notify(self, vectors: Mapping[tuple[Owner, EpisodeId], Sequence[Vector]] | None = None) -> None:
-        """Tell that there is work, with the vectors of pieces that callers brought along.
+    def notify(self, encodings: Mapping[tuple[Owner, EpisodeId], Sequence[TextEncoding]] | None = None) -> None:
+        """Tell that there is work, with the encodings of pieces that callers brought along.
 
-        Vectors wait in memory only: after a crash, or when too many wait, the texts are embedded again.
+        They wait in memory only: after a crash, or when too many wait, the texts are embedded again.
         """
-        for name, pieces in (vectors or {}).items():
-            if name not in self._kept:
-                self._kept[name] = pieces
-                self._kept_count += len(pieces)
-        while self._kept_count > self._settings.kept_vectors_max:
-            _, dropped = self._kept.popitem(last=False)
-            self._kept_count -= len(dropped)
+        for name, pieces in (encodings or {}).items():
+            self._kept.add(name, pieces)
         self._work.set()
 
     async def wait_active(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, EpisodeStatus]:
@@ -144,6 +149,12 @@ class EpisodeIndexer:
             if await _logged(sweep.run()):
                 self.compare_soon()  # what was removed may have hidden from the counts what is missing
 
+    async def _fill(self, backfill: TokenBackfill) -> None:
+        """Make the token vectors that are missing, and look again now and then: replicas may be of an older release."""
+        while True:
+            await _logged(backfill.run())
+            await asyncio.sleep(self._settings.compare_seconds)
+
     async def _run(self) -> None:
         failures = 0
         while True:
@@ -167,17 +178,17 @@ class EpisodeIndexer:
 
     async def _index_claimed(self, batch: PendingBatch) -> None:
         try:
-            counts = await self._put(batch.episodes)
+            put = await self._put(batch.episodes)
         except (MnemeError, EmbedderBusyError, EmbedderClosedError):
             raise
         except Exception:
             _log.warning("a batch cannot be embedded; trying its episodes one by one", exc_info=True)
         else:
-            await batch.mark_active(batch.episodes, counts)
+            await batch.mark_active(batch.episodes, put.piece_counts, put.tokens)
             return
         for episode in batch.episodes:
             try:
-                counts = await self._put([episode])
+                put = await self._put([episode])
             except (MnemeError, EmbedderBusyError, EmbedderClosedError):
                 raise
             except Exception:
@@ -185,17 +196,21 @@ class EpisodeIndexer:
                 _log.warning("an episode cannot be embedded", episode_id=str(episode.episode_id), exc_info=True)
                 await batch.defer(episode, until=self._clock.now() + wait)
             else:
-                await batch.mark_active([episode], counts)
+                await batch.mark_active([episode], put.piece_counts, put.tokens)
 
-    async def _put(self, episodes: Sequence[PendingEpisode]) -> list[int]:
-        """Embed what has no vector yet, index everything, and return the number of pieces of each episode."""
+    async def _put(self, episodes: Sequence[PendingEpisode]) -> _Put:
+        """Encode what nobody brought along, and put the vectors of everything into the index."""
         texts = [
             episode_pieces(e.text, piece_chars=self._text.piece_chars, pieces_max=self._text.pieces_max)
             for e in episodes
         ]
         kept = [self._taken(e, len(pieces)) for e, pieces in zip(episodes, texts, strict=True)]
-        missing = [text for pieces, known in zip(texts, kept, strict=True) if known is None for text in pieces]
-        embedded = iter(await self._embedder.embed_documents(missing)) if missing else iter(())
+        missing = [text for pieces, known in zip(texts, kept, strict=True) if self._lacks(known) for text in pieces]
+        encoded = iter(await self._embedder.encode_documents(missing)) if missing else iter(())
+        encodings = [
+            _completed(known, [next(encoded) for _ in pieces]) if self._lacks(known) else known or ()
+            for pieces, known in zip(texts, kept, strict=True)
+        ]
         await self._index.put(
             [
                 IndexedPiece(
@@ -203,23 +218,46 @@ class EpisodeIndexer:
                     key=episode.key,
                     number=number,
                     text=text,
-                    vector=_checked(next(embedded) if known is None else known[number]),
+                    vector=_checked(encoding.vector),
                     scope_key=episode.scope_key,
                     time=episode.time,
                 )
-                for episode, pieces, known in zip(episodes, texts, kept, strict=True)
-                for number, text in enumerate(pieces)
+                for episode, pieces, known in zip(episodes, texts, encodings, strict=True)
+                for number, (text, encoding) in enumerate(zip(pieces, known, strict=True))
             ]
         )
-        return [len(pieces) for pieces in texts]
+        return _Put([len(pieces) for pieces in texts], self._packed(episodes, encodings))
 
-    def _taken(self, episode: PendingEpisode, pieces_count: int) -> Sequence[Vector] | None:
-        """The vectors that a caller brought along, if they are as many as the pieces."""
-        vectors = self._kept.pop((episode.owner, episode.episode_id), None)
-        if vectors is None:
-            return None
-        self._kept_count -= len(vectors)
-        return vectors if len(vectors) == pieces_count else None
+    def _packed(
+        self, episodes: Sequence[PendingEpisode], encodings: Sequence[Sequence[TextEncoding]]
+    ) -> dict[EpisodePlace, PackedTokens]:
+        """Token vectors of the episodes, where any are kept."""
+        space = self._space
+        if space is None:
+            return {}
+        found: dict[EpisodePlace, PackedTokens] = {}
+        for episode, pieces in zip(episodes, encodings, strict=True):
+            tokens = [piece.tokens for piece in pieces if piece.tokens is not None]
+            if len(tokens) == len(pieces):
+                found[EpisodePlace(episode.owner, episode.key)] = PackedTokens(space.fingerprint, pack(space, tokens))
+        return found
+
+    def _taken(self, episode: PendingEpisode, pieces_count: int) -> Sequence[TextEncoding] | None:
+        """What a caller brought along, if it is as much as the pieces."""
+        pieces = self._kept.take((episode.owner, episode.episode_id))
+        return pieces if pieces is not None and len(pieces) == pieces_count else None
+
+    def _lacks(self, known: Sequence[TextEncoding] | None) -> bool:
+        """Whether the model has to be run for pieces, since nobody brought along all that is kept of them."""
+        return known is None or (self._space is not None and any(piece.tokens is None for piece in known))
+
+
+@dataclass(frozen=True, slots=True)
+class _Put:
+    """What became of a batch."""
+
+    piece_counts: list[int]  # of each episode
+    tokens: dict[EpisodePlace, PackedTokens]
 
 
 async def _logged(work: Awaitable[int]) -> int:
@@ -229,6 +267,13 @@ async def _logged(work: Awaitable[int]) -> int:
         # It is compared again later; until then what is there is searched.
         _log.exception("the index was not compared with the store")
         return 0
+
+
+def _completed(known: Sequence[TextEncoding] | None, encoded: Sequence[TextEncoding]) -> Sequence[TextEncoding]:
+    """What the model gave, with the vectors that a caller brought along."""
+    if known is None:
+        return encoded
+    return [TextEncoding(own.vector, piece.tokens) for own, piece in zip(known, encoded, strict=True)]
 
 
 def _checked(vector: Vector) -> Vector:

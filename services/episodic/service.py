@@ -9,6 +9,7 @@ from uuid import UUID
 from services.common.clock import Clock
 from services.common.decay import SECONDS_PER_DAY, hyperbolic
 from services.common.embedding.embedder import Embedder
+from services.common.embedding.tokens import TextEncoding
 from services.common.errors import MnemeError, NotFound
 from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch, Statistics
@@ -32,6 +33,7 @@ from services.episodic.store import (
     IndexQuery,
     Vector,
 )
+from services.episodic.token_search import TokenSearch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,7 @@ class StoreItem:
 
     episode_id: str  # as it was sent
     episode: NewEpisode | MnemeError
-    piece_vectors: Sequence[Vector] = ()  # of the text's pieces, where the caller has them
+    pieces: Sequence[TextEncoding] = ()  # encodings of the text's pieces, where the caller has them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +114,9 @@ class EpisodeService:
         self._clock = clock
         self._settings = settings or EpisodicSettings()
         self._candidates = CandidateSearch(store, index, self._settings.snapshots, doubt=indexer.compare_soon)
+        tokens = self._settings.tokens
+        space = embedder.tokens if tokens.stored else None
+        self._tokens = TokenSearch(store, space, tokens) if space is not None else None
 
     async def store_episodes(
         self, tenant_id: TenantId, items: Sequence[StoreItem], *, wait_until_active: bool
@@ -132,11 +137,7 @@ class EpisodeService:
         ]
         if created:
             self._indexer.notify(
-                {
-                    (episode.owner, episode.episode_id): item.piece_vectors
-                    for item, episode in created
-                    if item.piece_vectors
-                }
+                {(episode.owner, episode.episode_id): item.pieces for item, episode in created if item.pieces}
             )
         remaining = iter(zip(episodes, outcomes, strict=True))
         results = []
@@ -215,6 +216,8 @@ class EpisodeService:
     async def search_candidates(self, query: CandidateQuery) -> Candidates:
         """Coarse evidence for a retrieval pipeline; see `CandidateSearch.search`."""
         found = await self._candidates.search(query)
+        if self._tokens is not None and query.tokens is not None:
+            found = replace(found, late=await self._tokens.scores(query.owner, query.tokens, found))
         return replace(found, statistics=await self._statistics(query.owner, found)) if query.with_statistics else found
 
     async def record_feedback(

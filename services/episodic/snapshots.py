@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
@@ -24,6 +24,7 @@ class Snapshot:
         self._rows: dict[EpisodeKey, _Row] = {}
         self._scope_keys: dict[EpisodeKey, str] = {}
         self._keys_by_id: dict[bytes, EpisodeKey] = {}
+        self._counts: Counter[str] = Counter()  # of episodes by scope
 
     def __len__(self) -> int:
         """Number of episodes."""
@@ -41,6 +42,7 @@ class Snapshot:
             self._rows.clear()
             self._scope_keys.clear()
             self._keys_by_id.clear()
+            self._counts.clear()
         self.number = changes.number
         columns = changes.columns
         rows = zip(
@@ -58,7 +60,10 @@ class Snapshot:
         )
         for row, scope_key, searchable in zip(rows, changes.scope_keys, changes.searchable, strict=True):
             key, identity = row[0], row[1]
+            if key in self._scope_keys:
+                self._counts[self._scope_keys[key]] -= 1
             if searchable:
+                self._counts[scope_key] += 1
                 self._rows[key] = row
                 self._scope_keys[key] = scope_key
                 self._keys_by_id[identity] = key
@@ -76,6 +81,10 @@ class Snapshot:
         """Those of the places that hold a searchable episode in one of the scopes."""
         scopes = self._scope_keys
         return [key for key in keys if scopes.get(key) in scope_keys]
+
+    def count(self, scope_keys: Sequence[str]) -> int:
+        """Number of all searchable episodes in these scopes, each scope named once."""
+        return sum(self._counts[scope_key] for scope_key in scope_keys)
 
     def every(self, scope_keys: Sequence[str]) -> list[EpisodeKey]:
         """Places of all searchable episodes in these scopes."""

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
+from services.episodic.token_format import PackedTokens
+from services.episodic.token_store import EpisodePlace, TokenStore
 
 Vector = npt.NDArray[np.float32]
 """One embedding: float32 `[dimension]`."""
@@ -151,8 +153,16 @@ class PendingBatch(Protocol):
         """The claimed episodes, oldest first; may be empty."""
         ...
 
-    async def mark_active(self, episodes: Sequence[PendingEpisode], piece_counts: Sequence[int]) -> None:
-        """Makes claimed episodes searchable when the block is left; so many points of each must be in the index."""
+    async def mark_active(
+        self,
+        episodes: Sequence[PendingEpisode],
+        piece_counts: Sequence[int],
+        tokens: Mapping[EpisodePlace, PackedTokens] | None = None,
+    ) -> None:
+        """Makes claimed episodes searchable when the block is left; so many points of each must be in the index.
+
+        Their token vectors, where there are any, are kept in the same breath.
+        """
         ...
 
     async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
@@ -160,7 +170,7 @@ class PendingBatch(Protocol):
         ...
 
 
-class EpisodeStore(Protocol):
+class EpisodeStore(TokenStore, Protocol):
     """Where episodes are true. What a call acknowledges survives a crash.
 
     Every method but those of background work acts for one tenant; rows of others do not exist for it. All

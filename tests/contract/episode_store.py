@@ -9,6 +9,7 @@ from services.common.errors import InvalidArgument, Reason
 from services.common.turns import Attachment, MessageRole
 from services.episodic.model import EpisodeStatus, Owner, TenantId, UserId, neighbour_keys
 from services.episodic.store import AccessCount, EpisodeCursor, EpisodeFilter, EpisodeStore, EpisodeUse
+from services.episodic.traits import Trait
 from tests.contract.episode_background import NOW, EpisodeBackgroundContract, activate, insert
 from tests.contract.episode_samples import (
     GLOBAL,
@@ -19,9 +20,10 @@ from tests.contract.episode_samples import (
     later,
     new_episode,
 )
+from tests.contract.episode_tokens import EpisodeTokensContract
 
 
-class EpisodeStoreContract(EpisodeBackgroundContract):
+class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
     """Subclass it with a fixture `store`, a fresh store that notes the model `model-a`."""
 
     async def test_an_absent_episode_is_missing_from_every_answer(self, store: EpisodeStore) -> None:
@@ -165,7 +167,9 @@ class EpisodeStoreContract(EpisodeBackgroundContract):
         assert (columns.session_ids, columns.positions, columns.speakers) == (["s1"], [4], ["Ann"])
         assert columns.times == [episode.time.timestamp()]
         assert columns.lengths == [len("Where did I put my keys?")]
-        assert columns.traits == [1 | 8]
+        assert Trait(columns.traits[0])     assert columns.traits == [1 | 8] (Trait.QUESTION | Trait.FIRST_PERSON | Trait.ASSISTANT) == (
+            Trait.QUESTION | Trait.FIRST_PERSON
+        )
         assert (columns.feedbacks, columns.importances) == ([0], [0.5])
         by_id = await store.columns_of(OWNER, [episode.episode_id, episode_id(99)], scope_keys=GLOBAL)
         assert by_id == columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -38,6 +38,9 @@ from services.episodic.store import (
 )
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
+from services.episodic.stores.postgres_tokens import PostgresTokenStore, put_tokens
+from services.episodic.token_format import PackedTokens
+from services.episodic.token_store import EpisodePlace
 
 SCHEMA: Final = "episodic"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
@@ -46,7 +49,7 @@ _FEEDBACK_REQUESTS_KEPT: Final = timedelta(days=7)
 """How long a repeated feedback request is recognised."""
 
 
-class PostgresEpisodeStore:
+class PostgresEpisodeStore(PostgresTokenStore):
     """An `EpisodeStore` on a pool of the services' role, which row-level security binds.
 
     Calls for one tenant run in a transaction that sees only that tenant. Background work across tenants goes
@@ -60,7 +63,7 @@ class PostgresEpisodeStore:
             pool: Stays the caller's to close.
             model: Fingerprint of the embedding model; noted on episodes that become active.
         """
-        self._pool = pool
+        super().__init__(pool)
         self._model = model
 
     async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
@@ -273,7 +276,12 @@ class PostgresPendingBatch:
         self._model = model
         self.episodes = episodes
 
-    async def mark_active(self, episodes: Sequence[PendingEpisode], piece_counts: Sequence[int]) -> None:
+    async def mark_active(
+        self,
+        episodes: Sequence[PendingEpisode],
+        piece_counts: Sequence[int],
+        tokens: Mapping[EpisodePlace, PackedTokens] | None = None,
+    ) -> None:
         """See `PendingBatch.mark_active`."""
         await self._connection.execute(
             "SELECT episodic.mark_active($1, $2, $3, $4, $5)",
@@ -283,6 +291,8 @@ class PostgresPendingBatch:
             list(piece_counts),
             self._model,
         )
+        if tokens:
+            await put_tokens(self._connection, tokens.items())
 
     async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
         """See `PendingBatch.defer`."""

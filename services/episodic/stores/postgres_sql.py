@@ -22,11 +22,11 @@ _COLUMN_FIELDS: Final = """
 """
 
 
-def _read(fields: str, condition: str, tail: str = "") -> str:
+def _read(fields: str, condition: str, tail: str = "", *, table: str = "episodes") -> str:
     return f"""
         WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
         SELECT found.* FROM tenant CROSS JOIN LATERAL (
-            SELECT {fields} FROM episodic.episodes AS e
+            SELECT {fields} FROM episodic.{table} AS e
             WHERE tenant.tenant_id = $1 AND e.tenant_id = $1 AND e.user_id = $2 AND {condition} {tail} OFFSET 0
         ) AS found
     """  # noqa: S608 - built from constants of this module
@@ -85,6 +85,13 @@ USES: Final = _read(
     "e.episode_key, e.access_count, date_part('epoch', e.last_access_time) AS last_access_seconds, e.confidence",
     "e.episode_key = ANY($3::bytea[])",
 )
+
+TOKENS: Final = _read(
+    "e.episode_key, e.tokens", "e.episode_key = ANY($3::bytea[]) AND e.model = $4", table="token_vectors"
+)
+
+# Held until the transaction ends.
+UNTOKENED_CLAIM: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended('mneme.episodic.token_vectors', 0))"
 
 _INDEXING_AGAIN: Final = """
     EXISTS (

@@ -10,6 +10,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
+from services.common.convert import token_vectors_to_proto
 from tests.servicer.episodic.conftest import Client
 
 USER = common_pb2.MESSAGE_ROLE_USER
@@ -42,6 +43,14 @@ async def store(client: Client, *episodes: pb.NewEpisode, **options: Any) -> Seq
 def vector(client: Client, text: str, **changes: Any) -> common_pb2.Vector:
     values = {"model": client.embedder.fingerprint, "values": client.embedder.vector(text).tolist(), **changes}
     return common_pb2.Vector(**values)
+
+
+def tokens(client: Client, text: str, **changes: Any) -> common_pb2.TokenVectors:
+    found = client.embedder.token_vectors(text)
+    assert found is not None
+    message = token_vectors_to_proto(found)
+    message.MergeFrom(common_pb2.TokenVectors(**changes))
+    return message
 
 
 def candidates_request(client: Client, text: str, **fields: Any) -> pb.SearchCandidatesRequest:

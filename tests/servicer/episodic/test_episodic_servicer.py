@@ -9,7 +9,7 @@ import pytest
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import timestamp
-from tests.servicer.episodic.calls import candidates, candidates_request, new, store, uid, vector
+from tests.servicer.episodic.calls import candidates, candidates_request, new, store, tokens, uid, vector
 from tests.servicer.episodic.conftest import Client
 from tests.support.clock import START
 
@@ -105,11 +105,19 @@ async def test_each_item_of_a_batch_succeeds_or_fails_by_itself(client: Client) 
 
 
 async def test_vectors_that_are_passed_on_are_not_made_again(client: Client) -> None:
-    await store(client, new(1, "with a vector", piece_vectors=[vector(client, "with a vector")]))
+    def brought(*texts: str) -> dict[str, Any]:
+        return {"piece_vectors": [vector(client, t) for t in texts], "piece_tokens": [tokens(client, t) for t in texts]}
+
+    await store(client, new(1, "with all", **brought("with all")))
     assert client.embedder.documents == []
 
-    await store(client, new(2, "with too many", piece_vectors=[vector(client, "a"), vector(client, "b")]))
+    await store(client, new(2, "with too many", **brought("a", "b")))
     assert client.embedder.documents == ["with too many"]
+
+    await store(client, new(3, "without tokens", piece_vectors=[vector(client, "of another text")]))
+    assert client.embedder.documents == ["with too many", "without tokens"]
+    found = await candidates(client, "of another text")
+    assert found[3]["dense_scores"] == pytest.approx(1.0, abs=1e-5)
 
 
 async def test_candidates_are_the_union_of_lanes_and_neighbours(client: Client) -> None:

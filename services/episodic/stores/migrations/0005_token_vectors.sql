@@ -1,0 +1,95 @@
+-- Token vectors, for late interaction: beside the episodes, so that reading texts does not drag them along.
+
+CREATE TABLE token_vectors (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    episode_key bytea NOT NULL,
+    -- Identity of the space that they compare in.
+    model text NOT NULL,
+    -- All pieces of the episode's text; the service knows the format.
+    tokens bytea NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, episode_key),
+    FOREIGN KEY (tenant_id, user_id, episode_key) REFERENCES episodes (tenant_id, user_id, episode_key)
+        ON DELETE CASCADE
+) PARTITION BY HASH (tenant_id);
+
+-- In as many parts as the episodes, for the same reasons; nobody is to name them.
+DO $$
+DECLARE
+    part text;
+    grantee text;
+BEGIN
+    FOR n IN 0..7 LOOP
+        part := 'token_vectors_' || n;
+        EXECUTE format('CREATE TABLE %I PARTITION OF token_vectors FOR VALUES WITH (MODULUS 8, REMAINDER %s)', part, n);
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', part);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', part);
+        FOR grantee IN
+            SELECT DISTINCT g.grantee::regrole::text FROM pg_class AS c, aclexplode(c.relacl) AS g
+            WHERE c.oid = part::regclass AND g.grantee NOT IN (0, c.relowner)
+        LOOP
+            EXECUTE format('REVOKE ALL ON %I FROM %s', part, grantee);
+        END LOOP;
+    END LOOP;
+END $$;
+
+-- Bytes of vectors cannot be compressed: nobody is to try, on writing or on reading.
+ALTER TABLE token_vectors ALTER COLUMN tokens SET STORAGE EXTERNAL;
+
+ALTER TABLE token_vectors ENABLE ROW LEVEL SECURITY;
+-- Not written with "=", as for episodes: parts are chosen before a statement has said whose it is.
+CREATE POLICY token_vectors_of_tenant ON token_vectors
+    USING (tenant_id IS NOT DISTINCT FROM current_setting('mneme.tenant', true))
+    WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
+
+CREATE FUNCTION put_token_vectors(tenant_ids text[], user_ids text[], keys bytea[], models text[], packed bytea[])
+RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    INSERT INTO token_vectors AS t (tenant_id, user_id, episode_key, model, tokens)
+    SELECT e.tenant_id, e.user_id, e.episode_key, new.model, new.tokens
+    FROM unnest(tenant_ids, user_ids, keys, models, packed) AS new (tenant_id, user_id, episode_key, model, tokens)
+    -- What is gone meanwhile needs none.
+    JOIN episodes AS e ON e.tenant_id = new.tenant_id AND e.user_id = new.user_id AND e.episode_key = new.episode_key
+    ON CONFLICT (tenant_id, user_id, episode_key) DO UPDATE SET model = EXCLUDED.model, tokens = EXCLUDED.tokens
+    WHERE t.model <> EXCLUDED.model OR t.tokens <> EXCLUDED.tokens
+$$;
+
+-- Active episodes without token vectors of the model, among so many behind a place, by their places; then one row with
+-- the last place that was looked at and without an id, unless so many were found that there may be more before it.
+CREATE FUNCTION untokened(
+    of_model text, after_tenant text, after_user text, after_key bytea, scan_limit integer, batch_limit integer
+)
+RETURNS TABLE (
+    tenant_id text, user_id text, episode_key bytea, episode_id uuid, query text, response text, details jsonb
+)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    WITH looked_at AS MATERIALIZED (
+        SELECT a.tenant_id, a.user_id, a.episode_key FROM episodes AS a
+        WHERE (a.tenant_id, a.user_id, a.episode_key) > (after_tenant, after_user, after_key) AND a.status = 2
+        ORDER BY a.tenant_id, a.user_id, a.episode_key
+        LIMIT scan_limit
+    ), missing AS MATERIALIZED (
+        SELECT l.tenant_id, l.user_id, l.episode_key FROM looked_at AS l
+        WHERE NOT EXISTS (
+            SELECT FROM token_vectors AS t
+            WHERE t.tenant_id = l.tenant_id AND t.user_id = l.user_id AND t.episode_key = l.episode_key
+                AND t.model = of_model
+        )
+        ORDER BY l.tenant_id, l.user_id, l.episode_key
+        LIMIT batch_limit
+    ), last_place AS (
+        SELECT l.tenant_id, l.user_id, l.episode_key FROM looked_at AS l
+        WHERE (SELECT count(*) FROM missing) < batch_limit
+        ORDER BY l.tenant_id DESC, l.user_id DESC, l.episode_key DESC
+        LIMIT 1
+    ), found AS (
+        SELECT m.tenant_id, m.user_id, m.episode_key, e.episode_id, e.query, e.response, e.details
+        FROM missing AS m
+        JOIN episodes AS e ON e.tenant_id = m.tenant_id AND e.user_id = m.user_id AND e.episode_key = m.episode_key
+        UNION ALL
+        SELECT p.tenant_id, p.user_id, p.episode_key, NULL, NULL, NULL, NULL FROM last_place AS p
+    )
+    SELECT * FROM found AS f ORDER BY f.tenant_id, f.user_id, f.episode_key, f.episode_id NULLS LAST
+$$;

@@ -1,0 +1,80 @@
+"""Late interaction of a query with candidates: which of them are compared, and what becomes of a failure."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import structlog
+
+from services.common.embedding.tokens import TokenSpace, TokenVectors
+from services.common.errors import MnemeError
+from services.episodic.candidates import Candidates
+from services.episodic.config import TokenSettings
+from services.episodic.late_interaction import CandidateTokens, LateScores, late_scores
+from services.episodic.model import Owner
+from services.episodic.token_cache import TokenCache
+from services.episodic.token_store import TokenStore
+
+_log = structlog.get_logger(__name__)
+
+_CHARS_PER_TOKEN: Final = 4
+"""Of English prose, about."""
+_THREAD_FROM_BYTES: Final = 2 * 1024 * 1024
+"""Vectors whose comparison takes longer than other requests should wait: some 4 ms."""
+
+
+class TokenSearch:
+    """Compares the words of queries with those of candidates. It never fails: then there are no scores."""
+
+    def __init__(self, store: TokenStore, space: TokenSpace, settings: TokenSettings) -> None:
+        """Compare token vectors of `space` that are kept in `store`."""
+        self._space = space
+        self._settings = settings
+        self._cache = TokenCache(store, space, bytes_max=settings.cache_bytes_max)
+
+    async def scores(self, owner: Owner, query: TokenVectors, found: Candidates) -> LateScores | None:
+        """How the query's words meet the candidates; None where nothing can be said.
+
+        Compared are the best candidates by the coarse scores, as many as the bound on bytes allows by the lengths of
+        their texts: so the answer does not depend on what happens to be in memory.
+        """
+        limit = self._settings.query_tokens_max
+        query = TokenVectors(query.fingerprint, query.ids[:limit], query.vectors[:limit])
+        if query.fingerprint != self._space.fingerprint or not len(query) or not len(found.columns):
+            return None
+        chosen = _chosen(found, self._space.dimension + 2, self._settings.search_bytes_max)
+        columns = found.columns
+        try:
+            async with asyncio.timeout(self._settings.read_timeout_seconds):
+                tokens = await self._cache.read(
+                    owner, [columns.keys[i] for i in chosen], [columns.episode_ids[i] for i in chosen]
+                )
+        except (MnemeError, TimeoutError) as error:
+            _log.warning("token vectors cannot be read", error=type(error).__name__)
+            return None
+        candidates: list[CandidateTokens | None] = [None] * len(columns)
+        for i, entry in zip(chosen, tokens, strict=True):
+            candidates[i] = entry
+        size = sum(entry.byte_count for entry in tokens if entry is not None)
+        if size < _THREAD_FROM_BYTES:
+            return late_scores(query, candidates)
+        return await asyncio.to_thread(late_scores, query, candidates)
+
+
+def _chosen(found: Candidates, token_bytes: int, bytes_max: int) -> list[int]:
+    """Candidates whose token vectors may be read, best first, ties by id."""
+    coarse = _standardised(found.dense_scores) + _standardised(found.lexical_scores)
+    order = sorted(range(len(coarse)), key=lambda i: (-coarse[i], found.columns.episode_ids[i]))
+    # One token at least, and as many as a text of this length has.
+    sizes = [token_bytes * (1 + found.columns.lengths[i] // _CHARS_PER_TOKEN) for i in order]
+    count = int(np.searchsorted(np.cumsum(sizes), bytes_max, side="right"))
+    return order[:count]
+
+
+def _standardised(values: list[float]) -> npt.NDArray[np.float64]:
+    column = np.array(values, dtype=np.float64)
+    deviation = float(column.std())
+    return (column - column.mean()) / deviation if deviation > 0 else np.zeros_like(column)

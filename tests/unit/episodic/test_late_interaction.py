@@ -1,0 +1,124 @@
+"""Late interaction against the same worked out word by word."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.common.embedding.tokens import TokenSpace, TokenVectors, compact
+from services.episodic.late_interaction import CandidateTokens, LateScores, candidate_tokens, late_scores
+from services.episodic.token_format import pack, unpack
+
+ENDS = (1, 2)
+SPACE = TokenSpace("space", dimension=8, sentence_ends=ENDS)
+
+
+def tokens(ids: Sequence[int], seed: int = 0) -> TokenVectors:
+    random = np.random.default_rng(seed).standard_normal((len(ids), SPACE.dimension))
+    unit = random / np.linalg.norm(random, axis=1, keepdims=True)
+    return TokenVectors(SPACE.fingerprint, np.array(ids, dtype=np.uint16), compact(unit.astype(np.float32)))
+
+
+def candidate(*pieces: TokenVectors) -> CandidateTokens | None:
+    return candidate_tokens(unpack(pack(SPACE, pieces)), ENDS)
+
+
+def sentences(one: CandidateTokens) -> list[list[int]]:
+    return [part.tolist() for part in np.split(one.ids, one.sentence_starts[1:])]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ([[5, 6, 1, 7]], [[5, 6, 1], [7]]),
+        ([[5, 1, 1, 2, 6, 2]], [[5, 1, 1, 2], [6, 2]]),  # several marks end one sentence
+        ([[5, 6], [7, 8]], [[5, 6], [7, 8]]),  # so does a piece
+        ([[], [5], [], [6], []], [[5], [6]]),
+        ([[1, 5]], [[1], [5]]),
+    ],
+)
+def test_texts_are_cut_into_sentences(pieces: list[list[int]], expected: list[list[int]]) -> None:
+    found = candidate(*(tokens(piece) for piece in pieces))
+    assert found is not None
+    assert sentences(found) == expected
+
+
+def test_a_text_without_a_word_has_no_token_vectors() -> None:
+    assert candidate() is None
+    assert candidate(tokens([]), tokens([])) is None
+
+
+def naive(query: TokenVectors, candidates: Sequence[CandidateTokens | None]) -> LateScores:
+    rows, count = len(query), len(candidates)
+    found = LateScores(
+        np.zeros((rows, count), np.float32),
+        np.zeros(count, np.bool_),
+        np.zeros(rows, np.int32),
+        np.zeros(count, np.float32),
+        np.zeros(count, np.float32),
+    )
+
+    def cosine(one: np.ndarray, other: np.ndarray) -> float:
+        return max(-1.0, min(1.0, float(one.astype(np.float64) @ other.astype(np.float64)) / 127**2))
+
+    for i, entry in enumerate(candidates):
+        if entry is None:
+            continue
+        found.present[i] = True
+        table = [[cosine(own, theirs) for theirs in entry.vectors] for own in query.vectors]
+        for row in range(rows):
+            found.token_scores[row, i] = max(table[row])
+            found.frequencies[row] += int(query.ids[row] in entry.ids)
+        found.reverse[i] = np.mean([max(column) for column in zip(*table, strict=True)])
+        bounds = [*entry.sentence_starts.tolist(), len(entry.ids)]
+        found.sentence[i] = max(np.mean([max(line[start:end]) for line in table]) for start, end in pairwise(bounds))
+    return found
+
+
+texts = st.lists(st.lists(st.integers(0, 12), max_size=12), max_size=3)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.integers(0, 12), min_size=1, max_size=6),
+    st.lists(st.none() | texts, max_size=6),
+    st.integers(0, 1_000),
+)
+def test_spec_5_4_scores_are_those_of_every_word_with_every_word(
+    asked: list[int], held: list[list[list[int]] | None], seed: int
+) -> None:
+    query = tokens(asked, seed)
+    candidates = [
+        None if pieces is None else candidate(*(tokens(piece, seed + 1 + i) for piece in pieces))
+        for i, pieces in enumerate(held)
+    ]
+    found, expected = late_scores(query, candidates), naive(query, candidates)
+    for name in ("token_scores", "reverse", "sentence"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=2e-6, err_msg=name)
+        assert getattr(found, name).dtype == np.float32
+    np.testing.assert_array_equal(found.present, expected.present)
+    np.testing.assert_array_equal(found.frequencies, expected.frequencies)
+
+
+def test_a_word_meets_itself_whatever_else_is_said() -> None:
+    words = tokens([5, 6, 7, 1, 8, 9])
+    query = TokenVectors(words.fingerprint, words.ids[[1, 4]], words.vectors[[1, 4]])
+    found = late_scores(query, [candidate(tokens([20, 21], seed=3)), candidate(words), None])
+    assert found.token_scores[:, 1].min() > 0.98
+    assert found.token_scores[:, 0].max() < 0.98
+    assert not found.token_scores[:, 2].any()
+    assert found.present.tolist() == [True, True, False]
+    assert found.frequencies.tolist() == [1, 1]
+    # No sentence holds both words, and most words of the text are not asked for.
+    assert found.sentence[1] < found.token_scores[:, 1].mean()
+    assert found.reverse[1] < 0.98
+
+
+def test_scores_are_cosines_whatever_rounding_does() -> None:
+    longest = TokenVectors("space", np.array([5], np.uint16), np.full((1, 8), 127, np.int8))
+    found = late_scores(longest, [candidate(longest)])
+    assert found.token_scores.tolist() == [[1.0]]
+    assert (found.reverse.tolist(), found.sentence.tolist()) == ([1.0], [1.0])

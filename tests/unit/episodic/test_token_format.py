@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.common.embedding.tokens import TokenSpace, TokenVectors
+from services.episodic.token_format import pack, unpack
+
+SPACE = TokenSpace("space", dimension=3)
+
+components = st.integers(-127, 127)
+token = st.tuples(st.integers(0, 65_535), st.tuples(components, components, components))
+
+
+def piece(content: list[tuple[int, tuple[int, int, int]]], fingerprint: str = "space") -> TokenVectors:
+    ids = np.array([token_id for token_id, _ in content], dtype=np.uint16)
+    return TokenVectors(fingerprint, ids, np.array([v for _, v in content], dtype=np.int8).reshape(len(content), 3))
+
+
+@given(st.lists(st.lists(token, max_size=9), max_size=5))
+def test_what_was_packed_comes_back(contents: list[list[tuple[int, tuple[int, int, int]]]]) -> None:
+    pieces = [piece(content) for content in contents]
+    data = pack(SPACE, pieces)
+    found = unpack(data)
+    assert len(data) == 12 + 4 * len(pieces) + 5 * sum(map(len, pieces))
+    starts = [*found.piece_starts.tolist(), len(found.ids)]
+    for own, start, end in zip(pieces, starts[:-1], starts[1:], strict=True):
+        np.testing.assert_array_equal(found.ids[start:end], own.ids)
+        np.testing.assert_array_equal(found.vectors[start:end], own.vectors)
+    assert not found.vectors.flags.writeable
+
+
+def test_the_format_is_what_stores_hold() -> None:
+    data = pack(SPACE, [piece([(258, (1, -1, 127))]), piece([(7, (0, 2, -127))])])
+    # Format, dimension, pieces, tokens; where pieces begin; ids; vectors.
+    assert data.hex() == "010003000200000002000000" + "0000000001000000" + "02010700" + "01ff7f000281"
+
+
+def test_vectors_of_another_space_are_not_packed() -> None:
+    with pytest.raises(ValueError, match="another space"):
+        pack(SPACE, [piece([]), piece([], fingerprint="other")])
+    with pytest.raises(ValueError, match="another space"):
+        pack(TokenSpace("space", dimension=4), [piece([])])
+
+
+@pytest.mark.parametrize("change", [lambda d: d[:-1], lambda d: d + b"x", lambda d: b"\x02" + d[1:], lambda _: b"\x01"])
+def test_damaged_bytes_are_refused(change: object) -> None:
+    data = pack(SPACE, [piece([(5, (1, 2, 3))])])
+    assert callable(change)
+    with pytest.raises(ValueError, match="packed token vectors"):
+        unpack(change(data))
