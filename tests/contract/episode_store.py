@@ -167,9 +167,8 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
         assert (columns.session_ids, columns.positions, columns.speakers) == (["s1"], [4], ["Ann"])
         assert columns.times == [episode.time.timestamp()]
         assert columns.lengths == [len("Where did I put my keys?")]
-        assert Trait(columns.traits[0])     assert columns.traits == [1 | 8] (Trait.QUESTION | Trait.FIRST_PERSON | Trait.ASSISTANT) == (
-            Trait.QUESTION | Trait.FIRST_PERSON
-        )
+        kinds = Trait.QUESTION | Trait.FIRST_PERSON | Trait.ASSISTANT
+        assert Trait(columns.traits[0]) & kinds == Trait.QUESTION | Trait.FIRST_PERSON
         assert (columns.feedbacks, columns.importances) == ([0], [0.5])
         by_id = await store.columns_of(OWNER, [episode.episode_id, episode_id(99)], scope_keys=GLOBAL)
         assert by_id == columns
