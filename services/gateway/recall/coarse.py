@@ -65,6 +65,7 @@ class CoarseSearch:
         lexical_query: str,
         vector: common_pb2.Vector,
         timeout_seconds: float,
+        tokens: common_pb2.TokenVectors | None = None,
         on_answer: Callable[[Tier, CoarseResult], None] | None = None,
     ) -> CoarseResult:
         """Returns what the tiers gave within the time.
@@ -75,11 +76,14 @@ class CoarseSearch:
             lexical_query: The words for the lexical lane.
             vector: The embedded question.
             timeout_seconds: For each tier; they are asked concurrently.
+            tokens: Token vectors of the embedded question, for late interaction; None for none.
             on_answer: Told of each tier that has answered, failed, or is not asked, with what there is by then.
         """
         scope = scope_to_proto(query.scope)
         calls: dict[Tier, Callable[[], Awaitable[_Found]]] = {
-            Tier.EPISODIC: lambda: self._episodes(principal, query, scope, lexical_query, vector, timeout_seconds),
+            Tier.EPISODIC: lambda: self._episodes(
+                principal, query, scope, lexical_query, vector, tokens, timeout_seconds
+            ),
             Tier.SEMANTIC: lambda: self._facts(principal, query, scope, vector, timeout_seconds),
             Tier.AGENTIC: lambda: self._notes(principal, query, scope, vector, timeout_seconds),
             Tier.SESSION: lambda: self._recent_turns(principal, query, timeout_seconds),
@@ -132,6 +136,7 @@ class CoarseSearch:
         scope: common_pb2.Scope,
         lexical_query: str,
         vector: common_pb2.Vector,
+        tokens: common_pb2.TokenVectors | None,
         timeout_seconds: float,
     ) -> _Found:
         request = episodic_pb2.SearchCandidatesRequest(
@@ -143,9 +148,10 @@ class CoarseSearch:
             neighbour_seeds=self._settings.neighbour_seeds,
             neighbour_radius=self._settings.neighbour_radius,
             with_statistics=needs_statistics(query.scoring.profile),
+            query_tokens=tokens,
         )
         response = await self._upstream.episodic.search_candidates(principal, request, timeout_seconds=timeout_seconds)
-        columns = EpisodeColumns.from_response(response)
+        columns = EpisodeColumns.from_response(response, tokens.token_ids if tokens is not None else b"")
         return _Found(columns, len(columns), lacks=_INDEX_INCOMPLETE if columns.is_incomplete else "")
 
     async def _facts(

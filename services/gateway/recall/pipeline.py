@@ -11,9 +11,9 @@ from functools import partial
 import structlog
 
 from services.common.auth import Principal
-from services.common.convert import vector_to_proto
+from services.common.convert import token_vectors_to_proto, vector_to_proto
 from services.common.embedding.embedder import Embedder
-from services.common.embedding.vectors import Vector
+from services.common.embedding.tokens import TextEncoding
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.ids import IdSource
 from services.common.telemetry import span
@@ -113,7 +113,8 @@ class RecallPipeline:
             if rewritten != query.text:
                 question = read_question(rewritten, names, query.as_of)
         with clock.stage("embed"):
-            vector = await self._embed(question.first_person_text, clock)
+            encoding = await self._embed(question.first_person_text, clock)
+            vector, tokens = encoding.vector, encoding.tokens
         with clock.stage("intent"):
             query, intent = self._stages.loadout(query, vector)
         asked = _Asked(principal, query, question, names)
@@ -124,6 +125,7 @@ class RecallPipeline:
                 lexical_query=question.first_person_text,
                 vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
+                tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
                 on_answer=early.watch(partial(quarantine, reader=query.scope), partial(self._first, asked, clock)),
             )
         if coarse.all_failed:
@@ -219,10 +221,10 @@ class RecallPipeline:
             _log.warning("speakers_not_read", error=type(error).__name__)
             return None
 
-    async def _embed(self, text: str, clock: StageClock) -> Vector:
+    async def _embed(self, text: str, clock: StageClock) -> TextEncoding:
         try:
             async with asyncio.timeout(clock.seconds_left):
-                return await self._stages.embedder.embed_query(text)
+                return await self._stages.embedder.encode_query(text)
         except TimeoutError as error:
             raise DeadlineExceeded("the question could not be embedded in time") from error
 
