@@ -55,6 +55,6 @@ class ScoringChoice:
     weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile
 
     @property
-    def is_fitted(self) -> bool:
-        """Whether a fitted ranker ranks."""
-        return self.profile in {Profile.EVIDENCE, Profile.LIGHT}
+    def is_by_evidence(self) -> bool:
+        """Whether evidence ranks and no formula; facts and notes are a part of it."""
+        return self.profile in {Profile.EVIDENCE, Profile.LIGHT, Profile.PLAIN}

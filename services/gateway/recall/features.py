@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -263,7 +263,6 @@ _CROSSED: Final = (
 )
 
 
-@lru_cache(maxsize=64)
 def _word(member: Trait | QuestionKind) -> str:
     return (member.name or "").lower()
 

@@ -46,15 +46,19 @@ class _DerivedLane:
 
 
 class EvidenceScorer:
-    """Scores candidates by evidence; a `Scorer`."""
+    """Scores candidates by evidence with weights set by hand; a `Scorer`."""
 
-    def __init__(self, weights: EvidenceWeights) -> None:
-        """Weighs the parts by `weights`."""
+    def __init__(self, weights: EvidenceWeights, lanes: LaneWeights) -> None:
+        """Weighs turns by `weights`, and what other tiers made from them by `lanes`."""
         self._weights = weights
+        self._lanes = lanes
 
     def __call__(self, columns: EpisodeColumns, question: QuestionEvidence) -> tuple[FloatColumn, Parts]:
         """See `score_evidence`."""
-        return score_evidence(columns, question, self._weights)
+        scores, parts = score_evidence(columns, question, self._weights)
+        lanes = {"facts": self._lanes.fact * columns.fact, "notes": self._lanes.note * columns.note}
+        present = {name: part.astype(np.float32) for name, part in lanes.items() if part.size}
+        return sum(present.values(), start=scores), {**parts, **present}
 
 
 class Fusion:
@@ -75,13 +79,12 @@ class Fusion:
             profiles: Weights of the formulas.
             rankers: Those of the fitted profiles; the ones that come along where None.
         """
-        fitted = rankers or Rankers.open()
+        fitted, plain = rankers or Rankers.open(), EvidenceScorer(evidence, lanes)
         self._fitted = {
-            Profile.EVIDENCE: FittedScorer(fitted, is_light=False),
-            Profile.LIGHT: FittedScorer(fitted, is_light=True),
+            Profile.EVIDENCE: FittedScorer(fitted, plain, is_light=False),
+            Profile.LIGHT: FittedScorer(fitted, plain, is_light=True),
         }
-        self._profiles = Profiles({**self._fitted, Profile.PLAIN: EvidenceScorer(evidence)}, profiles)
-        self._lanes = lanes
+        self._profiles = Profiles({**self._fitted, Profile.PLAIN: plain}, profiles)
 
     def __call__(
         self,
@@ -110,7 +113,7 @@ class Fusion:
             return []
         place = {episode_id: index for index, episode_id in enumerate(columns.ids)}
         choice = scoring or ScoringChoice()
-        fact_weight, note_weight = self._profiles.lane_weights(choice, fact=self._lanes.fact, note=self._lanes.note)
+        fact_weight, note_weight = self._profiles.lane_weights(choice)
         facts = _derived_lane(
             "facts", fact_weight, place, [(hit.fact.derived_from, hit.similarity) for hit in coarse.facts]
         )
@@ -118,7 +121,7 @@ class Fusion:
         scorer = self._profiles.scorer(choice, now=now)
         columns = replace(_with_named_speakers(columns, names), fact=facts.scores, note=notes.scores)
         scores, parts = scorer(columns, question)
-        if not choice.is_fitted:
+        if not choice.is_by_evidence:
             scores = scores + facts.part + notes.part
             parts = {**parts, facts.name: facts.part, notes.name: notes.part}
         features = self.features(columns, question, choice).values if with_features else None

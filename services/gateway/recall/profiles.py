@@ -138,22 +138,17 @@ class Profiles:
     def scorer(self, choice: ScoringChoice, *, now: datetime) -> Scorer:
         """The scorer of a request; ages are counted up to `now`."""
         profile = choice.profile
-        own = {name: value for name, value in choice.weights.items() if profile in _FITTED or name not in _LANES}
+        own = {name: value for name, value in choice.weights.items() if choice.is_by_evidence or name not in _LANES}
         if profile in _BY_EVIDENCE:
             scorer = self._by_evidence[profile]
             return _Weighted(scorer, own) if own else scorer
         weights = {**_defaults(self._settings, profile), **own}
         return FormulaScorer(_FORMULAS[profile], weights, self._settings.decay, now=now)
 
-    def lane_weights(self, choice: ScoringChoice, *, fact: float, note: float) -> tuple[float, float]:
-        """What facts and notes add beside the scorer: these weights with `plain`, nothing in a formula by default.
-
-        The fitted scorers know of them themselves.
-        """
-        if choice.profile in _FITTED:
-            return 0.0, 0.0
-        facts, notes = (fact, note) if choice.profile is Profile.PLAIN else (0.0, 0.0)
-        return choice.weights.get("facts", facts), choice.weights.get("notes", notes)
+    def lane_weights(self, choice: ScoringChoice) -> tuple[float, float]:
+        """What facts and notes add beside a formula: nothing by default. Scorers by evidence know of them."""
+        weights = {} if choice.is_by_evidence else choice.weights
+        return weights.get("facts", 0.0), weights.get("notes", 0.0)
 
 
 def needs_statistics(profile: Profile) -> bool:

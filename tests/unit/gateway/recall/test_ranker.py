@@ -1,0 +1,103 @@
+"""Rankers: their files, what they score, and when the round weights rank in their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from services.gateway.recall.features import Features, feature_names
+from services.gateway.recall.fitted import SHIPPED, FittedScorer, Rankers, RankerSettings
+from services.gateway.recall.model import EpisodeColumns
+from services.gateway.recall.question import QuestionEvidence, read_question
+from services.gateway.recall.ranker import INTERPLAY, FittedRanker, RankerFileError, RankerWeights, Tree
+from tests.unit.gateway.tiers import NOON, candidates
+
+LINE = RankerWeights(features=("a", "b"), linear=(2.0, -1.0))
+TREE = Tree(feature=(0, 0, 0), threshold=(0.5, 0.0, 0.0), left=(1, -1, -1), right=(2, -1, -1), value=(0.0, -1.0, 3.0))
+
+
+def features(rows: list[list[float]], names: tuple[str, ...] = ("a", "b")) -> Features:
+    return Features(
+        names, tuple(f"part of {name}" for name in names), np.array(rows, np.float32).reshape(-1, len(names))
+    )
+
+
+def test_a_line_is_scaled_to_a_spread_of_one() -> None:
+    scores, parts = FittedRanker(LINE)(features([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    assert float(np.std(scores)) == pytest.approx(1.0, abs=1e-5)
+    assert scores.argsort().tolist() == [1, 2, 0]
+    assert set(parts) == {"part of a", "part of b"}
+    np.testing.assert_allclose(sum(parts.values()), scores, atol=1e-6)
+
+
+def test_trees_add_what_features_tell_together() -> None:
+    ranker = FittedRanker(RankerWeights(features=("a", "b"), linear=(0.0, 0.0), trees=(TREE, TREE)))
+    scores, parts = ranker(features([[0.5, 0.0], [0.6, 0.0], [9.0, 0.0]]))
+    np.testing.assert_allclose(parts[INTERPLAY], scores, atol=1e-6)
+    assert scores[0] < scores[1] == scores[2]
+    assert float(np.mean(scores)) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_features_are_found_by_name() -> None:
+    scores, _ = FittedRanker(LINE)(features([[0.0, 5.0, 1.0], [1.0, 5.0, 0.0]], ("b", "new", "a")))
+    assert scores[0] > scores[1]
+    without, parts = FittedRanker(LINE)(features([[0.0], [1.0]], ("b",)))
+    assert without[0] > without[1]
+    assert set(parts) == {"part of b"}
+
+
+def test_nothing_to_rank() -> None:
+    scores, parts = FittedRanker(LINE)(features([]))
+    assert (scores.shape, parts) == ((0,), {})
+
+
+def test_equal_candidates_get_equal_scores() -> None:
+    scores, _ = FittedRanker(LINE)(features([[1.0, 1.0], [1.0, 1.0]]))
+    assert scores[0] == scores[1]
+    assert np.isfinite(scores).all()
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    weights = RankerWeights(features=("a",), linear=(0.123456,), trees=(TREE,), provenance={"fitted_on": "nothing"})
+    weights.write(tmp_path / "ranker.json")
+    assert RankerWeights.read(tmp_path / "ranker.json") == weights
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"format": 2}', '{"format": 1, "features": ["a"], "linear": []}'])
+def test_what_is_no_ranker_is_refused_with_its_name(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(content, "utf-8")
+    with pytest.raises(RankerFileError, match=r"mine\.json"):
+        RankerWeights.read(file)
+    with pytest.raises(RankerFileError, match=r"absent\.json"):
+        Rankers.open(RankerSettings(evidence_file=str(tmp_path / "absent.json")))
+
+
+@pytest.mark.parametrize("name", ["evidence", "light"])
+def test_the_rankers_that_come_along_know_the_features_and_say_what_they_were_fitted_on(name: str) -> None:
+    weights = RankerWeights.read(SHIPPED / f"{name}.json")
+    assert set(weights.features) <= set(feature_names())
+    assert {"fitted_on", "licences", "held_out", "settings", "date"} <= weights.provenance.keys()
+
+
+class Constant:
+    """A scorer that gives all candidates the same."""
+
+    def __call__(
+        self, columns: EpisodeColumns, question: QuestionEvidence
+    ) -> tuple[np.ndarray[tuple[int], np.dtype[np.float32]], dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]]]:
+        del question
+        part = np.full(len(columns), 100.0, dtype=np.float32)
+        return part, {"dense": part}
+
+
+@pytest.mark.parametrize(("count", "share"), [(1, 0.0), (20, 0.0), (40, 0.5), (60, 1.0), (90, 1.0)])
+def test_round_weights_rank_where_there_is_little_to_rank(count: int, share: float) -> None:
+    rankers = Rankers.open()
+    assert rankers.fitted_share(count) == share
+    found = EpisodeColumns.from_response(candidates(range(1, count + 1)))
+    scores, parts = FittedScorer(rankers, Constant(), is_light=True)(found, read_question("what", (), NOON))
+    np.testing.assert_allclose(sum(parts.values()), scores, atol=1e-3)
+    assert (float(np.mean(scores)) > 40) == (share < 1.0)
