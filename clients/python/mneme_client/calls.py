@@ -1,4 +1,4 @@
-"""The unary calls as data: which method, which request, how the answer is read.
+"""The calls of one request as data: which method, which request, how the answer is read.
 
 Both clients are thin shells around these, one awaiting and one blocking.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from google.protobuf.message import Message
 
@@ -26,12 +26,12 @@ PAGE_SIZE_MAX = 200
 """Largest page that the service gives."""
 
 REMEMBER_STREAM_METHOD = f"{_MEMORY}/RememberStream"
-"""The only method that is not unary."""
+"""The only method that takes a stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Result]):
-    """One unary call that can be made, and made again."""
+    """One call that can be made, and made again."""
 
     method: str  # full name, with leading slash
     request: Message
@@ -88,6 +88,12 @@ def recall(
         scoring=to_wire.scoring(scoring),
     )
     return Call(f"{_MEMORY}/Recall", request, pb.RecallResponse, from_wire_recall.recall_result)
+
+
+def recall_stream(recall: Call[results.RecallResult]) -> Call[results.RecallPart]:
+    """MemoryService.RecallStream, which answers a call of Recall in pieces; each of them is read by the call."""
+    request = pb.RecallStreamRequest(recall=cast("pb.RecallRequest", recall.request))
+    return Call(f"{_MEMORY}/RecallStream", request, pb.RecallStreamResponse, from_wire_recall.recall_part)
 
 
 def build_context(

@@ -22,16 +22,41 @@ def recall_result(message: pb.RecallResponse) -> r.RecallResult:
     """Everything that was found."""
     return r.RecallResult(
         memories=tuple(memory(m) for m in message.memories),
-        facts=tuple(r.RecalledFact(fact(f.fact), f.similarity) for f in message.facts),
-        notes=tuple(r.RecalledNote(note(n.note), n.score, n.hops) for n in message.notes),
+        facts=tuple(recalled_fact(f) for f in message.facts),
+        notes=tuple(recalled_note(n) for n in message.notes),
         recent_turns=tuple(session_turn(t) for t in message.recent_turns),
         tiers=tuple(tier_report(t) for t in message.tiers),
         degraded=message.degraded,
         reading=query_reading(message.reading),
-        stages=tuple(r.StageTiming(s.stage, duration(s.duration)) for s in message.stages),
+        stages=tuple(r.StageTiming(s.stage, duration(s.duration), s.reason) for s in message.stages),
         recall_id=message.recall_id,
         consistent=message.consistent if message.HasField("consistent") else None,
     )
+
+
+def recall_part(message: pb.RecallStreamResponse) -> r.RecallPart:
+    """One piece of a streamed answer."""
+    if message.HasField("response"):
+        result = recall_result(message.response)
+        return r.RecallPart(None, result.memories, result.facts, result.notes, result.recent_turns, result)
+    answer = message.tier_answer
+    return r.RecallPart(
+        tier=tier_report(answer.tier),
+        memories=tuple(memory(m) for m in answer.memories),
+        facts=tuple(recalled_fact(f) for f in answer.facts),
+        notes=tuple(recalled_note(n) for n in answer.notes),
+        recent_turns=tuple(session_turn(t) for t in answer.recent_turns),
+    )
+
+
+def recalled_fact(message: pb.RecalledFact) -> r.RecalledFact:
+    """A fact as a recall gives it."""
+    return r.RecalledFact(fact(message.fact), message.similarity)
+
+
+def recalled_note(message: pb.RecalledNote) -> r.RecalledNote:
+    """A note as a recall gives it."""
+    return r.RecalledNote(note(message.note), message.score, message.hops)
 
 
 def memory(message: pb.Memory) -> r.Memory:

@@ -219,6 +219,19 @@ class StageTiming:
 
     stage: str
     duration: timedelta
+    reason: str = ""  # what it has left undone and why; empty where it did all of its work
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPart:
+    """A piece of an answer: what one tier gave, or at last the whole of it."""
+
+    tier: TierReport | None  # which tier, and how it took part; None with the whole answer
+    memories: tuple[Memory, ...]  # of the episodic tier: a first ranking
+    facts: tuple[RecalledFact, ...]
+    notes: tuple[RecalledNote, ...]
+    recent_turns: tuple[SessionTurn, ...]
+    result: RecallResult | None = None  # the whole answer, with the last piece
 
 
 @dataclass(frozen=True, slots=True)

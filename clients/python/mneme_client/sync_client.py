@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self, TypeVar
@@ -14,6 +14,7 @@ from mneme_client import calls, from_wire, results, results_context
 from mneme_client.calls import PAGE_SIZE_MAX, Call, Page
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.errors import MnemeClientError
+from mneme_client.operations import SyncDeliveryOperations
 from mneme_client.retry import RetryPolicy
 from mneme_client.sync_transport import SyncTransport
 from mneme_client.tracing import TRACER_NAME
@@ -35,7 +36,7 @@ STREAM_TIMEOUT_SECONDS = 300.0
 """Deadline of a stream unless told otherwise: it takes as long as its source needs."""
 
 
-class SyncClient:
+class SyncClient(SyncDeliveryOperations):
     """Remembers and recalls through Mneme's gateway. Thread-safe, and needs no event loop.
 
     Every call has a deadline. A call that fails with UNAVAILABLE is repeated with the same request id until
@@ -214,6 +215,45 @@ class SyncClient:
         )
         return self._call(call, timeout_seconds)
 
+    def recall_stream(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: int = 10,
+        scope: Scope | None = None,
+        conversation_id: str = "",
+        consistency_token: str = "",
+        as_of_time: datetime | None = None,
+        tiers: Sequence[Tier] = (),
+        task_type: TaskType = TaskType.UNSPECIFIED,
+        scoring: Scoring | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Generator[results.RecallPart, None, None]:
+        """Recalls and yields what each tier gave as soon as it is there, and at last the whole answer.
+
+        The arguments are those of `recall`, and so is the `result` of the last part. A tier that fails has a part that
+        says so. Leave the loop early inside of `contextlib.closing`, and the service stops working at once.
+
+        Raises:
+            MnemeClientError: The service refused, could not be reached in time, or no tier has answered. A call that
+                is lost after its first part is not repeated.
+        """
+        call = calls.recall(
+            user_id,
+            query,
+            limit=limit,
+            scope=scope,
+            conversation_id=conversation_id,
+            consistency_token=consistency_token,
+            as_of_time=as_of_time,
+            tiers=tiers,
+            task_type=task_type,
+            scoring=scoring,
+        )
+        timeout = self._timeout_seconds if timeout_seconds is None else timeout_seconds
+        yield from self._transport.stream(calls.recall_stream(call), timeout)
+
     def build_context(
         self,
         user_id: str,
@@ -339,38 +379,6 @@ class SyncClient:
         """
         call = calls.end_session(user_id, conversation_id, discard=discard, request_id=request_id)
         return self._call(call, timeout_seconds)
-
-    # ---------------------------------------------------------------------------------------- deliveries
-
-    def get_backlog(self, *, timeout_seconds: float | None = None) -> tuple[results.TierBacklog, ...]:
-        """The deliveries behind `remember` that wait, by tier."""
-        return self._call(calls.get_backlog(), timeout_seconds)
-
-    def list_dead_letters(
-        self,
-        *,
-        tier: Tier | None = None,
-        page_size: int = PAGE_SIZE_MAX,
-        timeout_seconds: float | None = None,
-    ) -> Iterator[results.DeadLetter]:
-        """Deliveries that were given up, oldest first; pages are fetched as they are needed."""
-        token = ""
-        while True:
-            call = calls.list_dead_letters(tier=tier, page_size=page_size, page_token=token)
-            page: Page[results.DeadLetter] = self._call(call, timeout_seconds)
-            yield from page.items
-            if not (token := page.next_page_token):
-                return
-
-    def retry_dead_letters(
-        self,
-        delivery_ids: Sequence[int],
-        *,
-        request_id: str | None = None,
-        timeout_seconds: float | None = None,
-    ) -> int:
-        """Puts dead letters (1 to 1,000) back into the queue and returns how many that were."""
-        return self._call(calls.retry_dead_letters(delivery_ids, request_id=request_id), timeout_seconds)
 
     def _call(self, call: Call[Result], timeout_seconds: float | None) -> Result:
         timeout = self._timeout_seconds if timeout_seconds is None else timeout_seconds

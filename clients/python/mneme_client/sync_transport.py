@@ -6,7 +6,7 @@ It uses gRPC's own blocking channel and no event loop, so it works in any thread
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
 import grpc
@@ -18,7 +18,7 @@ from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
 from mneme_client.errors import from_rpc_failure
 from mneme_client.retry import NEVER, RetryPolicy
-from mneme_client.tracing import call_span
+from mneme_client.tracing import call_span, stream_span
 from mneme_client.types import RememberItem
 
 Result = TypeVar("Result")
@@ -88,6 +88,40 @@ class SyncTransport:
             REMEMBER_STREAM_METHOD, attempt, timeout_seconds, self._retry if repeatable else NEVER
         )
         return response
+
+    def stream(self, call: Call[Result], timeout_seconds: float) -> Generator[Result, None, None]:
+        """Makes a call that is answered by a stream; again where it fails before the first message.
+
+        Raises:
+            MnemeClientError: It failed, at last.
+        """
+        method = self._channel.unary_stream(
+            call.method,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.response_type.FromString,
+        )
+        deadline = time.monotonic() + timeout_seconds
+        with stream_span(self._tracer, call.method) as trace_metadata:
+            metadata = (*self._connection.metadata(), *trace_metadata)
+            count = 0
+            while True:
+                count += 1
+                has_begun = False
+                messages = method(call.request, timeout=max(0.0, deadline - time.monotonic()), metadata=metadata)
+                try:
+                    for message in messages:
+                        has_begun = True
+                        yield call.read(message)
+                    return
+                except grpc.RpcError as failure:
+                    error = from_rpc_failure(failure, method=call.method)
+                    remaining = deadline - time.monotonic()
+                    delay = self._retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
+                    if has_begun or delay is None:
+                        raise error from failure
+                finally:
+                    messages.cancel()  # of a reader that goes away; without effect on a call that has ended
+                time.sleep(delay)
 
     def _repeat(
         self,

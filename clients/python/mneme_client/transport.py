@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 import grpc
@@ -16,7 +16,7 @@ from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
 from mneme_client.errors import from_rpc_failure
 from mneme_client.retry import NEVER, RetryPolicy
-from mneme_client.tracing import call_span
+from mneme_client.tracing import call_span, stream_span
 from mneme_client.types import RememberItem
 
 Result = TypeVar("Result")
@@ -84,6 +84,40 @@ class Transport:
             self._retry if repeatable else NEVER,
         )
         return response
+
+    async def stream(self, call: Call[Result], timeout_seconds: float) -> AsyncGenerator[Result, None]:
+        """Makes a call that is answered by a stream; again where it fails before the first message.
+
+        Raises:
+            MnemeClientError: It failed, at last.
+        """
+        method = self._open().unary_stream(
+            call.method,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.response_type.FromString,
+        )
+        deadline = time.monotonic() + timeout_seconds
+        with stream_span(self._tracer, call.method) as trace_metadata:
+            metadata = (*self._connection.metadata(), *trace_metadata)
+            count = 0
+            while True:
+                count += 1
+                has_begun = False
+                messages = method(call.request, timeout=max(0.0, deadline - time.monotonic()), metadata=metadata)
+                try:
+                    async for message in messages:
+                        has_begun = True
+                        yield call.read(message)
+                    return
+                except grpc.aio.AioRpcError as failure:
+                    error = from_rpc_failure(failure, method=call.method)
+                    remaining = deadline - time.monotonic()
+                    delay = self._retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
+                    if has_begun or delay is None:
+                        raise error from failure
+                finally:
+                    messages.cancel()  # of a reader that goes away; without effect on a call that has ended
+                await asyncio.sleep(delay)
 
     def _open(self) -> grpc.aio.Channel:
         if self._channel is None:

@@ -31,6 +31,10 @@ class FakeGateway(
         self.lose_answers = 0  # so many writes take effect and then fail
         self.visible_after_recalls = 0  # a recall with a token is not consistent before so many of them
         self.recall_response = pb.RecallResponse(recall_id="recall-1")
+        self.tier_answers: list[pb.TierAnswer] = []  # of a streamed recall
+        self.breaks_streams = False  # streamed recalls fail after these
+        self.stream_gate: asyncio.Event | None = None  # the whole answer of a streamed recall waits for it
+        self.ended_streams = asyncio.Event()  # a streamed recall has ended, however it did
         self.dead_letters: list[pb.DeadLetter] = []
         self.backlog_count = 4  # deliveries to the episodic tier that wait
         self.refused_contents: set[str] = set()  # of turns, in batches and streams
@@ -116,6 +120,21 @@ class FakeGateway(
             answer.consistent = self.visible_after_recalls <= 0
             self.visible_after_recalls -= 1
         return answer
+
+    async def RecallStream(
+        self, request: pb.RecallStreamRequest, context: Any
+    ) -> AsyncIterator[pb.RecallStreamResponse]:
+        await self._enter(request, context)
+        try:
+            for answer in self.tier_answers:
+                yield pb.RecallStreamResponse(tier_answer=answer)
+            if self.breaks_streams:
+                await self._fail(unavailable(), context)
+            if self.stream_gate is not None:
+                await self.stream_gate.wait()
+            yield pb.RecallStreamResponse(response=await self.Recall(request.recall, context))
+        finally:
+            self.ended_streams.set()
 
     async def BuildContext(self, request: pb.BuildContextRequest, context: Any) -> pb.BuildContextResponse:
         await self._enter(request, context)

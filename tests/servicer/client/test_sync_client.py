@@ -13,7 +13,7 @@ from tests.servicer.client.fake_gateway import FakeGateway, invalid
 
 
 def _public(kind: type) -> dict[str, Any]:
-    return {n: f for n, f in vars(kind).items() if callable(f) and not n.startswith("_")}
+    return {n: f for n, f in inspect.getmembers(kind, callable) if not n.startswith("_")}
 
 
 def test_both_clients_offer_the_same_methods_with_the_same_arguments() -> None:
