@@ -97,13 +97,11 @@ bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file] [ENGIN
 
 fit: setup ## fit the rankers: DATA="folder folder" OUT=folder [BENCH_ARGS="--install --ablations"]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo 'usage: make fit DATA="folder folder" OUT=folder' >&2; exit 2; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/fit.txt
 	@$(BIN)/python -m bench.fit $(addprefix --data ,$(DATA)) --out "$(OUT)" $(BENCH_ARGS)
 
 refit: setup ## fit the ranker to your own judgements: JUDGEMENTS=file TARGET=host:port OUT=file [BENCH_ARGS]
 	@test -n "$(JUDGEMENTS)" -a -n "$(TARGET)" -a -n "$(OUT)" || \
 		{ echo "usage: make refit JUDGEMENTS=file.jsonl TARGET=host:port OUT=file.json" >&2; exit 2; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/fit.txt
 	@$(BIN)/python -m bench.fit.refit --judgements "$(JUDGEMENTS)" --target "$(TARGET)" --out "$(OUT)" $(BENCH_ARGS)
 
 bench-latency: setup ## time of Recall and Remember by store size: OUT=file [SIZES=1000,10000] [ENGINES=all]
