@@ -31,7 +31,7 @@ from services.episodic.store import (
 from services.episodic.sweeping import IndexSweep
 from services.episodic.token_backfill import TokenBackfill
 from services.episodic.token_format import PackedTokens, pack
-from services.episodic.token_store import EpisodePlace
+from services.episodic.token_store import EpisodeName
 
 _log = structlog.get_logger(__name__)
 
@@ -230,16 +230,18 @@ class EpisodeIndexer:
 
     def _packed(
         self, episodes: Sequence[PendingEpisode], encodings: Sequence[Sequence[TextEncoding]]
-    ) -> dict[EpisodePlace, PackedTokens]:
+    ) -> dict[EpisodeName, PackedTokens]:
         """Token vectors of the episodes, where any are kept."""
         space = self._space
         if space is None:
             return {}
-        found: dict[EpisodePlace, PackedTokens] = {}
+        found: dict[EpisodeName, PackedTokens] = {}
         for episode, pieces in zip(episodes, encodings, strict=True):
             tokens = [piece.tokens for piece in pieces if piece.tokens is not None]
             if len(tokens) == len(pieces):
-                found[EpisodePlace(episode.owner, episode.key)] = PackedTokens(space.fingerprint, pack(space, tokens))
+                found[EpisodeName(episode.owner, episode.episode_id)] = PackedTokens(
+                    space.fingerprint, pack(space, tokens)
+                )
         return found
 
     def _taken(self, episode: PendingEpisode, pieces_count: int) -> Sequence[TextEncoding] | None:
@@ -257,7 +259,7 @@ class _Put:
     """What became of a batch."""
 
     piece_counts: list[int]  # of each episode
-    tokens: dict[EpisodePlace, PackedTokens]
+    tokens: dict[EpisodeName, PackedTokens]
 
 
 async def _logged(work: Awaitable[int]) -> int:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
 from services.episodic.token_format import PackedTokens
-from services.episodic.token_store import EpisodePlace, TokenStore
+from services.episodic.token_store import EpisodeName, TokenStore
 
 Vector = npt.NDArray[np.float32]
 """One embedding: float32 `[dimension]`."""
@@ -157,7 +157,7 @@ class PendingBatch(Protocol):
         self,
         episodes: Sequence[PendingEpisode],
         piece_counts: Sequence[int],
-        tokens: Mapping[EpisodePlace, PackedTokens] | None = None,
+        tokens: Mapping[EpisodeName, PackedTokens] | None = None,
     ) -> None:
         """Makes claimed episodes searchable when the block is left; so many points of each must be in the index.
 

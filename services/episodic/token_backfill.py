@@ -14,13 +14,13 @@ from services.common.errors import MnemeError
 from services.episodic.config import IndexerSettings, TextSettings, TokenSettings
 from services.episodic.model import episode_pieces
 from services.episodic.token_format import PackedTokens, pack
-from services.episodic.token_store import EpisodePlace, TokenStore, UntokenedEpisode
+from services.episodic.token_store import EpisodeName, TokenStore, UntokenedEpisode
 
 _log = structlog.get_logger(__name__)
 
 
 class TokenBackfill:
-    """Goes through all episodes by their places, a few at a time. They stay searchable meanwhile.
+    """Goes through all episodes by their names, a few at a time. They stay searchable meanwhile.
 
     Of several replicas one works at a time; the others find its work done.
     """
@@ -48,7 +48,7 @@ class TokenBackfill:
         """
         space = self._embedder.tokens
         total, failures = 0, 0
-        after: EpisodePlace | None = None
+        after: EpisodeName | None = None
         while space is not None:
             try:
                 count, after, is_claimed = await self._step(space, after)
@@ -66,7 +66,7 @@ class TokenBackfill:
             _log.info("episodes were given token vectors", count=total)
         return total
 
-    async def _step(self, space: TokenSpace, after: EpisodePlace | None) -> tuple[int, EpisodePlace | None, bool]:
+    async def _step(self, space: TokenSpace, after: EpisodeName | None) -> tuple[int, EpisodeName | None, bool]:
         settings = self._settings
         async with self._store.claim_untokened(
             space.fingerprint, after=after, scan_limit=settings.backfill_scanned, limit=settings.backfill_batch
@@ -77,31 +77,27 @@ class TokenBackfill:
             await batch.put(tokens)
         return len(tokens), batch.after, True
 
-    async def _tokens(
-        self, space: TokenSpace, episodes: Sequence[UntokenedEpisode]
-    ) -> dict[EpisodePlace, PackedTokens]:
+    async def _tokens(self, space: TokenSpace, episodes: Sequence[UntokenedEpisode]) -> dict[EpisodeName, PackedTokens]:
         try:
             return await self._packed(space, episodes)
         except EmbeddingFailedError:
             _log.warning("a batch has no token vectors; trying its episodes one by one", exc_info=True)
-        found: dict[EpisodePlace, PackedTokens] = {}
+        found: dict[EpisodeName, PackedTokens] = {}
         for episode in episodes:
             try:
                 found |= await self._packed(space, [episode])
             except EmbeddingFailedError:
-                _log.warning("an episode has no token vectors", episode_id=str(episode.episode_id), exc_info=True)
+                _log.warning("an episode has no token vectors", episode_id=str(episode.name.episode_id), exc_info=True)
         return found
 
-    async def _packed(
-        self, space: TokenSpace, episodes: Sequence[UntokenedEpisode]
-    ) -> dict[EpisodePlace, PackedTokens]:
+    async def _packed(self, space: TokenSpace, episodes: Sequence[UntokenedEpisode]) -> dict[EpisodeName, PackedTokens]:
         texts = [
             episode_pieces(e.text, piece_chars=self._text.piece_chars, pieces_max=self._text.pieces_max)
             for e in episodes
         ]
         encodings = iter(await self._embedder.encode_documents([text for pieces in texts for text in pieces]))
-        found: dict[EpisodePlace, PackedTokens] = {}
+        found: dict[EpisodeName, PackedTokens] = {}
         for episode, pieces in zip(episodes, texts, strict=True):
             tokens = [next(encodings).tokens for _ in pieces]
-            found[episode.place] = PackedTokens(space.fingerprint, pack(space, [t for t in tokens if t is not None]))
+            found[episode.name] = PackedTokens(space.fingerprint, pack(space, [t for t in tokens if t is not None]))
         return found

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TypeAlias
+from uuid import UUID
 
 import structlog
 
 from services.common.embedding.tokens import TokenSpace
 from services.episodic.late_interaction import CandidateTokens, candidate_tokens
-from services.episodic.model import EpisodeKey, Owner
+from services.episodic.model import EpisodeId, Owner
 from services.episodic.token_format import unpack
 from services.episodic.token_store import TokenStore
 
@@ -39,34 +40,32 @@ class TokenCache:
         """Bytes that are kept, about."""
         return self._bytes
 
-    async def read(
-        self, owner: Owner, keys: Sequence[EpisodeKey], episode_ids: Sequence[bytes]
-    ) -> list[CandidateTokens | None]:
+    async def read(self, owner: Owner, episode_ids: Sequence[bytes]) -> list[CandidateTokens | None]:
         """Token vectors of the owner's episodes, in order; None where there are none.
 
         What is not kept is read with one statement.
 
         Args:
             owner: Whose.
-            keys: Places of the episodes.
-            episode_ids: Their ids, 16 bytes each, in the same order.
+            episode_ids: 16 bytes each.
 
         Raises:
             StoreUnavailable: The store cannot be asked.
         """
         found: dict[bytes, CandidateTokens] = {}
-        missing: list[tuple[EpisodeKey, bytes]] = []
-        for key, name in zip(keys, episode_ids, strict=True):
+        missing: list[bytes] = []
+        for name in episode_ids:
             entry = self._entries.get((owner, name))
             if entry is None:
-                missing.append((key, name))
+                missing.append(name)
             else:
                 self._entries.move_to_end((owner, name))
                 found[name] = entry
         if missing:
-            stored = await self._store.tokens(owner, [key for key, _ in missing], model=self._space.fingerprint)
-            for key, name in missing:
-                entry = self._unpacked(stored.get(key))
+            ids = [EpisodeId(UUID(bytes=name)) for name in missing]
+            stored = await self._store.tokens(owner, ids, model=self._space.fingerprint)
+            for episode_id, name in zip(ids, missing, strict=True):
+                entry = self._unpacked(stored.get(episode_id))
                 if entry is not None:
                     found[name] = entry
                     self._keep((owner, name), entry)

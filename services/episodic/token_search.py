@@ -49,9 +49,7 @@ class TokenSearch:
         columns = found.columns
         try:
             async with asyncio.timeout(self._settings.read_timeout_seconds):
-                tokens = await self._cache.read(
-                    owner, [columns.keys[i] for i in chosen], [columns.episode_ids[i] for i in chosen]
-                )
+                tokens = await self._cache.read(owner, [columns.episode_ids[i] for i in chosen])
         except (MnemeError, TimeoutError) as error:
             _log.warning("token vectors cannot be read", error=type(error).__name__)
             return None

@@ -7,24 +7,23 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.episodic.model import EpisodeId, EpisodeKey, Owner
+from services.episodic.model import EpisodeId, Owner
 from services.episodic.token_format import PackedTokens
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodePlace:
-    """Whose episode and where; episodes of all owners are ordered by it."""
+class EpisodeName:
+    """Which episode of all owners; they are ordered by it."""
 
     owner: Owner
-    key: EpisodeKey
+    episode_id: EpisodeId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UntokenedEpisode:
     """An active episode that has no token vectors of a model."""
 
-    place: EpisodePlace
-    episode_id: EpisodeId
+    name: EpisodeName
     text: str
 
 
@@ -38,15 +37,15 @@ class UntokenedBatch(Protocol):
 
     @property
     def episodes(self) -> Sequence[UntokenedEpisode]:
-        """By their places; may be empty."""
+        """By their names; may be empty."""
         ...
 
     @property
-    def after(self) -> EpisodePlace | None:
-        """Behind which place to look next; None where there is none behind those that were looked at."""
+    def after(self) -> EpisodeName | None:
+        """Behind which one to look next; None where there is none behind those that were looked at."""
         ...
 
-    async def put(self, tokens: Mapping[EpisodePlace, PackedTokens]) -> None:
+    async def put(self, tokens: Mapping[EpisodeName, PackedTokens]) -> None:
         """Keeps token vectors of episodes when the block is left; those of episodes that are gone are ignored."""
         ...
 
@@ -54,18 +53,18 @@ class UntokenedBatch(Protocol):
 class TokenStore(Protocol):
     """Token vectors of episodes, which go with them. All methods raise `StoreUnavailable` or `DeadlineExceeded`."""
 
-    async def tokens(self, owner: Owner, keys: Sequence[EpisodeKey], *, model: str) -> dict[EpisodeKey, bytes]:
-        """Packed token vectors of the owner's episodes at these places; missing where there are none of the model."""
+    async def tokens(self, owner: Owner, episode_ids: Sequence[EpisodeId], *, model: str) -> dict[EpisodeId, bytes]:
+        """Packed token vectors of these episodes of the owner; missing where there are none of the model."""
         ...
 
     def claim_untokened(
-        self, model: str, *, after: EpisodePlace | None, scan_limit: int, limit: int
+        self, model: str, *, after: EpisodeName | None, scan_limit: int, limit: int
     ) -> AbstractAsyncContextManager[UntokenedBatch]:
         """Looks for active episodes of any tenant without token vectors of the model; background work.
 
         Args:
             model: Identity of the space.
-            after: Behind which place to look; None for the beginning.
+            after: Behind which episode to look; None for the beginning.
             scan_limit: How many episodes are looked at.
             limit: How many of them are returned.
         """

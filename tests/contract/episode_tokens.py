@@ -5,22 +5,22 @@ import pytest
 from services.episodic.model import EpisodeStatus, Owner, UserId
 from services.episodic.store import EpisodeStore
 from services.episodic.token_format import PackedTokens
-from services.episodic.token_store import EpisodePlace
+from services.episodic.token_store import EpisodeName
 from tests.contract.episode_background import NOW, activate, insert
 from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, TENANT, episode_id, new_episode
 
 SPACE = "model-a+words"
 
 
-def place(number: int, owner: Owner = OWNER) -> EpisodePlace:
-    return EpisodePlace(owner, new_episode(number, owner=owner).key)
+def name(number: int, owner: Owner = OWNER) -> EpisodeName:
+    return EpisodeName(owner, episode_id(number))
 
 
 def packed(content: bytes, model: str = SPACE) -> PackedTokens:
     return PackedTokens(model, content)
 
 
-async def activate_with(store: EpisodeStore, tokens: dict[EpisodePlace, PackedTokens]) -> None:
+async def activate_with(store: EpisodeStore, tokens: dict[EpisodeName, PackedTokens]) -> None:
     async with store.claim_pending(limit=1000, now=NOW) as batch:
         await batch.mark_active(batch.episodes, [1] * len(batch.episodes), tokens)
 
@@ -31,24 +31,24 @@ class EpisodeTokensContract:
     async def test_spec_5_4_token_vectors_come_with_becoming_active(self, store: EpisodeStore) -> None:
         await insert(store, *(new_episode(number) for number in range(1, 4)))
         long = bytes(range(256)) * 40_000  # 10 MB: in a statement of its own
-        await activate_with(store, {place(1): packed(b"one"), place(2): packed(long)})
+        await activate_with(store, {name(1): packed(b"one"), name(2): packed(long)})
 
-        keys = [place(number).key for number in (3, 2, 1, 9)]
-        assert await store.tokens(OWNER, keys, model=SPACE) == {place(1).key: b"one", place(2).key: long}
+        keys = [name(number).episode_id for number in (3, 2, 1, 9)]
+        assert await store.tokens(OWNER, keys, model=SPACE) == {name(1).episode_id: b"one", name(2).episode_id: long}
         assert await store.tokens(OWNER, [], model=SPACE) == {}
 
     async def test_token_vectors_of_another_model_are_none(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))
-        await activate_with(store, {place(1): packed(b"one")})
-        assert await store.tokens(OWNER, [place(1).key], model="model-b+words") == {}
+        await activate_with(store, {name(1): packed(b"one")})
+        assert await store.tokens(OWNER, [name(1).episode_id], model="model-b+words") == {}
 
     async def test_spec_7_1_nobody_else_reads_token_vectors(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))
         await insert(store, new_episode(1, owner=SAME_NAME_ELSEWHERE))
-        await activate_with(store, {place(1): packed(b"mine"), place(1, SAME_NAME_ELSEWHERE): packed(b"theirs")})
+        await activate_with(store, {name(1): packed(b"mine"), name(1, SAME_NAME_ELSEWHERE): packed(b"theirs")})
 
-        keys = [place(1).key, place(1, SAME_NAME_ELSEWHERE).key]
-        assert await store.tokens(OWNER, keys, model=SPACE) == {place(1).key: b"mine"}
+        keys = [episode_id(1)]
+        assert await store.tokens(OWNER, keys, model=SPACE) == {name(1).episode_id: b"mine"}
         assert await store.tokens(Owner(TENANT, UserId("bob")), keys, model=SPACE) == {}
 
     async def test_nothing_is_kept_where_a_claim_fails(self, store: EpisodeStore) -> None:
@@ -56,35 +56,35 @@ class EpisodeTokensContract:
 
         async def break_down() -> None:
             async with store.claim_pending(limit=10, now=NOW) as batch:
-                await batch.mark_active(batch.episodes, [1], {place(1): packed(b"one")})
+                await batch.mark_active(batch.episodes, [1], {name(1): packed(b"one")})
                 raise RuntimeError("killed")
 
         with pytest.raises(RuntimeError, match="killed"):
             await break_down()
-        assert await store.tokens(OWNER, [place(1).key], model=SPACE) == {}
+        assert await store.tokens(OWNER, [name(1).episode_id], model=SPACE) == {}
         assert (await store.statuses(OWNER, [episode_id(1)]))[episode_id(1)] is EpisodeStatus.PENDING_EMBEDDING
 
-    async def test_active_episodes_without_token_vectors_are_found_by_their_places(self, store: EpisodeStore) -> None:
+    async def test_active_episodes_without_token_vectors_are_found_by_their_names(self, store: EpisodeStore) -> None:
         mine = [new_episode(number) for number in range(1, 8)]
         theirs = new_episode(1, owner=SAME_NAME_ELSEWHERE, query="elsewhere")
         await insert(store, *mine)
         await insert(store, theirs)
-        await activate_with(store, {place(2): packed(b"two"), place(3): packed(b"old", "another model")})
+        await activate_with(store, {name(2): packed(b"two"), name(3): packed(b"old", "another model")})
         await insert(store, new_episode(9))  # pending: the indexer sees to it
 
-        found: list[tuple[EpisodePlace, str]] = []
+        found: list[tuple[EpisodeName, str]] = []
         steps, after = 0, None
         while True:
             async with store.claim_untokened(SPACE, after=after, scan_limit=3, limit=2) as batch:
                 assert batch.is_claimed
                 assert len(batch.episodes) <= 2
-                found += [(episode.place, episode.text) for episode in batch.episodes]
+                found += [(episode.name, episode.text) for episode in batch.episodes]
                 after = batch.after
             steps += 1
             if after is None:
                 break
 
-        expected = {EpisodePlace(e.owner, e.key): e.text for e in (*mine, theirs) if e.query != mine[1].query}
+        expected = {EpisodeName(e.owner, e.episode_id): e.text for e in (*mine, theirs) if e.query != mine[1].query}
         assert dict(found) == expected
         assert len(found) == len(expected)
         assert 4 <= steps <= 8
@@ -92,17 +92,17 @@ class EpisodeTokensContract:
     async def test_token_vectors_are_made_up_for(self, store: EpisodeStore) -> None:
         await insert(store, *(new_episode(number) for number in range(1, 4)))
         await activate(store)
-        gone = place(77)  # removed meanwhile
+        gone = name(77)  # removed meanwhile
         async with store.claim_untokened(SPACE, after=None, scan_limit=10, limit=10) as batch:
-            await batch.put({e.place: packed(e.text.encode()) for e in batch.episodes} | {gone: packed(b"")})
+            await batch.put({e.name: packed(e.text.encode()) for e in batch.episodes} | {gone: packed(b"")})
 
-        keys = [place(number).key for number in (1, 2, 3, 77)]
+        keys = [name(number).episode_id for number in (1, 2, 3, 77)]
         assert set(await store.tokens(OWNER, keys, model=SPACE)) == set(keys[:3])
         async with store.claim_untokened(SPACE, after=None, scan_limit=10, limit=10) as batch:
             assert batch.episodes == []
         # A new model takes the place of the old one.
         async with store.claim_untokened("new", after=None, scan_limit=10, limit=10) as batch:
-            await batch.put({e.place: packed(b"new", "new") for e in batch.episodes})
+            await batch.put({e.name: packed(b"new", "new") for e in batch.episodes})
         assert set((await store.tokens(OWNER, keys, model="new")).values()) == {b"new"}
         assert await store.tokens(OWNER, keys, model=SPACE) == {}
 
@@ -110,8 +110,8 @@ class EpisodeTokensContract:
         await insert(store, new_episode(1))
         await activate(store)
         async with store.claim_untokened(SPACE, after=None, scan_limit=10, limit=10) as first:
-            async with store.claim_untokened(SPACE, after=place(1), scan_limit=10, limit=10) as second:
-                assert (second.is_claimed, second.after, list(second.episodes)) == (False, place(1), [])
-            assert [episode.episode_id for episode in first.episodes] == [episode_id(1)]
+            async with store.claim_untokened(SPACE, after=name(1), scan_limit=10, limit=10) as second:
+                assert (second.is_claimed, second.after, list(second.episodes)) == (False, name(1), [])
+            assert [episode.name for episode in first.episodes] == [name(1)]
         async with store.claim_untokened(SPACE, after=None, scan_limit=10, limit=10) as third:
             assert third.is_claimed

@@ -40,7 +40,7 @@ from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.stores.postgres_tokens import PostgresTokenStore, put_tokens
 from services.episodic.token_format import PackedTokens
-from services.episodic.token_store import EpisodePlace
+from services.episodic.token_store import EpisodeName
 
 SCHEMA: Final = "episodic"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
@@ -280,7 +280,7 @@ class PostgresPendingBatch:
         self,
         episodes: Sequence[PendingEpisode],
         piece_counts: Sequence[int],
-        tokens: Mapping[EpisodePlace, PackedTokens] | None = None,
+        tokens: Mapping[EpisodeName, PackedTokens] | None = None,
     ) -> None:
         """See `PendingBatch.mark_active`."""
         await self._connection.execute(

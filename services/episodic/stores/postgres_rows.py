@@ -29,7 +29,7 @@ from services.episodic.store import (
     IndexState,
     PendingEpisode,
 )
-from services.episodic.token_store import EpisodePlace, UntokenedEpisode
+from services.episodic.token_store import EpisodeName, UntokenedEpisode
 from services.episodic.traits import traits
 
 if TYPE_CHECKING:
@@ -39,11 +39,6 @@ if TYPE_CHECKING:
 def key_bytes(key: int) -> bytes:
     """A key as the database orders it."""
     return key.to_bytes(EPISODE_KEY_BYTES, "big")
-
-
-def key_of(data: bytes) -> EpisodeKey:
-    """The key that the database has in bytes."""
-    return EpisodeKey(int.from_bytes(data, "big"))
 
 
 def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[Any]:
@@ -107,7 +102,7 @@ def pending(row: Record) -> PendingEpisode:
     return PendingEpisode(
         owner=Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])),
         episode_id=EpisodeId(row["episode_id"]),
-        key=key_of(row["episode_key"]),
+        key=_key(row["episode_key"]),
         scope_key=row["scope_key"],
         text=episode_text(row["query"], row["response"], _attachments(row["details"])),
         time=row["event_time"],
@@ -115,15 +110,15 @@ def pending(row: Record) -> PendingEpisode:
     )
 
 
-def place(row: Record) -> EpisodePlace:
-    """Whose episode a row tells of, and where."""
-    return EpisodePlace(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), key_of(row["episode_key"]))
+def name(row: Record) -> EpisodeName:
+    """Which episode a row tells of."""
+    return EpisodeName(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), EpisodeId(row["episode_id"]))
 
 
 def untokened(row: Record) -> UntokenedEpisode:
     """The episode of a row of `untokened`."""
     text = episode_text(row["query"], row["response"], _attachments(row["details"]))
-    return UntokenedEpisode(place=place(row), episode_id=EpisodeId(row["episode_id"]), text=text)
+    return UntokenedEpisode(name=name(row), text=text)
 
 
 def index_state(row: Record) -> IndexState:
@@ -144,12 +139,12 @@ def expected_episodes(found: Sequence[Record], *, count: int) -> list[ExpectedEp
 def columns(rows: Sequence[Record]) -> EpisodeColumns:
     """Rows turned into columns. Rows may have further fields behind those of the columns."""
     found = EpisodeColumns.of_rows(rows)
-    return replace(found, keys=[key_of(row["episode_key"]) for row in rows])
+    return replace(found, keys=[_key(row["episode_key"]) for row in rows])
 
 
 def use(row: Record) -> tuple[EpisodeKey, EpisodeUse]:
     """The place and the use that a row of `postgres_sql.USES` tells."""
-    return key_of(row["episode_key"]), EpisodeUse(row["access_count"], row["last_access_seconds"], row["confidence"])
+    return _key(row["episode_key"]), EpisodeUse(row["access_count"], row["last_access_seconds"], row["confidence"])
 
 
 def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges:
@@ -186,6 +181,10 @@ def _details_json(e: NewEpisode) -> str:
     if e.metadata:
         details["metadata"] = dict(e.metadata)
     return json.dumps(details, ensure_ascii=False)
+
+
+def _key(data: bytes) -> EpisodeKey:
+    return EpisodeKey(int.from_bytes(data, "big"))
 
 
 def _attachments(details: dict[str, Any]) -> tuple[Attachment, ...]:

@@ -87,7 +87,7 @@ USES: Final = _read(
 )
 
 TOKENS: Final = _read(
-    "e.episode_key, e.tokens", "e.episode_key = ANY($3::bytea[]) AND e.model = $4", table="token_vectors"
+    "e.episode_id, e.tokens", "e.episode_id = ANY($3::uuid[]) AND e.model = $4", table="token_vectors"
 )
 
 # Held until the transaction ends.

@@ -5,17 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Final
+from uuid import UUID
 
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.types import Connection, Pool
-from services.episodic.model import EpisodeKey, Owner
+from services.episodic.model import EpisodeId, Owner, TenantId, UserId
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.token_format import PackedTokens
-from services.episodic.token_store import EpisodePlace, UntokenedEpisode
+from services.episodic.token_store import EpisodeName, UntokenedEpisode
 
 _PUT_BYTES_MAX: Final = 4 * 1024 * 1024
 """Token vectors in one statement, about: a batch of long texts has hundreds of megabytes."""
+_BEFORE_ALL: Final = EpisodeName(Owner(TenantId(""), UserId("")), EpisodeId(UUID(int=0)))
 
 
 class PostgresTokenStore:
@@ -25,21 +27,18 @@ class PostgresTokenStore:
         """Use a pool whose database has the tier's migrations; it stays the caller's to close."""
         self._pool = pool
 
-    async def tokens(self, owner: Owner, keys: Sequence[EpisodeKey], *, model: str) -> dict[EpisodeKey, bytes]:
+    async def tokens(self, owner: Owner, episode_ids: Sequence[EpisodeId], *, model: str) -> dict[EpisodeId, bytes]:
         """See `TokenStore.tokens`."""
-        places = [rows.key_bytes(key) for key in keys]
         with translate_errors():
-            found = await self._pool.fetch(sql.TOKENS, owner.tenant_id, owner.user_id, places, model)
-        return {rows.key_of(row["episode_key"]): row["tokens"] for row in found}
+            found = await self._pool.fetch(sql.TOKENS, owner.tenant_id, owner.user_id, list(episode_ids), model)
+        return {EpisodeId(row["episode_id"]): row["tokens"] for row in found}
 
     @contextlib.asynccontextmanager
     async def claim_untokened(
-        self, model: str, *, after: EpisodePlace | None, scan_limit: int, limit: int
+        self, model: str, *, after: EpisodeName | None, scan_limit: int, limit: int
     ) -> AsyncIterator[PostgresUntokenedBatch]:
         """See `TokenStore.claim_untokened`. The claim is a lock of the transaction: no replica repeats the work."""
-        tenant_id, user_id, key = "", "", b""
-        if after is not None:
-            tenant_id, user_id, key = after.owner.tenant_id, after.owner.user_id, rows.key_bytes(after.key)
+        start = after or _BEFORE_ALL
         with translate_errors():
             async with self._pool.acquire() as connection, connection.transaction():
                 if not await connection.fetchval(sql.UNTOKENED_CLAIM):
@@ -47,10 +46,10 @@ class PostgresTokenStore:
                     return
                 found = await connection.fetch(
                     "SELECT * FROM episodic.untokened($1, $2, $3, $4, $5, $6)",
-                    *(model, tenant_id, user_id, key, scan_limit, limit),
+                    *(model, start.owner.tenant_id, start.owner.user_id, start.episode_id, scan_limit, limit),
                 )
-                episodes = [rows.untokened(row) for row in found if row["episode_id"] is not None]
-                last = rows.place(found[-1]) if found else None
+                episodes = [rows.untokened(row) for row in found if row["query"] is not None]
+                last = rows.name(found[-1]) if found else None
                 yield PostgresUntokenedBatch(connection, is_claimed=True, episodes=episodes, after=last)
 
 
@@ -63,7 +62,7 @@ class PostgresUntokenedBatch:
         *,
         is_claimed: bool,
         episodes: Sequence[UntokenedEpisode],
-        after: EpisodePlace | None,
+        after: EpisodeName | None,
     ) -> None:
         """Wrap the transaction's connection and what it found."""
         self._connection = connection
@@ -71,31 +70,31 @@ class PostgresUntokenedBatch:
         self.episodes = episodes
         self.after = after
 
-    async def put(self, tokens: Mapping[EpisodePlace, PackedTokens]) -> None:
+    async def put(self, tokens: Mapping[EpisodeName, PackedTokens]) -> None:
         """See `UntokenedBatch.put`."""
         await put_tokens(self._connection, tokens.items())
 
 
-async def put_tokens(connection: Connection, tokens: Iterable[tuple[EpisodePlace, PackedTokens]]) -> None:
+async def put_tokens(connection: Connection, tokens: Iterable[tuple[EpisodeName, PackedTokens]]) -> None:
     """Keeps token vectors within the transaction that a connection is in."""
-    part: list[tuple[EpisodePlace, PackedTokens]] = []
+    part: list[tuple[EpisodeName, PackedTokens]] = []
     size = 0
-    for place, packed in tokens:
+    for name, packed in tokens:
         if part and size + len(packed.data) > _PUT_BYTES_MAX:
             await _put(connection, part)
             part, size = [], 0
-        part.append((place, packed))
+        part.append((name, packed))
         size += len(packed.data)
     if part:
         await _put(connection, part)
 
 
-async def _put(connection: Connection, tokens: Sequence[tuple[EpisodePlace, PackedTokens]]) -> None:
+async def _put(connection: Connection, tokens: Sequence[tuple[EpisodeName, PackedTokens]]) -> None:
     await connection.execute(
         "SELECT episodic.put_token_vectors($1, $2, $3, $4, $5)",
-        [str(place.owner.tenant_id) for place, _ in tokens],
-        [str(place.owner.user_id) for place, _ in tokens],
-        [rows.key_bytes(place.key) for place, _ in tokens],
+        [str(name.owner.tenant_id) for name, _ in tokens],
+        [str(name.owner.user_id) for name, _ in tokens],
+        [name.episode_id for name, _ in tokens],
         [packed.model for _, packed in tokens],
         [packed.data for _, packed in tokens],
     )

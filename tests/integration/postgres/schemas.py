@@ -25,6 +25,8 @@ DIVIDED: Final = {
     ),
     "agentic": ("taken_interactions",),
 }
+BORN_DIVIDED: Final = {"episodic": ("token_vectors",)}
+"""Tables that never were without parts."""
 
 
 def undivided_folder(schema: str, folder: Path) -> Path:

@@ -12,12 +12,12 @@ from services.common.embedding.tokens import TokenVectors
 from services.common.errors import DeadlineExceeded, StoreUnavailable
 from services.episodic.candidates import Candidates
 from services.episodic.config import TokenSettings
-from services.episodic.model import EpisodeKey, Owner, TenantId, UserId
+from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId, UserId
 from services.episodic.store import EpisodeColumns
 from services.episodic.token_cache import TokenCache
 from services.episodic.token_format import pack
 from services.episodic.token_search import TokenSearch
-from services.episodic.token_store import EpisodePlace, UntokenedBatch
+from services.episodic.token_store import EpisodeName, UntokenedBatch
 from tests.support.embedding import HashingEmbedder
 
 OWNER = Owner(TenantId("acme"), UserId("ann"))
@@ -38,16 +38,16 @@ class MemoryTokenStore:
         self.damaged: set[int] = set()
         self.answers: asyncio.Event | None = None
 
-    async def tokens(self, owner: Owner, keys: Sequence[EpisodeKey], *, model: str) -> dict[EpisodeKey, bytes]:
+    async def tokens(self, owner: Owner, episode_ids: Sequence[EpisodeId], *, model: str) -> dict[EpisodeId, bytes]:
         assert SPACE is not None
-        self.asked.append(list(keys))
+        self.asked.append([episode_id.int for episode_id in episode_ids])
         if self.answers is not None:
             await self.answers.wait()
         if self.error is not None:
             raise self.error
         if model != SPACE.fingerprint or owner != OWNER:
             return {}
-        return {key: self._packed(key) for key in keys if key in self.texts}
+        return {name: self._packed(name.int) for name in episode_ids if name.int in self.texts}
 
     def _packed(self, key: int) -> bytes:
         assert SPACE is not None
@@ -57,7 +57,7 @@ class MemoryTokenStore:
         return data[:-1] if key in self.damaged else data
 
     def claim_untokened(
-        self, model: str, *, after: EpisodePlace | None, scan_limit: int, limit: int
+        self, model: str, *, after: EpisodeName | None, scan_limit: int, limit: int
     ) -> AbstractAsyncContextManager[UntokenedBatch]:
         raise NotImplementedError
 
@@ -208,7 +208,7 @@ async def test_memory_is_bounded_and_keeps_what_was_used_last() -> None:
     cache = TokenCache(store, SPACE, bytes_max=2 * entry)
 
     async def read(*keys: int) -> None:
-        assert None not in await cache.read(OWNER, [EpisodeKey(k) for k in keys], [name(k) for k in keys])
+        assert None not in await cache.read(OWNER, [name(k) for k in keys])
 
     for keys in ((1, 2), (1,), (3,), (1,), (2,)):
         await read(*keys)
@@ -221,5 +221,5 @@ async def test_memory_is_bounded_and_keeps_what_was_used_last() -> None:
 async def test_spec_7_1_memory_is_not_shared_between_owners() -> None:
     assert SPACE is not None
     cache = TokenCache(MemoryTokenStore(TEXTS), SPACE, bytes_max=1_000_000)
-    assert (await cache.read(OWNER, [EpisodeKey(1)], [name(1)]))[0] is not None
-    assert await cache.read(OTHER, [EpisodeKey(1)], [name(1)]) == [None]
+    assert (await cache.read(OWNER, [name(1)]))[0] is not None
+    assert await cache.read(OTHER, [name(1)]) == [None]

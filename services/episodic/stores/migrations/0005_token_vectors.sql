@@ -3,13 +3,13 @@
 CREATE TABLE token_vectors (
     tenant_id text NOT NULL,
     user_id text NOT NULL,
-    episode_key bytea NOT NULL,
+    episode_id uuid NOT NULL,
     -- Identity of the space that they compare in.
     model text NOT NULL,
     -- All pieces of the episode's text; the service knows the format.
     tokens bytea NOT NULL,
-    PRIMARY KEY (tenant_id, user_id, episode_key),
-    FOREIGN KEY (tenant_id, user_id, episode_key) REFERENCES episodes (tenant_id, user_id, episode_key)
+    PRIMARY KEY (tenant_id, user_id, episode_id),
+    FOREIGN KEY (tenant_id, user_id, episode_id) REFERENCES episodes (tenant_id, user_id, episode_id)
         ON DELETE CASCADE
 ) PARTITION BY HASH (tenant_id);
 
@@ -42,54 +42,52 @@ CREATE POLICY token_vectors_of_tenant ON token_vectors
     USING (tenant_id IS NOT DISTINCT FROM current_setting('mneme.tenant', true))
     WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
 
-CREATE FUNCTION put_token_vectors(tenant_ids text[], user_ids text[], keys bytea[], models text[], packed bytea[])
+CREATE FUNCTION put_token_vectors(tenant_ids text[], user_ids text[], ids uuid[], models text[], packed bytea[])
 RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
 AS $$
-    INSERT INTO token_vectors AS t (tenant_id, user_id, episode_key, model, tokens)
-    SELECT e.tenant_id, e.user_id, e.episode_key, new.model, new.tokens
-    FROM unnest(tenant_ids, user_ids, keys, models, packed) AS new (tenant_id, user_id, episode_key, model, tokens)
+    INSERT INTO token_vectors AS t (tenant_id, user_id, episode_id, model, tokens)
+    SELECT e.tenant_id, e.user_id, e.episode_id, new.model, new.tokens
+    FROM unnest(tenant_ids, user_ids, ids, models, packed) AS new (tenant_id, user_id, episode_id, model, tokens)
     -- What is gone meanwhile needs none.
-    JOIN episodes AS e ON e.tenant_id = new.tenant_id AND e.user_id = new.user_id AND e.episode_key = new.episode_key
-    ON CONFLICT (tenant_id, user_id, episode_key) DO UPDATE SET model = EXCLUDED.model, tokens = EXCLUDED.tokens
+    JOIN episodes AS e ON e.tenant_id = new.tenant_id AND e.user_id = new.user_id AND e.episode_id = new.episode_id
+    ON CONFLICT (tenant_id, user_id, episode_id) DO UPDATE SET model = EXCLUDED.model, tokens = EXCLUDED.tokens
     WHERE t.model <> EXCLUDED.model OR t.tokens <> EXCLUDED.tokens
 $$;
 
--- Active episodes without token vectors of the model, among so many behind a place, by their places; then one row with
--- the last place that was looked at and without an id, unless so many were found that there may be more before it.
+-- Active episodes without token vectors of the model, among so many behind one, by their keys; then one row with the
+-- last one that was looked at and without a text, unless so many were found that there may be more before it.
 CREATE FUNCTION untokened(
-    of_model text, after_tenant text, after_user text, after_key bytea, scan_limit integer, batch_limit integer
+    of_model text, after_tenant text, after_user text, after_id uuid, scan_limit integer, batch_limit integer
 )
-RETURNS TABLE (
-    tenant_id text, user_id text, episode_key bytea, episode_id uuid, query text, response text, details jsonb
-)
+RETURNS TABLE (tenant_id text, user_id text, episode_id uuid, query text, response text, details jsonb)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = episodic, pg_temp
 AS $$
     WITH looked_at AS MATERIALIZED (
-        SELECT a.tenant_id, a.user_id, a.episode_key FROM episodes AS a
-        WHERE (a.tenant_id, a.user_id, a.episode_key) > (after_tenant, after_user, after_key) AND a.status = 2
-        ORDER BY a.tenant_id, a.user_id, a.episode_key
+        SELECT a.tenant_id, a.user_id, a.episode_id FROM episodes AS a
+        WHERE (a.tenant_id, a.user_id, a.episode_id) > (after_tenant, after_user, after_id) AND a.status = 2
+        ORDER BY a.tenant_id, a.user_id, a.episode_id
         LIMIT scan_limit
     ), missing AS MATERIALIZED (
-        SELECT l.tenant_id, l.user_id, l.episode_key FROM looked_at AS l
+        SELECT l.tenant_id, l.user_id, l.episode_id FROM looked_at AS l
         WHERE NOT EXISTS (
             SELECT FROM token_vectors AS t
-            WHERE t.tenant_id = l.tenant_id AND t.user_id = l.user_id AND t.episode_key = l.episode_key
+            WHERE t.tenant_id = l.tenant_id AND t.user_id = l.user_id AND t.episode_id = l.episode_id
                 AND t.model = of_model
         )
-        ORDER BY l.tenant_id, l.user_id, l.episode_key
+        ORDER BY l.tenant_id, l.user_id, l.episode_id
         LIMIT batch_limit
-    ), last_place AS (
-        SELECT l.tenant_id, l.user_id, l.episode_key FROM looked_at AS l
+    ), last_one AS (
+        SELECT l.tenant_id, l.user_id, l.episode_id FROM looked_at AS l
         WHERE (SELECT count(*) FROM missing) < batch_limit
-        ORDER BY l.tenant_id DESC, l.user_id DESC, l.episode_key DESC
+        ORDER BY l.tenant_id DESC, l.user_id DESC, l.episode_id DESC
         LIMIT 1
     ), found AS (
-        SELECT m.tenant_id, m.user_id, m.episode_key, e.episode_id, e.query, e.response, e.details
+        SELECT m.tenant_id, m.user_id, m.episode_id, e.query, e.response, e.details
         FROM missing AS m
-        JOIN episodes AS e ON e.tenant_id = m.tenant_id AND e.user_id = m.user_id AND e.episode_key = m.episode_key
+        JOIN episodes AS e ON e.tenant_id = m.tenant_id AND e.user_id = m.user_id AND e.episode_id = m.episode_id
         UNION ALL
-        SELECT p.tenant_id, p.user_id, p.episode_key, NULL, NULL, NULL, NULL FROM last_place AS p
+        SELECT o.tenant_id, o.user_id, o.episode_id, NULL, NULL, NULL FROM last_one AS o
     )
-    SELECT * FROM found AS f ORDER BY f.tenant_id, f.user_id, f.episode_key, f.episode_id NULLS LAST
+    SELECT * FROM found AS f ORDER BY f.tenant_id, f.user_id, f.episode_id, f.query NULLS LAST
 $$;
