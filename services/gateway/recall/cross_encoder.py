@@ -47,7 +47,7 @@ class CrossEncoderSettings:
     batch_size: Count = 8  # pairs in one run of the model
     threads: Count = 2  # inside one run
     time_share: PositiveShare = 0.5  # of the time left; after it the order stays as it is
-    weight: Amount = 1.0  # of what it says, against what fusion said
+    weight: Amount = 2.0  # of what it says, against what fusion said
 
 
 @dataclass(frozen=True, slots=True)

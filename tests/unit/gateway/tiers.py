@@ -47,6 +47,8 @@ class FakeMethod:
         self.requests: list[Any] = []
         self.principals: list[Principal] = []
         self.timeouts: list[float] = []
+        self.gate: asyncio.Event | None = None  # it answers once this is set
+        self.was_cancelled = False  # a call was given up
         self._asked = asyncio.Condition()
 
     async def __call__(self, principal: Principal, request: Any, *, timeout_seconds: float) -> Any:
@@ -55,10 +57,16 @@ class FakeMethod:
         self.timeouts.append(timeout_seconds)
         async with self._asked:
             self._asked.notify_all()
+        try:
+            if self.gate is not None:
+                await self.gate.wait()
+            if isinstance(self.answer, _Never):
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.was_cancelled = True
+            raise
         if isinstance(self.answer, MnemeError):
             raise self.answer
-        if isinstance(self.answer, _Never):
-            await asyncio.Event().wait()
         return self.answer
 
     async def until_asked(self, count: int) -> None:
