@@ -23,7 +23,7 @@ from services.gateway.journal.model import Caller, RememberCommand
 from services.gateway.journal.stores import postgres_queue as queue
 from services.gateway.journal.stores.postgres import PostgresJournal
 from services.semantic.facts.stores import postgres_sql as facts
-from tests.integration.postgres.schemas import DIVIDED, FOLDERS
+from tests.integration.postgres.schemas import BORN_DIVIDED, DIVIDED, FOLDERS
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 TENANT: Final = "acme"
@@ -31,7 +31,7 @@ NOW: Final = datetime(2026, 5, 8, tzinfo=UTC)
 IDS: Final = [UUID(int=number) for number in range(1, 21)]
 KEYS: Final = [number.to_bytes(14, "big") for number in range(20)]
 VECTOR: Final = np.ones(384, dtype=np.float32)
-_TABLES: Final = "|".join(table for tables in DIVIDED.values() for table in tables)
+_TABLES: Final = "|".join(table for tables in (*DIVIDED.values(), *BORN_DIVIDED.values()) for table in tables)
 _PART: Final = re.compile(rf"\bon ({_TABLES})_(\d)\b")
 _AS_WORKER: Final = "SELECT set_config('mneme.worker', 'on', false)"
 
@@ -40,6 +40,7 @@ ONE_PART: Final[dict[str, tuple[str, Sequence[Any]]]] = {
     "columns by id": (episodic.COLUMNS_OF, (TENANT, "ana", ["user:ana"], IDS)),
     "columns by place": (episodic.COLUMNS_AT, (TENANT, "ana", ["user:ana"], KEYS)),
     "changes since": (episodic.CHANGES, (TENANT, "ana", 3, 100)),
+    "token vectors": (episodic.TOKENS, (TENANT, "ana", IDS, "m")),
     "a page of episodes": (episodic.LIST, (TENANT, "ana", 20, None, NOW, IDS[0])),
     "episodes by words": (episodic.COLUMNS_MATCHING, (TENANT, "ana", ["user:ana"], "a question", 20)),
     "facts by meaning": (facts.SEARCH_AS_TENANT, (TENANT, "ana", "m", VECTOR, ["user:ana"], 0.1, True, 20)),

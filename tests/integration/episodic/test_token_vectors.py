@@ -1,0 +1,163 @@
+"""Token vectors on real stores: made behind the acknowledgement, made up for, and missed without harm."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from services.common.embedding.errors import EmbedderBusyError, EmbeddingFailedError
+from services.common.embedding.vectors import Matrix
+from services.common.postgres.pool import create_pool
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.types import Pool
+from services.episodic.config import IndexerSettings, TokenSettings
+from services.episodic.indexer import EpisodeIndexer
+from services.episodic.model import EpisodeStatus
+from services.episodic.stores.edge import EdgeEpisodeIndex
+from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+from services.episodic.token_backfill import TokenBackfill
+from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, TENANT, episode_id, new_episode
+from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
+from tests.support.postgres import fresh_postgres
+
+QUICK = TokenSettings(backfill_batch=3, backfill_scanned=4, backfill_pause_seconds=0.0)
+WAITS = IndexerSettings(retry_seconds_min=0.001, outage_seconds_max=0.002, poll_seconds=0.001)
+
+
+class FickleEmbedder(HashingEmbedder):
+    """Fails on poison, and is busy so many times."""
+
+    busy_times = 0
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        if self.busy_times:
+            self.busy_times -= 1
+            raise EmbedderBusyError("busy")
+        if any("poison" in text for text in texts):
+            raise EmbeddingFailedError("the model choked")
+        return await super().embed_documents(texts)
+
+
+@pytest.fixture
+async def pool(postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+        pool = await create_pool(urls.app)
+        yield pool
+        await pool.close()
+
+
+@pytest.fixture
+async def index(tmp_path: Path) -> AsyncIterator[EdgeEpisodeIndex]:
+    async with aclosing(await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)) as index:
+        yield index
+
+
+@pytest.fixture
+def store(pool: Pool, index: EdgeEpisodeIndex) -> PostgresEpisodeStore:
+    return PostgresEpisodeStore(pool, model=index.model)
+
+
+@pytest.fixture
+def embedder() -> FickleEmbedder:
+    return FickleEmbedder()
+
+
+def backfill(store: PostgresEpisodeStore, embedder: HashingEmbedder) -> TokenBackfill:
+    return TokenBackfill(store, embedder, QUICK, indexer=WAITS)
+
+
+def indexer(
+    store: PostgresEpisodeStore, index: EdgeEpisodeIndex, embedder: HashingEmbedder, *, stored: bool
+) -> EpisodeIndexer:
+    settings = TokenSettings(stored=stored)
+    return EpisodeIndexer(store, index, embedder, FakeClock(), settings=WAITS, tokens=settings)
+
+
+async def with_tokens(store: PostgresEpisodeStore, embedder: HashingEmbedder, *numbers: int) -> list[int]:
+    space = embedder.tokens
+    assert space is not None
+    found = await store.tokens(OWNER, [episode_id(number) for number in numbers], model=space.fingerprint)
+    return sorted(name.int for name in found)
+
+
+async def test_the_indexer_keeps_token_vectors_unless_told_otherwise(
+    store: PostgresEpisodeStore, index: EdgeEpisodeIndex, embedder: FickleEmbedder
+) -> None:
+    await store.insert(TENANT, [new_episode(1)], now=FakeClock().now())
+    assert await indexer(store, index, embedder, stored=False).index_batch() == 1
+    assert await with_tokens(store, embedder, 1) == []
+    await store.insert(TENANT, [new_episode(2)], now=FakeClock().now())
+    assert await indexer(store, index, embedder, stored=True).index_batch() == 1
+    assert await with_tokens(store, embedder, 1, 2) == [2]
+
+
+async def test_a_model_without_token_vectors_indexes_as_before(
+    store: PostgresEpisodeStore, index: EdgeEpisodeIndex
+) -> None:
+    plain = HashingEmbedder(has_tokens=False)
+    await store.insert(TENANT, [new_episode(1)], now=FakeClock().now())
+    assert await indexer(store, index, plain, stored=True).index_batch() == 1
+    assert (await store.statuses(OWNER, [episode_id(1)]))[episode_id(1)] is EpisodeStatus.ACTIVE
+    assert await backfill(store, plain).run() == 0
+
+
+async def test_old_episodes_are_given_token_vectors_and_stay_searchable(
+    store: PostgresEpisodeStore, index: EdgeEpisodeIndex, embedder: FickleEmbedder
+) -> None:
+    await store.insert(TENANT, [new_episode(n) for n in range(20)], now=FakeClock().now())
+    theirs = new_episode(1, owner=SAME_NAME_ELSEWHERE)
+    await store.insert(SAME_NAME_ELSEWHERE.tenant_id, [theirs], now=FakeClock().now())
+    await indexer(store, index, embedder, stored=False).index_batch()
+    change_number = (await store.changes(OWNER, since=0, limit=100)).number
+    embedder.documents.clear()
+
+    assert await backfill(store, embedder).run() == 21
+
+    assert await with_tokens(store, embedder, *range(20)) == list(range(20))
+    assert (await store.changes(OWNER, since=0, limit=100)).number == change_number  # nothing left the search
+    assert len(embedder.documents) == 21
+    assert await backfill(store, embedder).run() == 0
+    assert len(embedder.documents) == 21
+
+
+async def test_what_is_made_up_for_is_what_the_indexer_would_have_kept(
+    store: PostgresEpisodeStore, index: EdgeEpisodeIndex, embedder: FickleEmbedder
+) -> None:
+    long = "A sentence about the sea. " * 200
+    texts = {1: long, 2: long}
+    now = FakeClock().now()
+    await store.insert(TENANT, [new_episode(1, query=texts[1])], now=now)
+    await indexer(store, index, embedder, stored=False).index_batch()
+    await store.insert(TENANT, [new_episode(2, query=texts[2])], now=now)
+    await indexer(store, index, embedder, stored=True).index_batch()
+    await backfill(store, embedder).run()
+    space = embedder.tokens
+    assert space is not None
+    one, two = (await store.tokens(OWNER, [episode_id(1), episode_id(2)], model=space.fingerprint)).values()
+    assert one == two
+    assert len(one) > 5_000
+
+
+async def test_what_cannot_be_encoded_holds_up_no_other(
+    store: PostgresEpisodeStore, index: EdgeEpisodeIndex, embedder: FickleEmbedder
+) -> None:
+    now = FakeClock().now()
+    await store.insert(TENANT, [new_episode(n, query="poison" if n == 3 else f"text {n}") for n in range(8)], now=now)
+    await indexer(store, index, HashingEmbedder(), stored=False).index_batch()
+    embedder.busy_times = 3
+    assert await backfill(store, embedder).run() == 7
+    assert await with_tokens(store, embedder, *range(8)) == [0, 1, 2, 4, 5, 6, 7]
+
+
+async def test_replicas_share_the_work(
+    store: PostgresEpisodeStore, index: EdgeEpisodeIndex, embedder: FickleEmbedder
+) -> None:
+    await store.insert(TENANT, [new_episode(n) for n in range(30)], now=FakeClock().now())
+    await indexer(store, index, embedder, stored=False).index_batch()
+    embedder.documents.clear()
+    counts = await asyncio.gather(*(backfill(store, embedder).run() for _ in range(3)))
+    assert sum(counts) == 30
+    assert len(embedder.documents) == 30
