@@ -18,6 +18,7 @@ from services.gateway.journal.model import SequenceSpan, Tier
 from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
+from services.gateway.recall.cross_encoder import CrossEncoding
 from services.gateway.recall.evidence import EvidenceWeights
 from services.gateway.recall.fetch import Fetch
 from services.gateway.recall.fusion import Fusion, LaneWeights
@@ -55,7 +56,10 @@ def answering_tiers() -> FakeTiers:
 
 
 def pipeline(
-    tiers: FakeTiers, journal: FakeJournal | None = None, embedder: HashingEmbedder | None = None
+    tiers: FakeTiers,
+    journal: FakeJournal | None = None,
+    embedder: HashingEmbedder | None = None,
+    cross_encoding: CrossEncoding | None = None,
 ) -> RecallPipeline:
     log = journal or FakeJournal(names=["Ada"])
     upstream, settings = tiers.upstream(), RecallSettings()
@@ -68,6 +72,7 @@ def pipeline(
         fusion=Fusion(EvidenceWeights(), LaneWeights()),
         fetch=Fetch(upstream),
         access=AccessRecorder(upstream, queue_max=10),
+        cross_encoding=cross_encoding,
     )
     return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=settings)
 

@@ -1,0 +1,356 @@
+"""A recall in pieces, on tiers that answer when they are told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2
+from mneme.session.v1 import session_pb2
+from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
+from services.common.scope import Scope, ScopeLevel
+from services.gateway.journal.model import Tier
+from services.gateway.recall.choices import Profile, ScoringChoice
+from services.gateway.recall.cross_encoder import PART, CrossEncoderSettings, CrossEncoding
+from services.gateway.recall.model import RECALL_TIERS, Recalled, RecallQuery, TierState
+from services.gateway.recall.pipeline import RecallPipeline
+from services.gateway.recall.streaming import TierAnswer, stream_recall
+from tests.unit.gateway.recall.test_cross_encoder import ToldScorer
+from tests.unit.gateway.recall.test_pipeline import pipeline
+from tests.unit.gateway.tiers import (
+    ADA,
+    NEVER,
+    NOON,
+    FakeMethod,
+    FakeTiers,
+    candidates,
+    episode,
+    fact_hit,
+    note_hit,
+    session_turn,
+    uuid,
+)
+
+QUERY = RecallQuery(
+    "ada",
+    "Where does Ada live?",
+    2,
+    NOON,
+    conversation_id="c1",
+    scoring=ScoringChoice(Profile.PLAIN, {"facts": 10.0}),  # so that a fact moves its turn to the top
+)
+SECRET = Scope(ScopeLevel.PROJECT, "secret")
+ORDERS = (RECALL_TIERS, tuple(reversed(RECALL_TIERS)), (Tier.SEMANTIC, Tier.EPISODIC, Tier.AGENTIC, Tier.SESSION))
+
+
+def full_tiers() -> FakeTiers:
+    tiers = FakeTiers()
+    tiers.episodic.method("search_candidates").answer = candidates([1, 2, 3], dense=[0.9, 0.5, 0.4])
+    episodes = [episode(number, f"text {number}") for number in (1, 2, 3)]
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=episodes)
+    facts = [fact_hit("f", 3, similarity=1.0), fact_hit("hidden", 1, scope=SECRET)]
+    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=facts)
+    notes = [note_hit("n", 2), note_hit("hidden", 1, scope=SECRET)]
+    tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=notes)
+    window = session_pb2.Session(session_id="c1", turns=[session_turn(7), session_turn(8, scope=SECRET)])
+    tiers.session.method("get").answer = session_pb2.GetSessionResponse(session=window)
+    return tiers
+
+
+def searches(tiers: FakeTiers) -> dict[Tier, FakeMethod]:
+    return {
+        Tier.SESSION: tiers.session.method("get"),
+        Tier.EPISODIC: tiers.episodic.method("search_candidates"),
+        Tier.SEMANTIC: tiers.facts.method("search"),
+        Tier.AGENTIC: tiers.notes.method("search"),
+    }
+
+
+def gates(tiers: FakeTiers, *names: Tier) -> dict[Tier, asyncio.Event]:
+    """Lets the tiers (all, unless some are named) answer only when their event is set."""
+    found = {tier: asyncio.Event() for tier in names or RECALL_TIERS}
+    for tier, gate in found.items():
+        searches(tiers)[tier].gate = gate
+    return found
+
+
+def pieces(tiers: FakeTiers, query: RecallQuery = QUERY, *, deadline_seconds: float = 5.0) -> Any:
+    return aclosing(stream_recall(pipeline(tiers), ADA, query, deadline_seconds=deadline_seconds))
+
+
+async def streamed(tiers: FakeTiers, query: RecallQuery = QUERY) -> list[TierAnswer | Recalled]:
+    async with pieces(tiers, query) as stream:
+        return [piece async for piece in stream]
+
+
+def answer_of(found: Sequence[TierAnswer | Recalled], tier: Tier) -> TierAnswer:
+    (answer,) = [piece for piece in found if isinstance(piece, TierAnswer) and piece.report.tier is tier]
+    return answer
+
+
+def ids(answer: TierAnswer | Recalled) -> list[str]:
+    return [memory.ranked.episode_id for memory in answer.memories]
+
+
+def comparable(recalled: Recalled) -> Recalled:
+    """Without what no two recalls have in common."""
+    return replace(
+        recalled,
+        recall_id="",
+        reports=tuple(replace(report, duration_seconds=0.0) for report in recalled.reports),
+        stage_seconds=tuple((name, 0.0) for name, _ in recalled.stage_seconds),
+    )
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_spec_5_12_pieces_come_in_the_order_in_which_tiers_answer(order: Sequence[Tier]) -> None:
+    tiers = full_tiers()
+    gate_of = gates(tiers)
+    told = []
+    async with pieces(tiers) as stream:
+        for tier in order:
+            gate_of[tier].set()
+            told.append((await anext(stream)).report.tier)
+        assert isinstance(await anext(stream), Recalled)
+        assert [piece async for piece in stream] == []
+    assert told == list(order)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_spec_5_12_the_last_piece_is_what_recall_answers(order: Sequence[Tier]) -> None:
+    tiers = full_tiers()
+    gate_of = gates(tiers)
+    found: list[TierAnswer | Recalled] = []
+    async with pieces(tiers) as stream:
+        for tier in order:
+            gate_of[tier].set()
+            found.append(await anext(stream))
+        found += [piece async for piece in stream]
+    last = found[-1]
+    assert isinstance(last, Recalled)
+    assert comparable(last) == comparable(await pipeline(full_tiers()).run(ADA, QUERY, deadline_seconds=5.0))
+    assert last.memories
+    assert last.facts
+
+
+async def test_spec_5_12_each_piece_holds_what_its_tier_gave_and_is_of_use_by_itself() -> None:
+    tiers = full_tiers()
+    gate_of = gates(tiers)
+    async with pieces(tiers) as stream:
+        gate_of[Tier.EPISODIC].set()
+        first = await anext(stream)
+        assert [(m.episode.query, m.fact_ids) for m in first.memories] == [("text 1", ()), ("text 2", ())]
+        assert (first.report.state, first.report.candidate_count) == (TierState.ANSWERED, 3)
+        gate_of[Tier.SEMANTIC].set()
+        facts = await anext(stream)
+        assert ([hit.fact.fact_id for hit in facts.facts], facts.memories) == (["f"], ())
+        gate_of[Tier.AGENTIC].set()
+        notes = await anext(stream)
+        assert ([hit.note.note_id for hit in notes.notes], notes.facts) == (["n"], ())
+        gate_of[Tier.SESSION].set()
+        window = await anext(stream)
+        assert ([turn.turn_id for turn in window.recent_turns], window.notes) == ([uuid(7)], ())
+        last = await anext(stream)
+    assert (ids(first), ids(last)) == ([uuid(1), uuid(2)], [uuid(3), uuid(1)])  # the fact has come later
+
+
+async def test_spec_5_12_a_first_ranking_knows_what_other_tiers_gave_before() -> None:
+    tiers = full_tiers()
+    gate_of = gates(tiers, Tier.EPISODIC, Tier.AGENTIC)
+    async with pieces(tiers) as stream:
+        before = [await anext(stream), await anext(stream)]
+        assert {piece.report.tier for piece in before} == {Tier.SESSION, Tier.SEMANTIC}
+        gate_of[Tier.EPISODIC].set()
+        first = await anext(stream)
+        assert (ids(first), first.memories[0].fact_ids) == ([uuid(3), uuid(1)], ("f",))
+        gate_of[Tier.AGENTIC].set()
+
+
+async def test_spec_5_12_when_the_episodic_tier_is_the_last_one_its_texts_are_read_once() -> None:
+    tiers = full_tiers()
+    gate_of = gates(tiers, Tier.EPISODIC)
+    async with pieces(tiers) as stream:
+        for _ in range(3):
+            await anext(stream)
+        gate_of[Tier.EPISODIC].set()
+        first, last = [piece async for piece in stream]
+    assert first.memories == last.memories
+    assert len(tiers.episodic.method("batch_get").requests) == 1
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_spec_5_3_nothing_leaves_before_quarantine(order: Sequence[Tier]) -> None:
+    tiers = full_tiers()
+    hidden = episode(2, "secret", scope=SECRET)
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(
+        episodes=[episode(1), hidden, episode(3)]
+    )
+    gate_of = gates(tiers)
+    found: list[TierAnswer | Recalled] = []
+    async with pieces(tiers) as stream:
+        for tier in order:
+            gate_of[tier].set()
+            found.append(await anext(stream))
+        found += [piece async for piece in stream]
+    assert len(found) == 5
+    for piece in found:
+        assert uuid(2) not in ids(piece)
+        assert "hidden" not in [hit.fact.fact_id for hit in piece.facts]
+        assert "hidden" not in [hit.note.note_id for hit in piece.notes]
+        assert uuid(8) not in [turn.turn_id for turn in piece.recent_turns]
+
+
+@pytest.mark.parametrize("tier", RECALL_TIERS)
+async def test_spec_5_12_a_tier_that_fails_has_a_piece_that_says_so(tier: Tier) -> None:
+    tiers = full_tiers()
+    searches(tiers)[tier].answer = StoreUnavailable("tier")
+    found = await streamed(tiers)
+    answer = answer_of(found, tier)
+    assert (answer.report.state, answer.report.reason) == (TierState.FAILED, "STORE_UNAVAILABLE")
+    assert (answer.memories, answer.facts, answer.notes, answer.recent_turns) == ((), (), (), ())
+    assert len(found) == 5
+    last = found[-1]
+    assert isinstance(last, Recalled)
+    assert last.is_degraded
+
+
+async def test_spec_5_12_a_tier_that_is_too_late_has_a_piece_that_says_so() -> None:
+    tiers = full_tiers()
+    searches(tiers)[Tier.SEMANTIC].answer = NEVER
+    async with pieces(tiers, deadline_seconds=0.3) as stream:
+        found = [piece async for piece in stream]
+    assert answer_of(found, Tier.SEMANTIC).report.reason == "DEADLINE_EXCEEDED"
+    assert ids(answer_of(found, Tier.EPISODIC)) == [uuid(1), uuid(2)]
+
+
+async def test_spec_5_12_texts_that_cannot_be_read_are_told_once_the_pipeline_has_tried_too() -> None:
+    tiers = full_tiers()
+    tiers.episodic.method("batch_get").answer = StoreUnavailable("episodic")
+    gate_of = gates(tiers, Tier.AGENTIC)
+    async with pieces(tiers) as stream:
+        before = {(await anext(stream)).report.tier, (await anext(stream)).report.tier}
+        assert before == {Tier.SESSION, Tier.SEMANTIC}
+        await tiers.episodic.method("batch_get").until_asked(1)
+        gate_of[Tier.AGENTIC].set()
+        found = [piece async for piece in stream]
+    assert answer_of(found, Tier.EPISODIC).report.state is TierState.FAILED
+    assert len(tiers.episodic.method("batch_get").requests) == 2
+
+
+async def test_spec_5_12_a_first_ranking_that_hangs_does_not_hold_up_the_answer() -> None:
+    tiers = full_tiers()
+    gate_of = gates(tiers, Tier.AGENTIC)
+    texts = tiers.episodic.method("batch_get")
+    texts.gate = asyncio.Event()
+    async with pieces(tiers) as stream:
+        await anext(stream)
+        await anext(stream)
+        await texts.until_asked(1)
+        texts.gate = None  # the first reading waits for ever, the next one does not
+        gate_of[Tier.AGENTIC].set()
+        found = [piece async for piece in stream]
+    assert ids(answer_of(found, Tier.EPISODIC)) == ids(found[-1])
+    assert texts.was_cancelled
+
+
+async def test_spec_5_12_tiers_that_are_not_asked_have_no_piece() -> None:
+    found = await streamed(full_tiers(), replace(QUERY, tiers=(Tier.EPISODIC,), conversation_id=""))
+    assert [type(piece) for piece in found] == [TierAnswer, Recalled]
+    assert ids(found[0]) == ids(found[1]) == [uuid(1), uuid(2)]
+
+
+@pytest.mark.parametrize("failure", [StoreUnavailable("tier"), DeadlineExceeded("late")])
+async def test_spec_5_12_a_recall_that_fails_says_so_after_its_pieces(failure: MnemeError) -> None:
+    tiers = full_tiers()
+    for method in searches(tiers).values():
+        method.answer = failure
+    seen = []
+    async with pieces(tiers) as stream:
+        with pytest.raises(type(failure)):
+            while True:
+                seen.append(await anext(stream))
+    assert {piece.report.tier for piece in seen} == set(RECALL_TIERS)
+    assert {piece.report.state for piece in seen} == {TierState.FAILED}
+
+
+async def test_spec_5_12_a_reader_that_goes_away_stops_the_work() -> None:
+    tiers = full_tiers()
+    gates(tiers, Tier.AGENTIC, Tier.SEMANTIC)  # nobody opens them
+    texts = tiers.episodic.method("batch_get")
+    texts.gate = asyncio.Event()
+    async with pieces(tiers) as stream:
+        assert (await anext(stream)).report.tier is Tier.SESSION
+        await texts.until_asked(1)  # the first ranking is on its way
+    for method in (searches(tiers)[Tier.AGENTIC], searches(tiers)[Tier.SEMANTIC], texts):
+        assert method.was_cancelled
+
+
+async def test_spec_5_12_a_cancelled_reader_stops_the_work() -> None:
+    tiers = full_tiers()
+    gates(tiers, Tier.AGENTIC)
+
+    async def read() -> None:
+        async with pieces(tiers) as stream:
+            async for _ in stream:
+                pass
+
+    task = asyncio.create_task(read())
+    await searches(tiers)[Tier.AGENTIC].until_asked(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert searches(tiers)[Tier.AGENTIC].was_cancelled
+
+
+async def test_spec_5_12_a_slow_reader_holds_up_nobody_and_few_pieces_wait_for_it() -> None:
+    tiers = full_tiers()
+    async with pieces(tiers) as stream:
+        first = await anext(stream)
+        # Meanwhile all of the tiers are asked, and the answer is made.
+        await tiers.episodic.method("batch_get").until_asked(1)
+        rest = [piece async for piece in stream]
+    assert isinstance(first, TierAnswer)
+    assert len(rest) == 4
+
+
+async def test_spec_5_12_a_recall_that_is_not_streamed_does_no_more_than_before() -> None:
+    tiers = full_tiers()
+    gate_of = gates(tiers, Tier.AGENTIC)
+    task = asyncio.create_task(pipeline(tiers).run(ADA, QUERY, deadline_seconds=5.0))
+    await searches(tiers)[Tier.AGENTIC].until_asked(1)
+    gate_of[Tier.AGENTIC].set()
+    await task
+    assert len(tiers.episodic.method("batch_get").requests) == 1
+
+
+def with_cross_encoder(tiers: FakeTiers, logits: Sequence[float]) -> RecallPipeline:
+    stage = CrossEncoding(ToldScorer(logits), CrossEncoderSettings(model_dir="told", candidates=3))
+    return pipeline(tiers, cross_encoding=stage)
+
+
+async def test_spec_5_12_a_first_ranking_does_not_wait_for_the_cross_encoder() -> None:
+    query = replace(QUERY, tiers=(Tier.EPISODIC,))
+    recaller = with_cross_encoder(full_tiers(), [-5.0, -5.0, 9.0])
+    async with aclosing(stream_recall(recaller, ADA, query, deadline_seconds=5.0)) as stream:
+        first, last = [piece async for piece in stream]
+    assert ids(first) == [uuid(1), uuid(2)]
+    assert ids(last) == [uuid(3), uuid(1)]
+    assert PART in dict(last.memories[0].ranked.parts)
+
+
+async def test_spec_5_1_the_cross_encoder_chooses_among_more_than_are_asked_for() -> None:
+    tiers = full_tiers()
+    query = replace(QUERY, tiers=(Tier.EPISODIC,))
+    recalled = await with_cross_encoder(tiers, [-5.0, -5.0, 9.0]).run(ADA, query, deadline_seconds=5.0)
+    assert ids(recalled) == [uuid(3), uuid(1)]
+    assert "cross_encode" in dict(recalled.stage_seconds)
+    assert recalled.stage_reasons == ()
+    (request,) = tiers.episodic.method("batch_get").requests
+    assert len(request.episode_ids) == 3
