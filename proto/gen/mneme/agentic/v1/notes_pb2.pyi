@@ -212,20 +212,22 @@ class ListNotesResponse(_message.Message):
     def __init__(self, notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchNotesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "top_k", "hops")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "top_k", "hops", "granted_scopes")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     TOP_K_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
+    GRANTED_SCOPES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
     reader_scope: _common_pb2.Scope
     top_k: int
     hops: int
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
+    granted_scopes: _containers.RepeatedCompositeFieldContainer[_common_pb2.Scope]
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ..., hops: _Optional[int] = ..., granted_scopes: _Optional[_Iterable[_Union[_common_pb2.Scope, _Mapping]]] = ...) -> None: ...
 
 class ScoredNote(_message.Message):
     __slots__ = ("note", "score", "similarity", "hops", "path_note_ids")

@@ -37,16 +37,18 @@ SCOPE_LEVEL_SESSION: ScopeLevel
 SCOPE_LEVEL_TASK: ScopeLevel
 
 class Scope(_message.Message):
-    __slots__ = ("level", "project_id", "session_id", "task_id")
+    __slots__ = ("level", "project_id", "session_id", "task_id", "context_id")
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     PROJECT_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_ID_FIELD_NUMBER: _ClassVar[int]
     level: ScopeLevel
     project_id: str
     session_id: str
     task_id: str
-    def __init__(self, level: _Optional[_Union[ScopeLevel, str]] = ..., project_id: _Optional[str] = ..., session_id: _Optional[str] = ..., task_id: _Optional[str] = ...) -> None: ...
+    context_id: str
+    def __init__(self, level: _Optional[_Union[ScopeLevel, str]] = ..., project_id: _Optional[str] = ..., session_id: _Optional[str] = ..., task_id: _Optional[str] = ..., context_id: _Optional[str] = ...) -> None: ...
 
 class Vector(_message.Message):
     __slots__ = ("model", "values")

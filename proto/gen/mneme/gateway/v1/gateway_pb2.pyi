@@ -49,6 +49,20 @@ class TaskType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TASK_TYPE_DEBUGGING: _ClassVar[TaskType]
     TASK_TYPE_GENERAL: _ClassVar[TaskType]
 
+class ConflictPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONFLICT_POLICY_UNSPECIFIED: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_RECENCY: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_CONFIDENCE: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_IMPORTANCE: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_USER_OVERRIDE: _ClassVar[ConflictPolicy]
+
+class ConflictKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONFLICT_KIND_UNSPECIFIED: _ClassVar[ConflictKind]
+    CONFLICT_KIND_NEGATION: _ClassVar[ConflictKind]
+    CONFLICT_KIND_VALUE: _ClassVar[ConflictKind]
+
 class ContextOrder(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     CONTEXT_ORDER_UNSPECIFIED: _ClassVar[ContextOrder]
@@ -94,6 +108,14 @@ TASK_TYPE_CONVERSATIONAL: TaskType
 TASK_TYPE_PROCEDURAL: TaskType
 TASK_TYPE_DEBUGGING: TaskType
 TASK_TYPE_GENERAL: TaskType
+CONFLICT_POLICY_UNSPECIFIED: ConflictPolicy
+CONFLICT_POLICY_RECENCY: ConflictPolicy
+CONFLICT_POLICY_CONFIDENCE: ConflictPolicy
+CONFLICT_POLICY_IMPORTANCE: ConflictPolicy
+CONFLICT_POLICY_USER_OVERRIDE: ConflictPolicy
+CONFLICT_KIND_UNSPECIFIED: ConflictKind
+CONFLICT_KIND_NEGATION: ConflictKind
+CONFLICT_KIND_VALUE: ConflictKind
 CONTEXT_ORDER_UNSPECIFIED: ContextOrder
 CONTEXT_ORDER_BEST_FIRST: ContextOrder
 CONTEXT_ORDER_CHRONOLOGICAL: ContextOrder
@@ -207,7 +229,7 @@ class RefusedItem(_message.Message):
     def __init__(self, index: _Optional[int] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
 
 class RecallRequest(_message.Message):
-    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "with_features")
+    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded", "with_features")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -218,6 +240,9 @@ class RecallRequest(_message.Message):
     TIERS_FIELD_NUMBER: _ClassVar[int]
     TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
     SCORING_FIELD_NUMBER: _ClassVar[int]
+    CONFLICT_POLICY_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
+    DROP_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     WITH_FEATURES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
@@ -229,11 +254,14 @@ class RecallRequest(_message.Message):
     tiers: _containers.RepeatedScalarFieldContainer[Tier]
     task_type: TaskType
     scoring: Scoring
+    conflict_policy: ConflictPolicy
+    preferred_memory_ids: _containers.RepeatedScalarFieldContainer[str]
+    drop_superseded: bool
     with_features: bool
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., with_features: _Optional[bool] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ..., with_features: _Optional[bool] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
-    __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent", "feature_names")
+    __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent", "conflicts", "feature_names")
     MEMORIES_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
@@ -244,6 +272,7 @@ class RecallResponse(_message.Message):
     STAGES_FIELD_NUMBER: _ClassVar[int]
     RECALL_ID_FIELD_NUMBER: _ClassVar[int]
     CONSISTENT_FIELD_NUMBER: _ClassVar[int]
+    CONFLICTS_FIELD_NUMBER: _ClassVar[int]
     FEATURE_NAMES_FIELD_NUMBER: _ClassVar[int]
     memories: _containers.RepeatedCompositeFieldContainer[Memory]
     facts: _containers.RepeatedCompositeFieldContainer[RecalledFact]
@@ -255,8 +284,27 @@ class RecallResponse(_message.Message):
     stages: _containers.RepeatedCompositeFieldContainer[StageTiming]
     recall_id: str
     consistent: bool
+    conflicts: _containers.RepeatedCompositeFieldContainer[Conflict]
     feature_names: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reading: _Optional[_Union[QueryReading, _Mapping]] = ..., stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., recall_id: _Optional[str] = ..., consistent: _Optional[bool] = ..., feature_names: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reading: _Optional[_Union[QueryReading, _Mapping]] = ..., stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., recall_id: _Optional[str] = ..., consistent: _Optional[bool] = ..., conflicts: _Optional[_Iterable[_Union[Conflict, _Mapping]]] = ..., feature_names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Conflict(_message.Message):
+    __slots__ = ("kind", "subject", "winner_id", "loser_ids", "policy", "reason", "memory_kind")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    WINNER_ID_FIELD_NUMBER: _ClassVar[int]
+    LOSER_IDS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_KIND_FIELD_NUMBER: _ClassVar[int]
+    kind: ConflictKind
+    subject: str
+    winner_id: str
+    loser_ids: _containers.RepeatedScalarFieldContainer[str]
+    policy: ConflictPolicy
+    reason: str
+    memory_kind: MemoryKind
+    def __init__(self, kind: _Optional[_Union[ConflictKind, str]] = ..., subject: _Optional[str] = ..., winner_id: _Optional[str] = ..., loser_ids: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[ConflictPolicy, str]] = ..., reason: _Optional[str] = ..., memory_kind: _Optional[_Union[MemoryKind, str]] = ...) -> None: ...
 
 class RecallStreamRequest(_message.Message):
     __slots__ = ("recall",)
@@ -287,7 +335,7 @@ class TierAnswer(_message.Message):
     def __init__(self, tier: _Optional[_Union[TierReport, _Mapping]] = ..., memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ...) -> None: ...
 
 class Memory(_message.Message):
-    __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope", "features")
+    __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope", "superseded_by", "features")
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
@@ -298,6 +346,7 @@ class Memory(_message.Message):
     FACT_IDS_FIELD_NUMBER: _ClassVar[int]
     NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
     FEATURES_FIELD_NUMBER: _ClassVar[int]
     memory_id: str
     kind: MemoryKind
@@ -309,8 +358,9 @@ class Memory(_message.Message):
     fact_ids: _containers.RepeatedScalarFieldContainer[str]
     note_ids: _containers.RepeatedScalarFieldContainer[str]
     scope: _common_pb2.Scope
+    superseded_by: str
     features: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., features: _Optional[_Iterable[float]] = ...) -> None: ...
+    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., superseded_by: _Optional[str] = ..., features: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class Explanation(_message.Message):
     __slots__ = ("lanes", "parts")
@@ -339,12 +389,14 @@ class ScorePart(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
 
 class RecalledFact(_message.Message):
-    __slots__ = ("fact", "similarity")
+    __slots__ = ("fact", "similarity", "superseded_by")
     FACT_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
     fact: _facts_pb2.Fact
     similarity: float
-    def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., similarity: _Optional[float] = ...) -> None: ...
+    superseded_by: str
+    def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., similarity: _Optional[float] = ..., superseded_by: _Optional[str] = ...) -> None: ...
 
 class RecalledNote(_message.Message):
     __slots__ = ("note", "score", "hops")
@@ -407,7 +459,7 @@ class StageTiming(_message.Message):
     def __init__(self, stage: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class BuildContextRequest(_message.Message):
-    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "section_budgets", "order", "task_type", "scoring")
+    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "section_budgets", "order", "task_type", "scoring", "conflict_policy", "preferred_memory_ids")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     TOKEN_BUDGET_FIELD_NUMBER: _ClassVar[int]
@@ -419,6 +471,8 @@ class BuildContextRequest(_message.Message):
     ORDER_FIELD_NUMBER: _ClassVar[int]
     TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
     SCORING_FIELD_NUMBER: _ClassVar[int]
+    CONFLICT_POLICY_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     token_budget: int
@@ -430,7 +484,9 @@ class BuildContextRequest(_message.Message):
     order: ContextOrder
     task_type: TaskType
     scoring: Scoring
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., section_budgets: _Optional[_Iterable[_Union[ContextSectionBudget, _Mapping]]] = ..., order: _Optional[_Union[ContextOrder, str]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ...) -> None: ...
+    conflict_policy: ConflictPolicy
+    preferred_memory_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., section_budgets: _Optional[_Iterable[_Union[ContextSectionBudget, _Mapping]]] = ..., order: _Optional[_Union[ContextOrder, str]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BuildContextResponse(_message.Message):
     __slots__ = ("text", "token_count", "sections", "tiers", "degraded", "section_reports")
@@ -677,6 +733,84 @@ class EndSessionResponse(_message.Message):
     ARCHIVED_TURN_COUNT_FIELD_NUMBER: _ClassVar[int]
     archived_turn_count: int
     def __init__(self, archived_turn_count: _Optional[int] = ...) -> None: ...
+
+class Grant(_message.Message):
+    __slots__ = ("grant_id", "user_id", "from_scope", "to_scope", "kinds", "create_time", "expire_time", "principal_id")
+    GRANT_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    TO_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_ID_FIELD_NUMBER: _ClassVar[int]
+    grant_id: str
+    user_id: str
+    from_scope: _common_pb2.Scope
+    to_scope: _common_pb2.Scope
+    kinds: _containers.RepeatedScalarFieldContainer[MemoryKind]
+    create_time: _timestamp_pb2.Timestamp
+    expire_time: _timestamp_pb2.Timestamp
+    principal_id: str
+    def __init__(self, grant_id: _Optional[str] = ..., user_id: _Optional[str] = ..., from_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., to_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., kinds: _Optional[_Iterable[_Union[MemoryKind, str]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., principal_id: _Optional[str] = ...) -> None: ...
+
+class CreateGrantRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "from_scope", "to_scope", "kinds", "expire_time")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    TO_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    from_scope: _common_pb2.Scope
+    to_scope: _common_pb2.Scope
+    kinds: _containers.RepeatedScalarFieldContainer[MemoryKind]
+    expire_time: _timestamp_pb2.Timestamp
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., from_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., to_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., kinds: _Optional[_Iterable[_Union[MemoryKind, str]]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class CreateGrantResponse(_message.Message):
+    __slots__ = ("grant", "replayed")
+    GRANT_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    grant: Grant
+    replayed: bool
+    def __init__(self, grant: _Optional[_Union[Grant, _Mapping]] = ..., replayed: _Optional[bool] = ...) -> None: ...
+
+class ListGrantsRequest(_message.Message):
+    __slots__ = ("user_id", "page_size", "page_token")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListGrantsResponse(_message.Message):
+    __slots__ = ("grants", "next_page_token")
+    GRANTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    grants: _containers.RepeatedCompositeFieldContainer[Grant]
+    next_page_token: str
+    def __init__(self, grants: _Optional[_Iterable[_Union[Grant, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class RevokeGrantRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "grant_id")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    GRANT_ID_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    grant_id: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., grant_id: _Optional[str] = ...) -> None: ...
+
+class RevokeGrantResponse(_message.Message):
+    __slots__ = ("replayed",)
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    replayed: bool
+    def __init__(self, replayed: _Optional[bool] = ...) -> None: ...
 
 class GetBacklogRequest(_message.Message):
     __slots__ = ()

@@ -626,6 +626,175 @@ class ConversationService:
             _registered_method=True)
 
 
+class GrantServiceStub:
+    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
+    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.CreateGrant = channel.unary_unary(
+                '/mneme.gateway.v1.GrantService/CreateGrant',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.CreateGrantRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.CreateGrantResponse.FromString,
+                _registered_method=True)
+        self.ListGrants = channel.unary_unary(
+                '/mneme.gateway.v1.GrantService/ListGrants',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.ListGrantsRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.ListGrantsResponse.FromString,
+                _registered_method=True)
+        self.RevokeGrant = channel.unary_unary(
+                '/mneme.gateway.v1.GrantService/RevokeGrant',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RevokeGrantRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RevokeGrantResponse.FromString,
+                _registered_method=True)
+
+
+class GrantServiceServicer:
+    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
+    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """
+
+    def CreateGrant(self, request, context):
+        """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
+        there is one already, its kinds and its expiry are replaced. Fails with LIMIT_EXCEEDED when the user has 256.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListGrants(self, request, context):
+        """ListGrants pages through a user's grants that are in force, oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeGrant(self, request, context):
+        """RevokeGrant takes a grant back. Recalls that begin after the answer do not use it; those that other gateways answer
+        may for some seconds more, 5 by default. Fails with NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_GrantServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'CreateGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateGrant,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.CreateGrantRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.CreateGrantResponse.SerializeToString,
+            ),
+            'ListGrants': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGrants,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.ListGrantsRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.ListGrantsResponse.SerializeToString,
+            ),
+            'RevokeGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeGrant,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RevokeGrantRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_gateway__pb2.RevokeGrantResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'mneme.gateway.v1.GrantService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('mneme.gateway.v1.GrantService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class GrantService:
+    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
+    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """
+
+    @staticmethod
+    def CreateGrant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.GrantService/CreateGrant',
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.CreateGrantRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.CreateGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGrants(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.GrantService/ListGrants',
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.ListGrantsRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.ListGrantsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeGrant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.GrantService/RevokeGrant',
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.RevokeGrantRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_gateway__pb2.RevokeGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+
 class DeliveryServiceStub:
     """DeliveryService shows the deliveries behind Remember to operators.
     """

@@ -184,6 +184,58 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
 
 def add_ConversationServiceServicer_to_server(servicer: ConversationServiceServicer, server: _aio.Server) -> None: ...
 
+class GrantServiceStub:
+    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
+    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    CreateGrant: _aio.UnaryUnaryMultiCallable[_gateway_pb2.CreateGrantRequest, _gateway_pb2.CreateGrantResponse]
+    """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
+    there is one already, its kinds and its expiry are replaced. Fails with LIMIT_EXCEEDED when the user has 256.
+    """
+    ListGrants: _aio.UnaryUnaryMultiCallable[_gateway_pb2.ListGrantsRequest, _gateway_pb2.ListGrantsResponse]
+    """ListGrants pages through a user's grants that are in force, oldest first."""
+    RevokeGrant: _aio.UnaryUnaryMultiCallable[_gateway_pb2.RevokeGrantRequest, _gateway_pb2.RevokeGrantResponse]
+    """RevokeGrant takes a grant back. Recalls that begin after the answer do not use it; those that other gateways answer
+    may for some seconds more, 5 by default. Fails with NOT_FOUND.
+    """
+
+class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
+    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
+    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """
+
+    @_abc_1.abstractmethod
+    def CreateGrant(
+        self,
+        request: _gateway_pb2.CreateGrantRequest,
+        context: _aio.ServicerContext[_gateway_pb2.CreateGrantRequest, _abc.Awaitable[_gateway_pb2.CreateGrantResponse]],
+    ) -> _abc.Awaitable[_gateway_pb2.CreateGrantResponse]:
+        """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
+        there is one already, its kinds and its expiry are replaced. Fails with LIMIT_EXCEEDED when the user has 256.
+        """
+
+    @_abc_1.abstractmethod
+    def ListGrants(
+        self,
+        request: _gateway_pb2.ListGrantsRequest,
+        context: _aio.ServicerContext[_gateway_pb2.ListGrantsRequest, _abc.Awaitable[_gateway_pb2.ListGrantsResponse]],
+    ) -> _abc.Awaitable[_gateway_pb2.ListGrantsResponse]:
+        """ListGrants pages through a user's grants that are in force, oldest first."""
+
+    @_abc_1.abstractmethod
+    def RevokeGrant(
+        self,
+        request: _gateway_pb2.RevokeGrantRequest,
+        context: _aio.ServicerContext[_gateway_pb2.RevokeGrantRequest, _abc.Awaitable[_gateway_pb2.RevokeGrantResponse]],
+    ) -> _abc.Awaitable[_gateway_pb2.RevokeGrantResponse]:
+        """RevokeGrant takes a grant back. Recalls that begin after the answer do not use it; those that other gateways answer
+        may for some seconds more, 5 by default. Fails with NOT_FOUND.
+        """
+
+def add_GrantServiceServicer_to_server(servicer: GrantServiceServicer, server: _aio.Server) -> None: ...
+
 class DeliveryServiceStub:
     """DeliveryService shows the deliveries behind Remember to operators."""
 
