@@ -94,7 +94,7 @@ async def test_a_question_that_was_cut_names_the_words_that_were_compared() -> N
 async def test_an_answer_without_token_vectors_or_of_another_shape_has_none(broken: dict[str, Any]) -> None:
     response = answer()
     for name, value in broken.items():
-        response.ClearField(name)  # type: ignore[arg-type]
+        response.ClearField(name)
         response.MergeFrom(episodic_pb2.SearchCandidatesResponse(**{name: value}))
     columns = await searched(response)
     assert columns.token_scores is None
