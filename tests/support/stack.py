@@ -236,7 +236,10 @@ def user_id() -> str:
 
 
 class Gate:
-    """A way to a service that can be shut: connections are refused and those that are open break."""
+    """A way to a service that can be shut: connections are refused and those that are open break.
+
+    It can also hold everything back, as a service does that has too much to do.
+    """
 
     def __init__(self, target: str) -> None:
         """Leads to `target`, once opened."""
@@ -245,6 +248,8 @@ class Gate:
         self._port = 0
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._flows = asyncio.Event()
+        self._flows.set()
 
     @property
     def target(self) -> str:
@@ -264,24 +269,32 @@ class Gate:
         for writer in tuple(self._writers):
             writer.transport.abort()
 
+    def hold(self) -> None:
+        """Lets nothing through, and breaks nothing."""
+        self._flows.clear()
+
+    def release(self) -> None:
+        """Lets through what was held back."""
+        self._flows.set()
+
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection(*self._to)
         ends = {writer, far_writer}
         self._writers |= ends
         try:
-            await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+            await asyncio.gather(self._copy(reader, far_writer), self._copy(far_reader, writer))
         finally:
             self._writers -= ends
             for end in ends:
                 end.transport.abort()
 
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()
-    writer.transport.abort()
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(65_536):
+                await self._flows.wait()
+                writer.write(data)
+                await writer.drain()
+        writer.transport.abort()
 
 
 @dataclass(frozen=True)

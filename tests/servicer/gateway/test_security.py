@@ -68,6 +68,8 @@ async def call(secured: Stubs, method: MethodDescriptor, metadata: Metadata) -> 
             yield request
 
         return await getattr(stub, method.name)(requests(), metadata=metadata)
+    if method.server_streaming:
+        return [answer async for answer in getattr(stub, method.name)(request, metadata=metadata)]
     return await getattr(stub, method.name)(request, metadata=metadata)
 
 

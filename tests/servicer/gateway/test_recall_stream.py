@@ -1,0 +1,196 @@
+"""Recalls in pieces through the gateway: what comes, in which order, and what happens when somebody goes away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+
+from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme_client import Client, RecallPart, Scope, ScopeLevel, Tier, TierState, Turn
+from mneme_client.results import RecallResult
+from services.common.postgres.server import EmbeddedPostgres
+from tests.support.cross_encoder import build_cross_encoder
+from tests.support.stack import Refusal, RunningStack, Stubs, gated_gateway, refusal
+
+if TYPE_CHECKING:
+    from services.common.embedding.embedder import OnnxEmbedder
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+TALK = [
+    Turn("I moved to Lyon last spring.", speaker="Ada"),
+    Turn("Nice! How do you like it there?", speaker="Bob"),
+    Turn("My cat Momo hates the trams.", speaker="Ada"),
+    Turn("I am learning to play the cello.", speaker="Bob"),
+]
+QUESTION = "What pet does Ada have?"
+TIERS = {Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC}
+
+
+async def remembered(client: Client, user_id: str) -> str:
+    return (await client.remember(user_id, "c1", TALK)).consistency_token
+
+
+def by_tier(parts: Sequence[RecallPart]) -> dict[Tier, RecallPart]:
+    return {part.tier.tier: part for part in parts if part.tier is not None}
+
+
+def comparable(result: RecallResult | None) -> RecallResult:
+    """Without what no two recalls have in common."""
+    assert result is not None
+    return replace(
+        result,
+        recall_id="",
+        tiers=tuple(replace(tier, duration=timedelta()) for tier in result.tiers),
+        stages=tuple(replace(stage, duration=timedelta()) for stage in result.stages),
+    )
+
+
+@pytest.mark.parametrize("limit", [1, 3, 10])
+async def test_spec_5_12_the_last_message_is_what_recall_answers(client: Client, user_id: str, limit: int) -> None:
+    await client.wait_until_visible(user_id, await remembered(client, user_id))
+    asked: dict[str, Any] = {"conversation_id": "c1", "limit": limit}
+    parts = [part async for part in client.recall_stream(user_id, QUESTION, **asked)]
+    found = await client.recall(user_id, QUESTION, **asked)
+    assert comparable(parts[-1].result) == comparable(found)
+    assert [part.result for part in parts[:-1]] == [None] * 4
+
+
+async def test_spec_5_12_every_tier_has_a_message_with_what_it_gave(client: Client, user_id: str) -> None:
+    token = await remembered(client, user_id)
+    parts = [
+        part async for part in client.recall_stream(user_id, QUESTION, conversation_id="c1", consistency_token=token)
+    ]
+    told, found = by_tier(parts), parts[-1].result
+    assert found is not None
+    assert found.consistent
+    assert told.keys() == TIERS
+    assert told[Tier.SESSION].recent_turns == found.recent_turns
+    assert told[Tier.SEMANTIC].facts == found.facts
+    assert told[Tier.AGENTIC].notes == found.notes
+    assert {memory.memory_id for memory in told[Tier.EPISODIC].memories} == {m.memory_id for m in found.memories}
+    assert told[Tier.EPISODIC].memories[0].text == "My cat Momo hates the trams."
+    assert [part.tier for part in told.values()] == [
+        next(report for report in found.tiers if report.tier is tier) for tier in told
+    ]
+
+
+async def test_spec_5_12_a_tier_that_is_not_asked_has_no_message(client: Client, user_id: str) -> None:
+    await client.wait_until_visible(user_id, await remembered(client, user_id))
+    parts = [part async for part in client.recall_stream(user_id, QUESTION, tiers=[Tier.AGENTIC])]
+    assert by_tier(parts).keys() == {Tier.AGENTIC}
+    assert len(parts) == 2
+
+
+async def test_spec_5_3_no_message_holds_what_the_reader_must_not_see(client: Client, user_id: str) -> None:
+    secret = Scope(ScopeLevel.PROJECT, project_id="secret")
+    written = [
+        await client.remember(user_id, "c1", "My cat is called Momo.", scope=secret),
+        await client.remember(user_id, "c1", "My dog is called Rex."),
+    ]
+    await client.wait_until_visible(user_id, *(answer.consistency_token for answer in written))
+    texts = []
+    async for part in client.recall_stream(user_id, QUESTION, conversation_id="c1"):
+        texts += [memory.text for memory in part.memories]
+        texts += [hit.fact.text for hit in part.facts]
+        texts += [hit.note.content for hit in part.notes]
+        texts += [turn.turn.content for turn in part.recent_turns]
+    assert any("Rex" in text for text in texts)
+    assert not any("Momo" in text for text in texts)
+
+
+async def test_a_bad_request_is_refused_by_its_fields(gateway: Stubs) -> None:
+    recall = pb.RecallRequest(query="q", limit=-1, tiers=[9])  # type: ignore[list-item]
+
+    async def stream(request: pb.RecallStreamRequest) -> Any:
+        return [answer async for answer in gateway.memory.RecallStream(request)]
+
+    refused = await refusal(stream(pb.RecallStreamRequest(recall=recall)))
+    assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert refused.paths == ("recall.user_id", "recall.limit", "recall.tiers[0]")
+    unknown = pb.RecallRequest(user_id="u", query="q", tiers=[9])  # type: ignore[list-item]
+    assert await refusal(stream(pb.RecallStreamRequest(recall=unknown))) == Refusal(
+        grpc.StatusCode.INVALID_ARGUMENT, "UNKNOWN_ENUM_VALUE", ("recall.tiers[0]",), {}
+    )
+
+
+async def test_spec_5_12_a_slow_tier_does_not_hold_up_what_the_others_gave(
+    stack: RunningStack, embedder: OnnxEmbedder, postgres_server: EmbeddedPostgres, user_id: str
+) -> None:
+    async with gated_gateway(stack, embedder, postgres_server) as gated, Client(gated.target) as client:
+        await client.wait_until_visible(user_id, await remembered(client, user_id))
+        gated.gates["semantic"].hold()
+        async with aclosing(client.recall_stream(user_id, QUESTION, conversation_id="c1")) as parts:
+            early = by_tier([await anext(parts) for _ in range(3)])
+            assert early.keys() == TIERS - {Tier.SEMANTIC}
+            assert early[Tier.EPISODIC].memories[0].text == "My cat Momo hates the trams."
+            gated.gates["semantic"].release()
+            late = await anext(parts)
+            assert late.tier
+            assert late.tier.tier is Tier.SEMANTIC
+            assert late.facts
+            last = await anext(parts)
+        assert last.result
+        assert not last.result.degraded
+
+
+async def test_spec_5_12_a_tier_that_is_away_has_a_message_that_says_so(
+    stack: RunningStack, embedder: OnnxEmbedder, postgres_server: EmbeddedPostgres, user_id: str
+) -> None:
+    async with (
+        gated_gateway(stack, embedder, postgres_server, shut=["episodic"]) as gated,
+        Client(gated.target) as client,
+    ):
+        parts = [part async for part in client.recall_stream(user_id, QUESTION, timeout_seconds=1.5)]
+        report = by_tier(parts)[Tier.EPISODIC].tier
+        assert report
+        assert report.state is TierState.FAILED
+        assert report.reason
+        assert parts[-1].result
+        assert parts[-1].result.degraded
+
+
+async def test_spec_5_12_after_a_reader_that_went_away_the_gateway_goes_on(
+    stack: RunningStack, embedder: OnnxEmbedder, postgres_server: EmbeddedPostgres, user_id: str
+) -> None:
+    async with gated_gateway(stack, embedder, postgres_server) as gated, Client(gated.target) as client:
+        await client.wait_until_visible(user_id, await remembered(client, user_id))
+        gated.gates["agentic"].hold()
+        for _ in range(20):
+            async with aclosing(client.recall_stream(user_id, QUESTION)) as parts:
+                assert (await anext(parts)).tier
+        gated.gates["agentic"].release()
+        found = await client.recall(user_id, QUESTION)
+        assert found.memories
+        assert not found.degraded
+
+
+async def test_spec_5_1_a_gateway_with_a_cross_encoder_says_what_it_did(
+    stack: RunningStack, embedder: OnnxEmbedder, postgres_server: EmbeddedPostgres, user_id: str, tmp_path: Path
+) -> None:
+    from services.gateway.config import GatewaySettings
+    from services.gateway.recall.cross_encoder import PART, CrossEncoderSettings
+
+    model = CrossEncoderSettings(model_dir=str(build_cross_encoder(tmp_path)))
+    settings = GatewaySettings(tells_other_gateways=False, cross_encoder=model)
+    async with (
+        gated_gateway(stack, embedder, postgres_server, settings=settings) as gated,
+        Client(gated.target) as client,
+    ):
+        token = await remembered(client, user_id)
+        found = await client.recall(user_id, "cello trams Lyon cat", limit=3, consistency_token=token)
+        assert len(found.memories) == 3
+        assert [(stage.stage, stage.reason) for stage in found.stages][-2:] == [("cross_encode", ""), ("assemble", "")]
+        for memory in found.memories:
+            assert memory.score == pytest.approx(sum(part.value for part in memory.explanation.parts), abs=1e-4)
+        # The model counts shared words: two with the first, one with the others, none with the one that is cut off.
+        assert found.memories[0].text == "My cat Momo hates the trams."
+        said = [{part.name: part.value for part in memory.explanation.parts}[PART] for memory in found.memories]
+        assert said == pytest.approx([said[0], said[0] / 2, said[0] / 2])
