@@ -22,7 +22,8 @@ from services.common.convert import (
 from services.common.embedding.tokens import TextEncoding, TokenSpace, TokenVectors
 from services.common.errors import FieldViolation, InvalidArgument, MnemeError, Reason
 from services.common.paging import Cursor, PageTokens
-from services.common.scope import Scope
+from services.common.reading import reader_from_proto
+from services.common.scope import Reader
 from services.common.validation import Violations
 from services.episodic.candidates import CandidateQuery
 from services.episodic.config import EpisodeLimits
@@ -130,7 +131,7 @@ def search_query(request: pb.SearchEpisodesRequest, *, tenant_id: str, rules: Ru
         owner=owner(tenant_id, request.user_id, rules),
         text=request.query,
         vector=_vector(request.query_vector, "query_vector", rules) if has_vector else None,
-        scope_keys=_reader_scope(request).visible_keys(),
+        scope_keys=_reader(request).visible_keys(),
         top_k=_count("top_k", request.top_k, default=limits.top_k_default, least=1, most=limits.top_k_max),
     )
 
@@ -150,7 +151,7 @@ def candidate_query(request: pb.SearchCandidatesRequest, *, tenant_id: str, rule
         owner=owner(tenant_id, request.user_id, rules),
         text=request.query,
         vector=_vector(request.query_vector, "query_vector", rules),
-        scope_keys=_reader_scope(request).visible_keys(),
+        scope_keys=_reader(request).visible_keys(),
         lane_limit=_count(
             "lane_limit",
             request.lane_limit,
@@ -302,8 +303,8 @@ def _renamed(error: InvalidArgument, old_path: str, new_path: str) -> InvalidArg
     )
 
 
-def _reader_scope(request: pb.SearchEpisodesRequest | pb.SearchCandidatesRequest) -> Scope:
-    return scope_from_proto(request.reader_scope, present=request.HasField("reader_scope"), field_path="reader_scope")
+def _reader(request: pb.SearchEpisodesRequest | pb.SearchCandidatesRequest) -> Reader:
+    return reader_from_proto(request.reader_scope, request.granted_scopes, present=request.HasField("reader_scope"))
 
 
 def _vector(message: common_pb2.Vector, path: str, rules: Rules) -> Vector:

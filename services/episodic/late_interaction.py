@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from services.common.embedding.tokens import COMPACT_SCALE, TokenVectors
+from services.common.embedding.tokens import COMPACT_SCALE, TOKEN_ID_MAX, TokenVectors
 from services.episodic.token_format import EpisodeTokens
 
 _SCALE: Final = np.float32(1.0 / (COMPACT_SCALE * COMPACT_SCALE))
@@ -44,24 +44,32 @@ class LateScores:
     sentence: npt.NDArray[np.float32]  # [n]: best over its sentences of the mean over q of the sentence's best cosines
 
 
-def candidate_tokens(stored: EpisodeTokens, sentence_ends: Sequence[int]) -> CandidateTokens | None:
+def sentence_end_table(sentence_ends: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Returns for every id of a word piece whether it ends a sentence: bool `[65536]`."""
+    table = np.zeros(TOKEN_ID_MAX + 1, dtype=np.bool_)
+    table[list(sentence_ends)] = True
+    return table
+
+
+def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> CandidateTokens | None:
     """Returns an episode's tokens cut into sentences; None where it has no token.
 
     A sentence ends with the last of one or several marks that end one, and with a piece of the text.
 
     Args:
         stored: What the store keeps.
-        sentence_ends: Ids of the marks that end a sentence.
+        ends: Which ids are marks that end a sentence; see `sentence_end_table`.
     """
-    if not len(stored.ids):
+    count = len(stored.ids)
+    if not count:
         return None
-    ends = np.isin(stored.ids, np.array(sentence_ends, dtype=np.uint16))
-    begins = np.zeros(len(stored.ids), dtype=np.bool_)
-    begins[1:] = ends[:-1] & ~ends[1:]
+    is_end = ends[stored.ids]
+    # One place more: a piece without a token begins where the next one does, or behind the last token.
+    begins = np.zeros(count + 1, dtype=np.bool_)
+    np.greater(is_end[:-1], is_end[1:], out=begins[1:count])
     begins[0] = True
-    # A piece without a token begins where the next one does, or behind the last token.
-    begins[stored.piece_starts[stored.piece_starts < len(stored.ids)]] = True
-    return CandidateTokens(stored.ids, stored.vectors, np.flatnonzero(begins))
+    begins[stored.piece_starts] = True
+    return CandidateTokens(stored.ids, stored.vectors, begins[:count].nonzero()[0])
 
 
 def late_scores(query: TokenVectors, candidates: Sequence[CandidateTokens | None]) -> LateScores:

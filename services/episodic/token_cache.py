@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 
 from services.common.embedding.tokens import TokenSpace
-from services.episodic.late_interaction import CandidateTokens, candidate_tokens
+from services.episodic.late_interaction import CandidateTokens, candidate_tokens, sentence_end_table
 from services.episodic.model import EpisodeId, Owner
 from services.episodic.token_format import unpack
 from services.episodic.token_store import TokenStore
@@ -31,6 +31,7 @@ class TokenCache:
         """Keep up to `bytes_max` bytes of what is in `store`."""
         self._store = store
         self._space = space
+        self._ends = sentence_end_table(space.sentence_ends)
         self._bytes_max = bytes_max
         self._entries: OrderedDict[_Name, CandidateTokens] = OrderedDict()
         self._bytes = 0
@@ -82,7 +83,7 @@ class TokenCache:
         if stored.vectors.shape[1] != self._space.dimension:
             _log.warning("stored token vectors have another dimension", dimension=stored.vectors.shape[1])
             return None
-        return candidate_tokens(stored, self._space.sentence_ends)
+        return candidate_tokens(stored, self._ends)
 
     def _keep(self, name: _Name, entry: CandidateTokens) -> None:
         replaced = self._entries.pop(name, None)  # by another search meanwhile

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.embedding.tokens import TokenSpace, TokenVectors, compact
-from services.episodic.late_interaction import CandidateTokens, LateScores, candidate_tokens, late_scores
+from services.episodic.late_interaction import CandidateTokens, LateScores, candidate_tokens, late_scores, sentence_end_table
 from services.episodic.token_format import pack, unpack
 
 ENDS = (1, 2)
@@ -23,7 +23,7 @@ def tokens(ids: Sequence[int], seed: int = 0) -> TokenVectors:
 
 
 def candidate(*pieces: TokenVectors) -> CandidateTokens | None:
-    return candidate_tokens(unpack(pack(SPACE, pieces)), ENDS)
+    return candidate_tokens(unpack(pack(SPACE, pieces)), sentence_end_table(ENDS))
 
 
 def sentences(one: CandidateTokens) -> list[list[int]]:
