@@ -61,10 +61,18 @@ async def test_first_calls_with_grpcurl(stack: RunningStack, request: pytest.Fix
         answer, end = json.JSONDecoder().raw_decode(rest)
         answers.append(answer)
         rest = rest[end:].strip()
-    written, recalled, context, transcript = answers
+    written, recalled, *pieces, context, transcript = answers
     assert len(written["interactions"]) == 2
     assert not recalled.get("degraded")
-    assert 0 < context["token_count"] <= 400  # reflection names fields as the protos do
+    assert {piece["tier_answer"]["tier"]["tier"] for piece in pieces[:-1]} == {
+        "TIER_EPISODIC",
+        "TIER_SEMANTIC",
+        "TIER_AGENTIC",
+    }
+    assert pieces[-1]["response"]["reading"] == recalled["reading"]
+    # Reflection names fields as the protos do. The first turn may be on its way to the tiers still.
+    assert 0 <= context.get("token_count", 0) <= 400
+    assert context["section_reports"]
     assert transcript["interactions"][0]["turn"]["content"].startswith("I moved to Lisbon")
 
 
