@@ -31,7 +31,8 @@ from services.common import convert as common
 from services.common.auth import Principal
 from services.common.errors import InvalidArgument
 from services.common.paging import Cursor, PageTokens
-from services.common.scope import GLOBAL_SCOPE
+from services.common.reading import reader_from_proto
+from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
 
 
@@ -169,10 +170,10 @@ def search_notes_command(
     if request.HasField("hops"):
         v.number("hops", request.hops, low=0, high=limits.hops_max)
     vector = None
-    reader = GLOBAL_SCOPE
+    reader: Reader = GLOBAL_SCOPE
     try:
-        reader = common.scope_from_proto(
-            request.reader_scope, present=request.HasField("reader_scope"), field_path="reader_scope"
+        reader = reader_from_proto(
+            request.reader_scope, request.granted_scopes, present=request.HasField("reader_scope")
         )
         if has_vector:
             vector = common.vector_from_proto(

@@ -35,7 +35,7 @@ from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
 from services.common.errors import FieldViolation, InvalidArgument, NotFound, Reason
 from services.common.ids import IdSource
-from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.scope import GLOBAL_SCOPE, Reader, Scope
 from services.common.text import split_sentences
 from services.common.turns import Attachment
 
@@ -91,7 +91,7 @@ class SearchNotes:
     owner: Owner
     query: str
     vector: Vector | None  # used instead of the query where given
-    reader: Scope
+    reader: Reader
     top_k: int
     hops: int
 

@@ -20,7 +20,7 @@ from services.agentic.model import (
     WrittenNote,
 )
 from services.common.embedding.vectors import Matrix, Vector
-from services.common.scope import Scope
+from services.common.scope import Reader, Scope
 from services.common.settings_types import Count, PositiveShare
 
 _T = TypeVar("_T")
@@ -51,7 +51,7 @@ class NoteSearch:
 
     vector: Vector  # of length 1
     model: str  # only vectors of this model are compared
-    reader: Scope
+    reader: Reader
     top_k: int  # hits, >= 1
     hops: int  # 0, 1 or 2
     walk: WalkSettings

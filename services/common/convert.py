@@ -59,7 +59,7 @@ def scope_from_proto(message: pb.Scope, *, present: bool, field_path: str) -> Sc
         level = ScopeLevel(message.level)
     except ValueError as error:
         raise _unknown_enum(f"{field_path}.level", message.level) from error
-    scope = Scope(level, message.project_id, message.session_id, message.task_id)
+    scope = Scope(level, message.project_id, message.session_id, message.task_id, message.context_id)
     check_scope(scope, field_path=field_path)
     return scope
 
@@ -71,6 +71,7 @@ def scope_to_proto(scope: Scope) -> pb.Scope:
         project_id=scope.project_id,
         session_id=scope.session_id,
         task_id=scope.task_id,
+        context_id=scope.context_id,
     )
 
 

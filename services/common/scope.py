@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Protocol
 
 from services.common.validation import Violations
 
@@ -25,18 +26,23 @@ class Scope:
     """A place in the hierarchy, as the path that leads to it.
 
     Ids above the level may be empty: a session need not belong to a project. Ids below the level must be empty.
+
+    An isolated context is a hierarchy of its own: its places are none of the shared one, so that nothing above them is
+    seen from within, and nobody outside sees what is in them.
     """
 
     level: ScopeLevel = ScopeLevel.GLOBAL
     project_id: str = ""
     session_id: str = ""
     task_id: str = ""
+    context_id: str = ""  # of an isolated context; empty for the hierarchy that all share
 
     @property
     def key(self) -> str:
         """The scope as one string: equal keys mean the same place. Stores filter by it."""
         ids = (self.project_id, self.session_id, self.task_id)[: self.level - 1]
-        return SEPARATOR.join((str(int(self.level)), *ids))
+        context = (self.context_id,) if self.context_id else ()
+        return SEPARATOR.join((str(int(self.level)), *ids, *context))
 
     def visible_keys(self) -> tuple[str, ...]:
         """Keys of every place a reader here may see: its own and those above it on its path.
@@ -44,11 +50,12 @@ class Scope:
         A place above is on the path only where its id is known: a reader in a session without a project sees GLOBAL
         and the session, and no project.
         """
-        keys = [Scope().key]
+        context = self.context_id
+        keys = [Scope(context_id=context).key]
         if self.level > ScopeLevel.PROJECT and self.project_id:
-            keys.append(Scope(ScopeLevel.PROJECT, self.project_id).key)
+            keys.append(Scope(ScopeLevel.PROJECT, self.project_id, context_id=context).key)
         if self.level > ScopeLevel.SESSION and self.session_id:
-            keys.append(Scope(ScopeLevel.SESSION, self.project_id, self.session_id).key)
+            keys.append(Scope(ScopeLevel.SESSION, self.project_id, self.session_id, context_id=context).key)
         if self.level > ScopeLevel.GLOBAL:
             keys.append(self.key)
         return tuple(keys)
@@ -60,11 +67,45 @@ class Scope:
     @classmethod
     def from_key(cls, key: str) -> Scope:
         """Reads a key back. The inverse of `key`."""
-        level, *ids = key.split(SEPARATOR)
-        return cls(ScopeLevel(int(level)), *ids)
+        first, *rest = key.split(SEPARATOR)
+        level = ScopeLevel(int(first))
+        project_id, session_id, task_id = (*rest[: level - 1], "", "", "")[:3]
+        context_id = "".join(rest[level - 1 :])  # one or none
+        return cls(level, project_id, session_id, task_id, context_id)
 
 
 GLOBAL_SCOPE = Scope()
+
+
+class Reader(Protocol):
+    """Who reads, as far as it decides what is seen. A scope is one: whoever stands there and was granted nothing."""
+
+    def visible_keys(self) -> tuple[str, ...]:
+        """Keys of every place that is seen, each once."""
+        ...
+
+    def sees(self, other: Scope) -> bool:
+        """Whether what belongs to `other` is seen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GrantedReader:
+    """A reader who sees more places than those on its path.
+
+    A granted place is seen by itself: neither what is above nor what is below it comes with it.
+    """
+
+    scope: Scope  # where it stands
+    granted: tuple[Scope, ...]  # what it sees besides
+
+    def visible_keys(self) -> tuple[str, ...]:
+        """See `Reader`."""
+        return tuple(dict.fromkeys((*self.scope.visible_keys(), *(scope.key for scope in self.granted))))
+
+    def sees(self, other: Scope) -> bool:
+        """See `Reader`."""
+        return other.key in self.visible_keys()
 
 
 def check_scope(scope: Scope, *, field_path: str, id_chars_max: int = 128) -> None:
@@ -83,4 +124,5 @@ def check_scope(scope: Scope, *, field_path: str, id_chars_max: int = 128) -> No
         if level > scope.level and value:
             violations.add(path, f"must be empty at level {scope.level.name}")
         violations.identifier(path, value, chars_max=id_chars_max, required=False)
+    violations.identifier(f"{field_path}.context_id", scope.context_id, chars_max=id_chars_max, required=False)
     violations.raise_if_any("the scope is not valid")

@@ -31,7 +31,7 @@ def duration(value: Duration) -> timedelta:
 def scope(message: common_pb2.Scope) -> Scope:
     """The scope; an unset one is GLOBAL."""
     level = ScopeLevel(message.level) or ScopeLevel.GLOBAL
-    return Scope(level, message.project_id, message.session_id, message.task_id)
+    return Scope(level, message.project_id, message.session_id, message.task_id, message.context_id)
 
 
 def attachment(message: common_pb2.Attachment) -> Attachment:

@@ -51,6 +51,7 @@ def scope(value: Scope | None) -> common_pb2.Scope | None:
         project_id=value.project_id,
         session_id=value.session_id,
         task_id=value.task_id,
+        context_id=value.context_id,
     )
 
 

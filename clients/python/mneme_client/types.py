@@ -148,13 +148,16 @@ class NoteKind(WireEnum):
 class Scope:
     """A place in the hierarchy GLOBAL > PROJECT > SESSION > TASK.
 
-    A reader sees the memories of its own scope and of those above it on its path.
+    A reader sees the memories of its own scope and of those above it on its path. An isolated context, such as an
+    agent's, is a hierarchy of its own: from within nothing else is seen, and nobody else sees what is in it, unless it
+    is granted.
     """
 
     level: ScopeLevel = ScopeLevel.GLOBAL
     project_id: str = ""  # required at PROJECT, optional below it
     session_id: str = ""  # required at SESSION, optional at TASK
     task_id: str = ""  # required at TASK
+    context_id: str = ""  # of an isolated context; empty for the hierarchy that all share
 
 
 @dataclass(frozen=True, slots=True)

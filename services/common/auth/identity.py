@@ -136,6 +136,7 @@ class IdentityVerifier:
                 tenant_id=_text(claims["tenant"]),
                 principal_id=_text(claims["principal"]),
                 role=Role.parse(_text(claims["role"])),
+                is_vouched_for=True,
             )
             return principal, datetime.fromtimestamp(int(claims["exp"]), UTC)
         except (jwt.InvalidTokenError, ValueError, TypeError, OverflowError) as error:

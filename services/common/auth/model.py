@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 
@@ -33,3 +33,5 @@ class Principal:
     tenant_id: str  # owner of every record the caller can reach
     principal_id: str  # the caller within the tenant, for audit and idempotency
     role: Role
+    # Another service has signed for it, and speaks for it: what it says the principal may see has been checked there.
+    is_vouched_for: bool = field(default=False, compare=False)

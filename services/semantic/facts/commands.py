@@ -11,7 +11,8 @@ from services.common import convert as common
 from services.common.auth import Principal
 from services.common.errors import InvalidArgument
 from services.common.paging import Cursor, PageTokens
-from services.common.scope import GLOBAL_SCOPE
+from services.common.reading import reader_from_proto
+from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
 from services.semantic.commands import item_error, owner_of, request_key, source_interaction
 from services.semantic.config import FactLimits
@@ -165,10 +166,10 @@ def search_facts_command(
     v.enum("use", request.use, FactUse)
     v.number("top_k", request.top_k, low=0, high=limits.top_k_max)
     vector = None
-    reader = GLOBAL_SCOPE
+    reader: Reader = GLOBAL_SCOPE
     try:
-        reader = common.scope_from_proto(
-            request.reader_scope, present=request.HasField("reader_scope"), field_path="reader_scope"
+        reader = reader_from_proto(
+            request.reader_scope, request.granted_scopes, present=request.HasField("reader_scope")
         )
         if has_vector:
             vector = common.vector_from_proto(

@@ -10,7 +10,7 @@ from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
 from services.common.errors import FieldViolation, InvalidArgument, Reason
 from services.common.ids import IdSource
-from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.scope import GLOBAL_SCOPE, Reader, Scope
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.ledger import FactLedger
@@ -75,7 +75,7 @@ class SearchFacts:
     query: str
     vector: Vector | None  # used instead of the query where given
     use: FactUse
-    reader: Scope
+    reader: Reader
     top_k: int
 
 

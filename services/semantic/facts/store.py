@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from services.common.embedding.vectors import Vector
-from services.common.scope import Scope
+from services.common.scope import Reader
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import (
     ExtractionResult,
@@ -47,7 +47,7 @@ class FactSearch:
 
     vector: Vector  # of length 1
     model: str  # only vectors of this model are compared
-    reader: Scope
+    reader: Reader
     top_k: int  # hits, >= 1
     confidence: float  # threshold, in [0, 1]
     includes_threshold: bool  # whether a fact of exactly that confidence is a hit

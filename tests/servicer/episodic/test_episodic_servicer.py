@@ -195,6 +195,21 @@ async def test_spec_5_3_readers_see_their_own_place_and_those_above(client: Clie
     assert set(hidden) == {1}
 
 
+async def test_spec_5_3_readers_see_what_the_gateway_says_is_granted_to_them(client: Client) -> None:
+    places = [
+        common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id=project, context_id=context)
+        for project, context in [("p", ""), ("q", ""), ("p", "agent")]
+    ]
+    await store(client, new(1, "plan"), *(new(n, "plan", scope=place) for n, place in enumerate(places, 2)))
+
+    assert set(await candidates(client, "plan", reader_scope=places[0], granted_scopes=places[1:2])) == {1, 2, 3}
+    assert set(await candidates(client, "plan", reader_scope=places[2])) == {4}
+    assert set(await candidates(client, "plan", reader_scope=places[2], granted_scopes=places[:1])) == {2, 4}
+    similar = pb.SearchEpisodesRequest(user_id="ann", query="plan", reader_scope=places[2], granted_scopes=places[:1])
+    found = await client.call("SearchEpisodes", similar)
+    assert {hit.episode.episode_id for hit in found.hits} == {uid(2), uid(4)}
+
+
 async def test_spec_2_7_feedback_changes_rank_and_columns(client: Client) -> None:
     await store(client, new(1, "harbour ships"), new(2, "harbour ships"))
     search = pb.SearchEpisodesRequest(user_id="ann", query="harbour ships")
