@@ -33,10 +33,14 @@ _RANKING = """\
 ## The ranking
 
 Candidates are the best {lane_limit} turns of the dense and of the lexical lane, and up to {radius} turns before and
-after the best {seeds} of them. A turn's score is a sum of named parts, which the answer lists under `explanation`:
-those of `services/gateway/recall/evidence.py`, and beside them `facts` ({fact:g} of the similarity of the best fact
-made from the turn) and `notes` ({note:g} of the score of the best note made from it). Ties are broken by id. Requests
-may choose another profile or weights of their own: [scoring.md](scoring.md) has them.
+after the best {seeds} of them. The run of the model that embeds the question also gives a vector for each of its word
+pieces; the episodic tier compares them with those of the candidates, as far as these have any (late interaction, see
+its README), and without them all else is as it is.
+
+A turn's score is a sum of named parts, which the answer lists under `explanation`: those of `services/gateway/recall/evidence.py`,
+and beside them `facts` ({fact:g} of the similarity of the best fact made from the turn) and `notes` ({note:g} of the
+score of the best note made from it). Ties are broken by id. Requests may choose another profile or weights of their
+own: [scoring.md](scoring.md) has them.
 """
 
 _CONSISTENCY = """\
