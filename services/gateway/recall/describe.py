@@ -37,10 +37,10 @@ after the best {seeds} of them. The run of the model that embeds the question al
 pieces; the episodic tier compares them with those of the candidates, as far as these have any (late interaction, see
 its README), and without them all else is as it is.
 
-A turn's score is a sum of named parts, which the answer lists under `explanation`: those of `services/gateway/recall/evidence.py`,
-and beside them `facts` ({fact:g} of the similarity of the best fact made from the turn) and `notes` ({note:g} of the
-score of the best note made from it). Ties are broken by id. Requests may choose another profile or weights of their
-own: [scoring.md](scoring.md) has them.
+A turn's score is a sum of named parts, which the answer lists under `explanation`: those of
+`services/gateway/recall/evidence.py`, and beside them `facts` ({fact:g} of the similarity of the best fact made from
+the turn) and `notes` ({note:g} of the score of the best note made from it). Ties are broken by id. Requests may
+choose another profile or weights of their own: [scoring.md](scoring.md) has them.
 """
 
 _CONSISTENCY = """\
