@@ -21,6 +21,10 @@ from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.server import ServiceBinding, TlsFiles
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
+from services.gateway.grants.requests import GrantRequestReader
+from services.gateway.grants.service import Grants
+from services.gateway.grants.servicer import GrantServicer
+from services.gateway.grants.stores.postgres import PostgresGrants
 from services.gateway.journal.dispatcher import DeliverySink, Dispatcher
 from services.gateway.journal.model import Tier
 from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNotice
@@ -67,6 +71,11 @@ _CONVERSATION_ROLES = {
     "ListInteractions": Role.READER,
     "GetSession": Role.READER,
     "EndSession": Role.WRITER,
+}
+_GRANT_ROLES = {
+    "CreateGrant": Role.WRITER,
+    "ListGrants": Role.READER,
+    "RevokeGrant": Role.WRITER,
 }
 _DELIVERY_ROLES = {
     "GetBacklog": Role.READER,
@@ -140,6 +149,11 @@ async def open_gateway(
         cross_encoding = await asyncio.to_thread(open_cross_encoding, chosen.cross_encoder)
         if cross_encoding is not None:
             stack.push_async_callback(cross_encoding.aclose)
+        grants = Grants(
+            PostgresGrants(pool, clock=resources.clock, ids=resources.ids, settings=chosen.grants),
+            clock=resources.clock,
+            settings=chosen.grants,
+        )
         pipeline = RecallPipeline(
             Stages(
                 consistency=ConsistencyWait(journal, dispatcher),
@@ -152,6 +166,7 @@ async def open_gateway(
                 rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),
                 loadout=Loadout(classifier, chosen.loadout),
                 cross_encoding=cross_encoding,
+                grants=grants,
             ),
             ids=resources.ids,
             settings=chosen.recall,
@@ -170,7 +185,21 @@ async def open_gateway(
             clock=resources.clock,
             deadline_seconds=chosen.deadline_seconds,
         )
-        yield Gateway(_bindings(use_cases), use_cases)
+        yield Gateway((*_bindings(use_cases), _grant_binding(grants, use_cases, chosen)), use_cases)
+
+
+def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings) -> ServiceBinding:
+    reader = GrantRequestReader(
+        id_chars_max=settings.limits.journal.id_chars_max,
+        page_size_default=settings.limits.page_size_default,
+        page_size_max=settings.limits.page_size_max,
+    )
+    return ServiceBinding(
+        "mneme.gateway.v1.GrantService",
+        gateway_pb2_grpc.add_GrantServiceServicer_to_server,
+        GrantServicer(grants, reader, use_cases.pages, use_cases.clock),
+        _GRANT_ROLES,
+    )
 
 
 def _bindings(use_cases: UseCases) -> tuple[ServiceBinding, ...]:

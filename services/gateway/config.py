@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from services.common.settings_types import Seconds
 from services.gateway.context.model import ContextSettings
+from services.gateway.grants.model import GrantSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
@@ -43,6 +44,7 @@ class GatewaySettings:
     dispatcher: DispatcherSettings = field(default_factory=DispatcherSettings)
     notice: NoticeSettings = field(default_factory=NoticeSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
+    grants: GrantSettings = field(default_factory=GrantSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     rewriting: RewritingSettings = field(default_factory=RewritingSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)

@@ -81,6 +81,7 @@ class Stubs:
     memory: gateway_pb2_grpc.MemoryServiceStub
     conversations: gateway_pb2_grpc.ConversationServiceStub
     deliveries: gateway_pb2_grpc.DeliveryServiceStub
+    grants: gateway_pb2_grpc.GrantServiceStub
 
 
 @contextlib.asynccontextmanager
@@ -92,6 +93,7 @@ async def stubs(target: str) -> AsyncIterator[Stubs]:
             gateway_pb2_grpc.MemoryServiceStub(channel),
             gateway_pb2_grpc.ConversationServiceStub(channel),
             gateway_pb2_grpc.DeliveryServiceStub(channel),
+            gateway_pb2_grpc.GrantServiceStub(channel),
         )
 
 

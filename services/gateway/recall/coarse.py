@@ -15,6 +15,7 @@ from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.convert import scope_to_proto
 from services.common.errors import MnemeError
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Tier
 from services.gateway.recall.model import (
     RECALL_TIERS,
@@ -149,6 +150,7 @@ class CoarseSearch:
             neighbour_radius=self._settings.neighbour_radius,
             with_statistics=needs_statistics(query.scoring.profile),
             query_tokens=tokens,
+            granted_scopes=map(scope_to_proto, query.readers.granted(MemoryKind.EPISODE)),
         )
         response = await self._upstream.episodic.search_candidates(principal, request, timeout_seconds=timeout_seconds)
         columns = EpisodeColumns.from_response(response, tokens.token_ids if tokens is not None else b"")
@@ -168,6 +170,7 @@ class CoarseSearch:
             reader_scope=scope,
             use=facts_pb2.FACT_USE_PASSIVE_CONTEXT,
             top_k=query.limit_of(Tier.SEMANTIC, self._settings.fact_limit),
+            granted_scopes=map(scope_to_proto, query.readers.granted(MemoryKind.FACT)),
         )
         response = await self._upstream.facts.search(principal, request, timeout_seconds=timeout_seconds)
         return _Found(tuple(response.hits), len(response.hits))
@@ -186,6 +189,7 @@ class CoarseSearch:
             reader_scope=scope,
             top_k=query.limit_of(Tier.AGENTIC, self._settings.note_limit),
             hops=self._settings.note_hops,
+            granted_scopes=map(scope_to_proto, query.readers.granted(MemoryKind.NOTE)),
         )
         response = await self._upstream.notes.search(principal, request, timeout_seconds=timeout_seconds)
         return _Found(tuple(response.hits), len(response.hits))

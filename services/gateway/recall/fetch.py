@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mneme.episodic.v1 import episodic_pb2
 from services.common.auth import Principal
-from services.common.scope import Scope
+from services.common.scope import Reader
 from services.gateway.recall.model import RankedEpisode, RecallSettings
 from services.gateway.recall.quarantine import is_visible
 from services.gateway.upstream import Upstream
@@ -26,7 +26,7 @@ class Fetch:
         user_id: str,
         ranked: Sequence[RankedEpisode],
         *,
-        reader: Scope,
+        reader: Reader,
         timeout_seconds: float,
     ) -> list[tuple[RankedEpisode, episodic_pb2.Episode]]:
         """Returns the ranked episodes with their content, without those that are gone or out of scope.

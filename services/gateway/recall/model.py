@@ -18,6 +18,7 @@ from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Amount, Count, CountOrNone, PositiveShare
+from services.gateway.grants.model import Grant, Readers
 from services.gateway.journal.model import SequenceSpan, Tier
 from services.gateway.recall.choices import ScoringChoice, TaskType
 
@@ -54,6 +55,12 @@ class RecallQuery:
     favour_factor: float = 1.0  # how many times as many facts or notes they give
     with_features: bool = False  # tell what the fitted rankers see
     scoring: ScoringChoice = field(default_factory=ScoringChoice)
+    grants: tuple[Grant, ...] = ()  # to the reader
+
+    @property
+    def readers(self) -> Readers:
+        """Who reads, by kinds of memories."""
+        return Readers(self.scope, self.grants)
 
     def limit_of(self, tier: Tier, limit: int) -> int:
         """How many facts or notes a tier is asked for that gives `limit` of them by default."""
@@ -308,12 +315,13 @@ class StageDescription:
 
 STAGES: Sequence[StageDescription] = (
     StageDescription("consistency", "5.11", "waits until the writes of the token can be found", runs="with a token"),
+    StageDescription("grants", "5.3", "finds what was granted to the reader"),
     StageDescription("read_question", "5.4, 5.5", "finds speakers and times, puts the question into first person"),
     StageDescription("rewrite", "5.1", "applies learned rewritings to the question"),
     StageDescription("embed", "5.1", "embeds the question, once"),
     StageDescription("intent", "5.2", "tells what the answer is wanted for, and chooses the tiers"),
     StageDescription("coarse_search", "5.1, 5.4", "asks all tiers at once, each with its share of the deadline"),
-    StageDescription("quarantine", "5.3", "drops what the reader's scope must not see"),
+    StageDescription("quarantine", "5.3", "drops what neither the reader's scope nor a grant lets it see"),
     StageDescription("fusion", "5.4", "ranks turns by the evidence of all lanes"),
     StageDescription("fetch", "5.1", "reads the text of the best"),
     StageDescription(

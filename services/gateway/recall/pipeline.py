@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -17,6 +17,8 @@ from services.common.embedding.tokens import TextEncoding
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.ids import IdSource
 from services.common.telemetry import span
+from services.gateway.grants.model import MemoryKind
+from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
 from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
@@ -62,6 +64,7 @@ class Stages:
     rewriting: Rewriting = field(default_factory=Rewriting)
     loadout: Loadout = field(default_factory=Loadout)
     cross_encoding: CrossEncoding | None = None
+    grants: ReaderGrants = field(default_factory=NoGrants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ class RecallPipeline:
     async def _run(self, principal: Principal, query: RecallQuery, clock: StageClock, early: EarlyAnswers) -> Recalled:
         query = self._stages.loadout.given(query)
         is_consistent = await self._wait(principal, query, clock)
+        with clock.stage("grants"):
+            query, knows_grants = await self._granted(principal, query, clock)
         with clock.stage("read_question"):
             known_names = await self._names(principal, query, clock)
             names = known_names or ()
@@ -126,12 +131,12 @@ class RecallPipeline:
                 vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
-                on_answer=early.watch(partial(quarantine, reader=query.scope), partial(self._first, asked, clock)),
+                on_answer=early.watch(partial(quarantine, readers=query.readers), partial(self._first, asked, clock)),
             )
         if coarse.all_failed:
             raise _nothing_answered(coarse)
         with clock.stage("quarantine"):
-            coarse = quarantine(coarse, query.scope)
+            coarse = quarantine(coarse, query.readers)
         candidates, reports = await self._ranked(asked, coarse, clock)
         early.finish(candidates[: query.limit], reports)
         memories = await self._cross_encoded(asked, candidates, clock)
@@ -150,6 +155,7 @@ class RecallPipeline:
             stage_reasons=clock.reasons,
             is_degraded=(
                 is_consistent is False
+                or not knows_grants
                 or known_names is None
                 or coarse.is_incomplete
                 or any(r.state is TierState.FAILED for r in reports)
@@ -212,6 +218,17 @@ class RecallPipeline:
                 _log.warning("consistency_not_known", error=type(error).__name__)
                 return False
 
+    async def _granted(self, principal: Principal, query: RecallQuery, clock: StageClock) -> tuple[RecallQuery, bool]:
+        """The query with what was granted to its reader, and whether that is known: where not, nothing was granted."""
+        try:
+            async with asyncio.timeout(clock.seconds_left * (1.0 - self._settings.tier_time_share)):
+                grants = await self._stages.grants.to(principal.tenant_id, query.user_id, query.scope)
+        except (StoreUnavailable, DeadlineExceeded, TimeoutError) as error:
+            _log.warning("grants_not_read", error=type(error).__name__)
+            clock.leave("grants", "grants could not be read: none is used")
+            return query, False
+        return replace(query, grants=grants), True
+
     async def _names(self, principal: Principal, query: RecallQuery, clock: StageClock) -> Sequence[str] | None:
         """The names of the user's speakers, None where they cannot be read: the tiers may well answer without."""
         try:
@@ -240,7 +257,11 @@ class RecallPipeline:
         try:
             async with asyncio.timeout(clock.seconds_left):
                 found = await self._stages.fetch(
-                    principal, query.user_id, ranked, reader=query.scope, timeout_seconds=clock.seconds_left
+                    principal,
+                    query.user_id,
+                    ranked,
+                    reader=query.readers.of(MemoryKind.EPISODE),
+                    timeout_seconds=clock.seconds_left,
                 )
         except (MnemeError, TimeoutError) as error:
             reason = str(error.reason) if isinstance(error, MnemeError) else "DEADLINE_EXCEEDED"

@@ -40,6 +40,8 @@ NEEDED_ROLE = {
     "RememberStream": "writer",
     "Feedback": "writer",
     "EndSession": "writer",
+    "CreateGrant": "writer",
+    "RevokeGrant": "writer",
     "ListDeadLetters": "admin",
     "RetryDeadLetters": "admin",
 }
@@ -60,6 +62,7 @@ async def call(secured: Stubs, method: MethodDescriptor, metadata: Metadata) -> 
         "MemoryService": secured.memory,
         "ConversationService": secured.conversations,
         "DeliveryService": secured.deliveries,
+        "GrantService": secured.grants,
     }[service]
     request = getattr(pb, method.input_type.name)()
     if method.client_streaming:

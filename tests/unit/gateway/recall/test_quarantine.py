@@ -6,6 +6,7 @@ import pytest
 
 from mneme.common.v1 import common_pb2
 from services.common.scope import Scope, ScopeLevel
+from services.gateway.grants.model import Readers
 from services.gateway.recall.model import CoarseResult
 from services.gateway.recall.quarantine import is_visible, quarantine
 from tests.unit.gateway.tiers import fact_hit, note_hit, scope_message, session_turn
@@ -34,7 +35,7 @@ def test_spec_5_3_a_reader_sees_its_own_scope_and_those_above_it(reader: Scope) 
         notes=tuple(note_hit(scope.key, scope=scope) for scope in EVERYWHERE),
         recent_turns=tuple(session_turn(1, scope.key, scope=scope) for scope in EVERYWHERE),
     )
-    kept = quarantine(result, reader)
+    kept = quarantine(result, Readers(reader))
     visible = {scope.key for scope in SEES[reader]}
     assert {hit.fact.fact_id for hit in kept.facts} == visible
     assert {hit.note.note_id for hit in kept.notes} == visible
@@ -42,13 +43,13 @@ def test_spec_5_3_a_reader_sees_its_own_scope_and_those_above_it(reader: Scope) 
 
 
 def test_spec_5_3_what_has_no_scope_is_global() -> None:
-    kept = quarantine(CoarseResult(None, (fact_hit("f"),), (note_hit("n"),), (session_turn(1),)), SIBLING_TASK)
+    kept = quarantine(CoarseResult(None, (fact_hit("f"),), (note_hit("n"),), (session_turn(1),)), Readers(SIBLING_TASK))
     assert len(kept.facts) == len(kept.notes) == len(kept.recent_turns) == 1
 
 
 def test_spec_5_3_the_order_and_the_rest_of_an_answer_stay() -> None:
     facts = (fact_hit("b"), fact_hit("hidden", scope=PROJECT), fact_hit("a"))
-    kept = quarantine(CoarseResult(facts=facts), GLOBAL)
+    kept = quarantine(CoarseResult(facts=facts), Readers(GLOBAL))
     assert [hit.fact.fact_id for hit in kept.facts] == ["b", "a"]
 
 
