@@ -55,26 +55,28 @@ def answering_tiers() -> FakeTiers:
     return tiers
 
 
+def make_stages(tiers: FakeTiers, journal: FakeJournal) -> Stages:
+    upstream, log = tiers.upstream(), journal.as_journal()
+    return Stages(
+        consistency=ConsistencyWait(log, Dispatcher(queue=log, sinks={}, clock=FakeClock(NOON))),
+        speakers=SpeakerNames(log, keep_seconds=5.0),
+        embedder=HashingEmbedder(),
+        coarse=CoarseSearch(upstream, sessions(tiers, journal), RecallSettings()),
+        fusion=Fusion(EvidenceWeights(), LaneWeights()),
+        fetch=Fetch(upstream),
+        access=AccessRecorder(upstream, queue_max=10),
+    )
+
+
 def pipeline(
     tiers: FakeTiers,
     journal: FakeJournal | None = None,
     embedder: HashingEmbedder | None = None,
     cross_encoding: CrossEncoding | None = None,
 ) -> RecallPipeline:
-    log = journal or FakeJournal(names=["Ada"])
-    upstream, settings = tiers.upstream(), RecallSettings()
-    dispatcher = Dispatcher(queue=log.as_journal(), sinks={}, clock=FakeClock(NOON))
-    stages = Stages(
-        consistency=ConsistencyWait(log.as_journal(), dispatcher),
-        speakers=SpeakerNames(log.as_journal(), keep_seconds=5.0),
-        embedder=embedder or HashingEmbedder(),
-        coarse=CoarseSearch(upstream, sessions(tiers, log), settings),
-        fusion=Fusion(EvidenceWeights(), LaneWeights()),
-        fetch=Fetch(upstream),
-        access=AccessRecorder(upstream, queue_max=10),
-        cross_encoding=cross_encoding,
-    )
-    return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=settings)
+    stages = make_stages(tiers, journal or FakeJournal(names=["Ada"]))
+    stages = replace(stages, embedder=embedder or stages.embedder, cross_encoding=cross_encoding)
+    return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=RecallSettings())
 
 
 async def recall(
@@ -264,3 +266,55 @@ async def test_spec_5_11_without_the_journal_the_tiers_still_answer_and_may_lack
     assert len(recalled.memories) == 3
     assert recalled.is_consistent is False
     assert recalled.is_degraded
+
+
+class TellsGrants:
+    """Grants as told, or why they cannot be."""
+
+    def __init__(self, answer: tuple[Grant, ...] | MnemeError) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, str, Scope]] = []
+
+    async def to(self, tenant_id: str, user_id: str, reader: Scope) -> tuple[Grant, ...]:
+        self.asked.append((tenant_id, user_id, reader))
+        if isinstance(self.answer, MnemeError):
+            raise self.answer
+        return self.answer
+
+
+async def test_spec_5_3_grants_reach_every_tier_by_kind_and_the_check_of_the_answer() -> None:
+    project, session = Scope(ScopeLevel.PROJECT, "p1"), Scope(ScopeLevel.SESSION, "p1", "s1")
+    grants = TellsGrants(
+        (
+            Grant(uuid(1), "ada", project, Scope(), (MemoryKind.FACT, MemoryKind.EPISODE), NOON, None, "agent"),
+            Grant(uuid(2), "ada", session, Scope(), (MemoryKind.NOTE,), NOON, None, "agent"),
+        )
+    )
+    tiers = answering_tiers()
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(
+        episodes=[episode(1, "granted", scope=project), episode(2, "hidden", scope=session)]
+    )
+    hits = [fact_hit("granted", scope=project), fact_hit("hidden", scope=session)]
+    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=hits)
+    recalled = await pipeline(tiers, grants=grants).run(ADA, QUERY, deadline_seconds=5.0)
+    assert grants.asked == [("acme", "ada", Scope())]
+    assert [memory.episode.query for memory in recalled.memories] == ["granted"]
+    assert [hit.fact.fact_id for hit in recalled.facts] == ["granted"]
+    asked = [
+        tiers.episodic.method("search_candidates"),
+        tiers.facts.method("search"),
+        tiers.notes.method("search"),
+    ]
+    places = [[scope.project_id + scope.session_id for scope in m.requests[0].granted_scopes] for m in asked]
+    assert places == [["p1"], ["p1"], ["p1s1"]]
+    assert not recalled.is_degraded
+
+
+async def test_spec_5_3_grants_that_cannot_be_read_are_not_used_and_that_is_told() -> None:
+    grants = TellsGrants(StoreUnavailable("postgres"))
+    tiers = answering_tiers()
+    recalled = await pipeline(tiers, grants=grants).run(ADA, QUERY, deadline_seconds=5.0)
+    assert recalled.is_degraded
+    assert recalled.memories
+    assert not tiers.facts.method("search").requests[0].granted_scopes
+    assert [name for name, _ in recalled.stage_reasons] == ["grants"]
