@@ -195,6 +195,7 @@ def scope_message(scope: Scope) -> common_pb2.Scope:
         project_id=scope.project_id,
         session_id=scope.session_id,
         task_id=scope.task_id,
+        context_id=scope.context_id,
     )
 
 

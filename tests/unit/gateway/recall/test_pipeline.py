@@ -13,6 +13,8 @@ from mneme.semantic.v1 import facts_pb2
 from services.common.embedding.vectors import Vector
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
+from services.gateway.grants.model import Grant, MemoryKind
+from services.gateway.grants.service import ReaderGrants
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import SequenceSpan, Tier
 from services.gateway.recall.access import AccessRecorder
@@ -73,9 +75,11 @@ def pipeline(
     journal: FakeJournal | None = None,
     embedder: HashingEmbedder | None = None,
     cross_encoding: CrossEncoding | None = None,
+    grants: ReaderGrants | None = None,
 ) -> RecallPipeline:
     stages = make_stages(tiers, journal or FakeJournal(names=["Ada"]))
     stages = replace(stages, embedder=embedder or stages.embedder, cross_encoding=cross_encoding)
+    stages = replace(stages, grants=grants or stages.grants)
     return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=RecallSettings())
 
 
