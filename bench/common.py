@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:  # measuring a stack of somebody else's needs none of it
+    from services.cli.stack import MakeEmbedder
     from services.common.hosting import HostSettings
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ async def open_target(
     data_dir: Path | None = None,
     host_settings: HostSettings | None = None,
     processes: bool = False,
+    make_embedder: MakeEmbedder | None = None,
 ) -> AsyncIterator[Target]:
     """The named stack, or a fresh one with a temporary folder.
 
@@ -71,12 +73,14 @@ async def open_target(
         data_dir: Folder of the stack that is started; None makes a temporary one that is removed afterwards.
         host_settings: Of the stack that is started; None takes them from the environment.
         processes: One process for each of its services instead of this one for all.
+        make_embedder: Of a stack in this process; None for the model that its settings name.
     """
     if target is not None:
         yield Target(gateway=target, driver="external", data_dir=None, start_seconds=None)
         return
     # Imported here: they bring in every engine, which measuring another stack does not need.
     from services.cli.stack import StackSettings, run_stack
+    from services.common.embedding.factory import create_embedder
     from services.common.hosting import HostSettings
     from services.common.logging import configure_logging
 
@@ -87,7 +91,7 @@ async def open_target(
         started = time.perf_counter()
         chosen = host_settings or HostSettings()
         settings = StackSettings(data_dir=folder, port=0, processes=processes, host_settings=chosen)
-        async with run_stack(settings) as running:
+        async with run_stack(settings, make_embedder=make_embedder or create_embedder) as running:
             yield Target(
                 gateway=running.gateway_target,
                 driver=driver_name(chosen, processes=processes),

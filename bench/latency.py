@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bench.common import REPOSITORY, BenchError, print_table, report_head, run, write_json
+from bench.common import REPOSITORY, BenchError, print_table, report_head, write_json
+from bench.latency_load import Loading
 from bench.latency_run import RunOptions, measure_size
 from bench.production import EngineChoice, add_engine_options, engine_choice
 
-_DIRECT_FROM: Final = 100_000
 _SIZE_MIN: Final = 100
 
 
@@ -35,7 +35,8 @@ class Options:
     recalls: int
     remembers: int
     seed: int
-    direct: bool
+    loading: Loading
+    store: Path | None
     choices: tuple[EngineChoice, ...]
 
 
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "recalls": options.recalls,
         "remembers": options.remembers,
         "seed": options.seed,
-        "direct": options.direct,
+        "loading": options.loading.value,
     }
     driver = "; ".join(dict.fromkeys(result["driver"] for result in results))
     report = report_head("latency", driver=driver, settings=settings) | {"sizes": results}
@@ -73,17 +74,19 @@ def _measure(options: Options) -> list[dict[str, Any]]:
             recalls=options.recalls,
             remembers=options.remembers,
             seed=options.seed,
-            direct=options.direct,
+            loading=options.loading,
+            store=options.store / str(options.sizes[0]) if options.store else None,
             choice=options.choices[0],
         )
-        return [run(measure_size(run_options))]
+        return [measure_size(run_options)]
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
         for size, choice in itertools.product(options.sizes, options.choices):
             out = Path(folder) / f"{len(results)}.json"
             command = [sys.executable, "-m", "bench.latency", "--sizes", str(size), "--out", str(out)]
             command += ["--recalls", str(options.recalls), "--remembers", str(options.remembers)]
-            command += ["--seed", str(options.seed), *(["--direct"] if options.direct else [])]
+            command += ["--seed", str(options.seed), "--loading", options.loading.value]
+            command += ["--store", str(options.store)] if options.store else []
             command += ["--engines", ",".join(choice.names), *(["--processes"] if choice.processes else [])]
             # Its table is not shown: the one at the end has all runs.
             done = subprocess.run(command, cwd=REPOSITORY, check=False, stdout=subprocess.DEVNULL)
@@ -125,6 +128,8 @@ def _print(results: Sequence[dict[str, Any]]) -> None:
     for part in ("embed", "search", "hops"):
         row(f"    {part} p50", "recall", "floor", part, "p50")
     row("  ratio of p50", "recall", "ratio_p50")
+    row("  p99 / p50", "recall", "p99_to_p50")
+    row("  processor time", "recall", "processor_milliseconds")
     for stage in {name: None for result in results for name in result["recall"]["stages"]}:
         row(f"  stage {stage}, mean", "recall", "stages", stage, "mean_milliseconds")
     for name in ("p50", "p95"):
@@ -138,8 +143,8 @@ def _print(results: Sequence[dict[str, Any]]) -> None:
     row("bulk load indexed / s", "load", "indexed_per_second")
     row("first start, s", "start", "first_seconds")
     row("start with data, s", "start", "with_data_seconds")
-    row("disk MiB / 100,000", "per_100000_extrapolated", "disk_mebibytes")
-    row("memory MiB / 100,000", "per_100000_extrapolated", "memory_mebibytes")
+    row("disk KiB / memory", "per_memory", "disk_kibibytes")
+    row("RAM KiB / memory", "per_memory", "memory_kibibytes")
     print_table("Latency by memories in the store", columns, rows)
 
 
@@ -161,13 +166,18 @@ def _options(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--sizes", default="1000,10000", help="memories in the store, comma-separated")
     parser.add_argument("--out", type=Path, required=True, help="report, JSON")
     parser.add_argument("--recalls", type=int, default=300, help="Recalls measured (default 300)")
-    parser.add_argument("--remembers", type=int, default=300, help="Remembers measured (default 300)")
+    parser.add_argument("--remembers", type=int, default=300, help="Remembers measured (default 300; 0: none)")
     parser.add_argument("--seed", type=int, default=1, help="of the synthetic texts (default 1)")
     parser.add_argument(
-        "--direct",
-        action="store_true",
-        help=f"load ready vectors into the episodic tier alone (for sizes from {_DIRECT_FROM:,}, "
-        "which would take hours to embed); the other tiers stay empty",
+        "--loading",
+        type=Loading,
+        choices=list(Loading),
+        default=Loading.REAL,
+        help="real: every text is embedded (default). prepared: through all tiers with vectors made from a sample's, "
+        "for sizes that would take hours to embed. direct: these into the episodic tier alone",
+    )
+    parser.add_argument(
+        "--store", type=Path, help="folder of stores that are kept, one for each size, and used again by the next run"
     )
     add_engine_options(parser)
     parser.add_argument("--beside-embedded", action="store_true", help="measure the embedded default in the same run")
@@ -180,7 +190,11 @@ def _options(arguments: Sequence[str] | None) -> Options:
         raise BenchError(f"--sizes start at {_SIZE_MIN}")
     choice = engine_choice(parsed.engines, processes=parsed.processes)
     choices = (EngineChoice(), choice) if parsed.beside_embedded else (choice,)
-    return Options(sizes, parsed.out, parsed.recalls, parsed.remembers, parsed.seed, parsed.direct, choices)
+    if parsed.store and choices != (EngineChoice(),):
+        raise BenchError("--store keeps embedded stores alone")
+    return Options(
+        sizes, parsed.out, parsed.recalls, parsed.remembers, parsed.seed, parsed.loading, parsed.store, choices
+    )
 
 
 if __name__ == "__main__":

@@ -7,39 +7,32 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from bench.common import Target, open_channel, open_target, ratio, times_of
+from bench.common import open_channel, open_target, ratio, run, times_of
 from bench.floor import BareIndex, RecallFloor, RememberFloor, empty_hops, similar_vectors, superuser_dsn
 from bench.gateway import Gateway, one_turn, retried
-from bench.load_store import (
-    MAIN_USER,
-    LoadTimes,
-    conversations_of,
-    load_episodes_directly,
-    load_through_gateway,
-)
+from bench.latency_load import Loaded, Loading, LoadOptions, embedding_settings, ensure_loaded, per_memory
+from bench.load_store import MAIN_USER, conversations_of
+from bench.prepared import SAMPLE_TEXTS
 from bench.production import EngineChoice, host_settings, running_engines, superuser_url
-from bench.resources import Footprint, footprint
+from bench.resources import footprint
 from bench.texts import TextSource
 from mneme.gateway.v1 import gateway_pb2 as pb
-from services.cli.stack import StackSettings
 from services.common.embedding.embedder import OnnxEmbedder
-from services.common.embedding.encoder import EncoderSettings
-from services.common.embedding.factory import EmbeddingSettings, create_embedder
+from services.common.embedding.factory import create_embedder
 
 WARM_UPS: Final = 30
 _PAUSE_SECONDS: Final = 0.005
 """Between two measurements, so that work behind an answer does not count against the next one."""
 _BURST_CLIENTS: Final = 32
 _BURST_CALLS: Final = 960
-_SAMPLE_TEXTS: Final = 1_000
-_EXTRAPOLATED_FROM: Final = 1_000
+_PER_MEMORY_FROM: Final = 1_000
 """Below this many memories, growth is mostly buffers that fill once."""
 
 
@@ -52,72 +45,78 @@ class RunOptions:
     recalls: int
     """Recalls measured, after the warm-up."""
     remembers: int
-    """Remembers measured, after the warm-up."""
+    """Remembers measured, after the warm-up; 0: none, and the store stays as it was loaded."""
     seed: int
     """Of texts and vectors."""
-    direct: bool
-    """Load ready vectors into the episodic tier alone."""
+    loading: Loading
+    """How the store is filled."""
+    store: Path | None
+    """Folder of a store that is kept, and used again by the next run; None for one that is removed."""
     choice: EngineChoice
     """What the stack runs on."""
 
 
-async def measure_size(options: RunOptions) -> dict[str, Any]:
+def measure_size(options: RunOptions) -> dict[str, Any]:
     """Run everything for one size, client and mostly the stack in this process; returns a part of the report."""
-    result: dict[str, Any] = {"size": options.size}
-    names = options.choice.names
     with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder, ExitStack() as engines:
+        names = options.choice.names
         group = engines.enter_context(running_engines(names, Path(folder) / "engines")) if names else None
-        data_dir, scratch = Path(folder) / "data", Path(folder) / "floor"
+        load = LoadOptions(
+            folder=options.store or Path(folder) / "store",
+            size=options.size,
+            seed=options.seed,
+            loading=options.loading,
+            host_settings=host_settings(group),
+            processes=options.choice.processes,
+        )
+        loaded = ensure_loaded(load)
+        superuser = superuser_url(group) if group else ""
+        return run(_measure(options, load, loaded, superuser, scratch=Path(folder) / "floor"))
 
-        def opened() -> AbstractAsyncContextManager[Target]:
-            return open_target(
+
+async def _measure(
+    options: RunOptions, load: LoadOptions, loaded: Loaded, superuser: str, *, scratch: Path
+) -> dict[str, Any]:
+    result: dict[str, Any] = {"size": options.size, "loading": options.loading.value, "load": loaded.report()}
+    async with AsyncExitStack() as stack:
+        target = await stack.enter_async_context(
+            open_target(
                 None,
-                data_dir=data_dir,
-                host_settings=host_settings(group),
+                data_dir=load.data_dir,
+                host_settings=load.host_settings,
                 processes=options.choice.processes,
             )
-
-        async with AsyncExitStack() as stack:
-            target = await stack.enter_async_context(opened())
-            result["driver"] = target.driver
-            channel = await stack.enter_async_context(open_channel(target.gateway))
-            gateway = Gateway(channel)
-            embedder = await stack.enter_async_context(_own_embedder(data_dir))
-            vectors = await _vectors(embedder, options)
-            empty = footprint(data_dir)
-            loaded = await _load(target, gateway, options, vectors, embedder.fingerprint)
-            full = footprint(data_dir)
-            result["load"] = _load_report(loaded)
-            if options.choice == EngineChoice():  # what other processes take is not seen
-                result["memory_and_disk"] = {"empty": asdict(empty), "full": asdict(full)}
-            if "memory_and_disk" in result and options.size >= _EXTRAPOLATED_FROM:
-                result["per_100000_extrapolated"] = _per_100000(empty, full, options.size)
-            hop = await stack.enter_async_context(empty_hops())
-            users = [c.user_id for c in conversations_of(options.size, seed=options.seed) for _ in c.turns]
-            index = BareIndex(scratch, vectors, users)
-            stack.callback(index.close)
-            floor = RecallFloor(embedder, index, hop, MAIN_USER)
-            result["recall"] = await _measure_recall(gateway, floor, options)
-            dsn = (group and superuser_url(group)) or superuser_dsn(data_dir)
+        )
+        result["driver"] = target.driver
+        result["start"] = {"first_seconds": loaded.start_seconds, "with_data_seconds": target.start_seconds}
+        channel = await stack.enter_async_context(open_channel(target.gateway))
+        gateway = Gateway(channel)
+        for number in range(WARM_UPS):  # before the floor's engine takes memory too
+            await gateway.recall(pb.RecallRequest(user_id=MAIN_USER, query=f"What happened {number} days ago?"))
+        full = footprint(load.data_dir)
+        if options.choice == EngineChoice():  # what other processes take is not seen
+            result["memory_and_disk"] = {"empty": asdict(loaded.empty), "full": asdict(full)}
+        if "memory_and_disk" in result and options.size >= _PER_MEMORY_FROM:
+            result["per_memory"] = per_memory(loaded.empty, full, options.size)
+        embedder = await stack.enter_async_context(_own_embedder(load.data_dir))
+        hop = await stack.enter_async_context(empty_hops())
+        users = [c.user_id for c in conversations_of(options.size, seed=options.seed) for _ in c.turns]
+        index = BareIndex(scratch, await _vectors(embedder, options), users)
+        stack.callback(index.close)
+        floor = RecallFloor(embedder, index, hop, MAIN_USER)
+        result["recall"] = await _measure_recall(gateway, floor, options)
+        if options.remembers:
+            dsn = superuser or superuser_dsn(load.data_dir)
             remember_floor = await stack.enter_async_context(RememberFloor.open(dsn, hop))
             result["remember"] = await _measure_remember(gateway, remember_floor, options)
             result["remember"] |= await _measure_burst(gateway, options)
-        async with opened() as again:
-            result["start"] = {"first_seconds": target.start_seconds, "with_data_seconds": again.start_seconds}
     return result
 
 
 @asynccontextmanager
 async def _own_embedder(data_dir: Path) -> AsyncIterator[OnnxEmbedder]:
     """The model that the stack built, with the stack's settings, in an instance of its own."""
-    host = StackSettings(data_dir=data_dir).host_settings
-    embedder = create_embedder(
-        EmbeddingSettings(
-            data_dir=data_dir,
-            model_dir=host.embedding_model_dir,
-            encoder=EncoderSettings(intra_op_threads=host.embedding_threads),
-        )
-    )
+    embedder = create_embedder(embedding_settings(data_dir))
     try:
         yield embedder
     finally:
@@ -125,39 +124,8 @@ async def _own_embedder(data_dir: Path) -> AsyncIterator[OnnxEmbedder]:
 
 
 async def _vectors(embedder: OnnxEmbedder, options: RunOptions) -> np.ndarray[Any, np.dtype[np.float32]]:
-    texts = [turn.text for turn in TextSource(options.seed).turns(min(options.size, _SAMPLE_TEXTS))]
+    texts = [turn.text for turn in TextSource(options.seed).turns(min(options.size, SAMPLE_TEXTS))]
     return similar_vectors(await embedder.embed_documents(texts), options.size, seed=options.seed)
-
-
-async def _load(
-    target: Target,
-    gateway: Gateway,
-    options: RunOptions,
-    vectors: np.ndarray[Any, np.dtype[np.float32]],
-    model: str,
-) -> LoadTimes:
-    if not options.direct:
-        return await load_through_gateway(gateway, options.size, seed=options.seed)
-    async with open_channel(target.tiers["episodic"]) as channel:
-        return await load_episodes_directly(channel, options.size, seed=options.seed, vectors=vectors, model=model)
-
-
-def _load_report(loaded: LoadTimes) -> dict[str, float]:
-    return {
-        "acknowledge_seconds": round(loaded.acknowledge_seconds, 3),
-        "index_seconds": round(loaded.index_seconds, 3),
-        "acknowledged_per_second": round(loaded.turns / loaded.acknowledge_seconds, 1),
-        "indexed_per_second": round(loaded.turns / loaded.index_seconds, 1),
-    }
-
-
-def _per_100000(empty: Footprint, full: Footprint, size: int) -> dict[str, float]:
-    factor = 100_000 / size
-    memory = full.process_rss + full.postgres_pss - empty.process_rss - empty.postgres_pss
-    return {
-        "disk_mebibytes": round((full.disk - empty.disk) * factor, 1),
-        "memory_mebibytes": round(memory * factor, 1),
-    }
 
 
 async def _measure_recall(gateway: Gateway, floor: RecallFloor, options: RunOptions) -> dict[str, Any]:
@@ -166,13 +134,15 @@ async def _measure_recall(gateway: Gateway, floor: RecallFloor, options: RunOpti
     seconds: list[float] = []
     stages: defaultdict[str, float] = defaultdict(float)
     found = degraded = 0
+    processor_seconds = 0.0
 
     async def recall(question: str) -> None:
-        nonlocal found, degraded
+        nonlocal found, degraded, processor_seconds
         request = pb.RecallRequest(user_id=MAIN_USER, query=question)
-        started = time.perf_counter()
+        started, processor_started = time.perf_counter(), time.process_time()
         response = await gateway.recall(request)
         seconds.append(time.perf_counter() - started)
+        processor_seconds += time.process_time() - processor_started
         found += len(response.memories)
         degraded += response.degraded
         for stage in response.stages:
@@ -183,6 +153,7 @@ async def _measure_recall(gateway: Gateway, floor: RecallFloor, options: RunOpti
             seconds.clear()
             stages.clear()
             found = degraded = 0
+            processor_seconds = 0.0
             for values in (floor.total_seconds, floor.embed_seconds, floor.search_seconds, floor.hops_seconds):
                 values.clear()
         question = questions.question()
@@ -198,6 +169,8 @@ async def _measure_recall(gateway: Gateway, floor: RecallFloor, options: RunOpti
         },
         "ratio_p50": ratio(client.p50, total.p50),
         "ratio_p95": ratio(client.p95, total.p95),
+        "p99_to_p50": ratio(client.p99, client.p50),
+        "processor_milliseconds": round(processor_seconds * 1000 / max(1, options.recalls), 3),
         "stages": {
             name: {
                 "mean_milliseconds": round(value * 1000 / options.recalls, 4),

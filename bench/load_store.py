@@ -12,12 +12,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bench.common import BenchError, Channel
-from bench.floor import Matrix
 from bench.gateway import CALL_SECONDS, Gateway, retried
 from bench.texts import SyntheticTurn, TextSource
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import gateway_pb2 as pb
+from services.common.convert import token_vectors_to_proto, vector_to_proto
+from services.common.embedding.embedder import SentenceEncoder
 
 MAIN_USER: Final = "user-main"
 """The user who owns a tenth and asks the questions."""
@@ -92,8 +93,8 @@ async def load_through_gateway(gateway: Gateway, size: int, *, seed: int) -> Loa
     return LoadTimes(size, acknowledged - started, time.perf_counter() - started)
 
 
-async def load_episodes_directly(channel: Channel, size: int, *, seed: int, vectors: Matrix, model: str) -> LoadTimes:
-    """Load ready vectors into the episodic tier alone: for sizes that would take hours to embed.
+async def load_episodes_directly(channel: Channel, size: int, *, seed: int, encoder: SentenceEncoder) -> LoadTimes:
+    """Load ready vectors into the episodic tier alone: for sizes that would take hours otherwise.
 
     The other tiers and the conversation log stay empty, so only Recall's time may be read from such a store.
 
@@ -101,12 +102,11 @@ async def load_episodes_directly(channel: Channel, size: int, *, seed: int, vect
         channel: To the episodic service.
         size: How many episodes.
         seed: Same seed, same episodes.
-        vectors: float32 `[size, dimension]`, one for each episode: texts here are never longer than one piece.
-        model: The fingerprint of the embedding model, which the service compares with its own.
+        encoder: What gives the vectors. Texts here are never longer than one piece.
     """
     service = episodic_pb2_grpc.EpisodicServiceStub(channel.channel)
     started = time.perf_counter()
-    async for episodes in _episode_calls(size, seed=seed, vectors=vectors, model=model):
+    async for episodes in _episode_calls(size, seed=seed, encoder=encoder):
         request = episodic_pb2.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
         response = await retried(
             lambda request=request: service.StoreEpisodes(  # type: ignore[misc]
@@ -121,12 +121,12 @@ async def load_episodes_directly(channel: Channel, size: int, *, seed: int, vect
 
 
 async def _episode_calls(
-    size: int, *, seed: int, vectors: Matrix, model: str
+    size: int, *, seed: int, encoder: SentenceEncoder
 ) -> AsyncIterator[list[episodic_pb2.NewEpisode]]:
     episodes: list[episodic_pb2.NewEpisode] = []
-    row = 0
     for conversation in conversations_of(size, seed=seed):
-        for position, turn in enumerate(conversation.turns):
+        encodings = encoder.encode_with_tokens([turn.text for turn in conversation.turns])
+        for position, (turn, encoding) in enumerate(zip(conversation.turns, encodings, strict=True)):
             episode = episodic_pb2.NewEpisode(
                 episode_id=str(uuid.uuid4()),
                 user_id=conversation.user_id,
@@ -135,11 +135,11 @@ async def _episode_calls(
                 role=common_pb2.MESSAGE_ROLE_USER,
                 speaker=turn.speaker,
                 query=turn.text,
-                piece_vectors=[common_pb2.Vector(model=model, values=vectors[row].tolist())],
+                piece_vectors=[vector_to_proto(encoding.vector, model=encoder.fingerprint)],
+                piece_tokens=[token_vectors_to_proto(encoding.tokens)] if encoding.tokens is not None else (),
             )
             episode.time.FromDatetime(conversation.start + position * timedelta(seconds=20))
             episodes.append(episode)
-            row += 1
             if len(episodes) == _EPISODES_IN_CALL:
                 yield episodes
                 episodes = []

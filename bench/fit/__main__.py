@@ -53,6 +53,7 @@ class Options:
 
     data: list[Path]
     out: Path
+    profiles: list[str]
     install: bool
     ablations: bool
 
@@ -66,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BenchError as error:
         print(f"bench.fit: {error}", file=sys.stderr)
         return 2
-    report = {profile: _fit(options, profile) for profile in PROFILES}
-    write_json(options.out / "report.json", report)
+    for profile in options.profiles or PROFILES:
+        write_json(options.out / f"report-{profile}.json", _fit(options, profile))
     return 0
 
 
@@ -183,6 +184,7 @@ def _options(arguments: Sequence[str] | None) -> Options:
     parser = argparse.ArgumentParser(prog="python -m bench.fit", description="Fits the rankers.")
     parser.add_argument("--data", type=Path, action="append", required=True, help="folder of conversations")
     parser.add_argument("--out", type=Path, required=True, help="folder for candidates, rankers and the report")
+    parser.add_argument("--profile", dest="profiles", choices=PROFILES, action="append", help="this one alone")
     parser.add_argument("--install", action="store_true", help="put the rankers into the service")
     parser.add_argument("--ablations", action="store_true", help="also measure what each signal is worth")
     return Options(**vars(parser.parse_args(arguments)))

@@ -108,7 +108,7 @@ def fit_trees(
             "lambda_l2": 5.0,
             "lambdarank_truncation_level": 30,
             "deterministic": True,
-            "num_threads": 2,
+            "num_threads": 1,  # more of them change the sums, and wait for one another on a busy machine
             "seed": settings.seed,
             "verbosity": -1,
         },

@@ -16,7 +16,7 @@ from services.cli.tier_settings import TierSettings, read_tier_settings
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import DataDir
 from services.common.embedding.embedder import OnnxEmbedder
-from services.common.embedding.factory import create_embedder
+from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.hosting import ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.postgres.pool import create_pool
@@ -29,7 +29,10 @@ from services.gateway.config import TierTargets
 from services.semantic.app import SemanticResources, SemanticTier, open_semantic
 from services.session.app import SessionResources, open_session, redis_access
 
-__all__ = ["Stack", "StackSettings", "run_stack"]
+__all__ = ["MakeEmbedder", "Stack", "StackSettings", "run_stack"]
+
+MakeEmbedder = Callable[[EmbeddingSettings], OnnxEmbedder]
+"""Makes the embedder of a process; blocks."""
 
 SECRET_FILE = "service-secret"  # noqa: S105 - the name of the file
 
@@ -47,8 +50,13 @@ class _Shared:
 
 
 @contextlib.asynccontextmanager
-async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
+async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = create_embedder) -> AsyncIterator[Stack]:
     """Starts the engines and the services, yields when all of them serve, and drains them at the end.
+
+    Args:
+        settings: What to start.
+        make_embedder: The embedder that the services of one process share, another than the model's in measurements.
+            Services in processes of their own make theirs themselves.
 
     Raises:
         SettingsError: The settings' file or a variable cannot be used.
@@ -65,7 +73,7 @@ async def run_stack(settings: StackSettings) -> AsyncIterator[Stack]:
         starting = asyncio.create_task(stack.enter_async_context(open_database(host_settings, data_dir)))
         try:
             embedder = await asyncio.to_thread(
-                create_embedder, embedding_settings(tiers.source, host_settings, data_dir.path)
+                make_embedder, embedding_settings(tiers.source, host_settings, data_dir.path)
             )
         finally:
             database = await starting
