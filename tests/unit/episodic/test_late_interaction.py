@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.embedding.tokens import TokenSpace, TokenVectors, compact
-from services.episodic.late_interaction import CandidateTokens, LateScores, candidate_tokens, late_scores, sentence_end_table
+from services.episodic.late_interaction import (
+    CandidateTokens,
+    LateScores,
+    candidate_tokens,
+    late_scores,
+    sentence_end_table,
+)
 from services.episodic.token_format import pack, unpack
 
 ENDS = (1, 2)
