@@ -4,11 +4,13 @@ from mneme_client.channel import DEFAULT_TARGET, Tls
 from mneme_client.client import Client
 from mneme_client.errors import FieldViolation, MnemeClientError
 from mneme_client.results import (
+    Conflict,
     Conversation,
     DeadLetter,
     Explanation,
     Fact,
     FeedbackResult,
+    Grant,
     Interaction,
     InteractionReference,
     ItemError,
@@ -46,6 +48,9 @@ from mneme_client.retry import RetryPolicy
 from mneme_client.sync_client import SyncClient
 from mneme_client.types import (
     Attachment,
+    ConflictChoice,
+    ConflictKind,
+    ConflictPolicy,
     ContextOrder,
     ContextSectionKind,
     ContextSectionState,
@@ -69,6 +74,10 @@ __all__ = [
     "DEFAULT_TARGET",
     "Attachment",
     "Client",
+    "Conflict",
+    "ConflictChoice",
+    "ConflictKind",
+    "ConflictPolicy",
     "ContextItem",
     "ContextOrder",
     "ContextPassage",
@@ -86,6 +95,7 @@ __all__ = [
     "FactStatus",
     "FeedbackResult",
     "FieldViolation",
+    "Grant",
     "Interaction",
     "InteractionReference",
     "ItemError",

@@ -14,12 +14,23 @@ from google.protobuf.message import Message
 
 from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme_client import from_wire, from_wire_context, from_wire_recall, results, results_context, to_wire
-from mneme_client.types import ContextOrder, ContextSectionKind, RememberItem, Scope, Scoring, TaskType, Tier
+from mneme_client.types import (
+    ConflictChoice,
+    ContextOrder,
+    ContextSectionKind,
+    MemoryKind,
+    RememberItem,
+    Scope,
+    Scoring,
+    TaskType,
+    Tier,
+)
 
 Result = TypeVar("Result")
 
 _MEMORY = "/mneme.gateway.v1.MemoryService"
 _CONVERSATION = "/mneme.gateway.v1.ConversationService"
+_GRANT = "/mneme.gateway.v1.GrantService"
 _DELIVERY = "/mneme.gateway.v1.DeliveryService"
 
 PAGE_SIZE_MAX = 200
@@ -73,6 +84,7 @@ def recall(
     tiers: Sequence[Tier],
     task_type: TaskType,
     scoring: Scoring | None,
+    conflicts: ConflictChoice | None,
 ) -> Call[results.RecallResult]:
     """MemoryService.Recall."""
     request = pb.RecallRequest(
@@ -87,6 +99,10 @@ def recall(
         task_type=to_wire.enum_number(task_type),
         scoring=to_wire.scoring(scoring),
     )
+    if conflicts is not None:
+        request.conflict_policy = to_wire.enum_number(conflicts.policy)
+        request.preferred_memory_ids.extend(conflicts.preferred_memory_ids)
+        request.drop_superseded = conflicts.drop_superseded
     return Call(f"{_MEMORY}/Recall", request, pb.RecallResponse, from_wire_recall.recall_result)
 
 
@@ -109,6 +125,7 @@ def build_context(
     as_of_time: datetime | None,
     task_type: TaskType,
     scoring: Scoring | None,
+    conflicts: ConflictChoice | None,
 ) -> Call[results_context.ContextResult]:
     """MemoryService.BuildContext."""
     request = pb.BuildContextRequest(
@@ -127,6 +144,9 @@ def build_context(
         task_type=to_wire.enum_number(task_type),
         scoring=to_wire.scoring(scoring),
     )
+    if conflicts is not None:
+        request.conflict_policy = to_wire.enum_number(conflicts.policy)
+        request.preferred_memory_ids.extend(conflicts.preferred_memory_ids)
     return Call(f"{_MEMORY}/BuildContext", request, pb.BuildContextResponse, from_wire_context.context_result)
 
 
@@ -192,6 +212,53 @@ def end_session(user_id: str, conversation_id: str, *, discard: bool, request_id
         discard=discard,
     )
     return Call(f"{_CONVERSATION}/EndSession", request, pb.EndSessionResponse, read)
+
+
+def create_grant(
+    user_id: str,
+    *,
+    from_scope: Scope | None,
+    to_scope: Scope | None,
+    kinds: Sequence[MemoryKind],
+    expire_time: datetime | None,
+    request_id: str | None,
+) -> Call[results.Grant]:
+    """GrantService.CreateGrant."""
+
+    def read(message: pb.CreateGrantResponse) -> results.Grant:
+        return from_wire.grant(message.grant)
+
+    request = pb.CreateGrantRequest(
+        request_id=request_id or to_wire.new_request_id(),
+        user_id=user_id,
+        from_scope=to_wire.scope(from_scope),
+        to_scope=to_wire.scope(to_scope),
+        kinds=[to_wire.enum_number(kind) for kind in kinds],
+        expire_time=to_wire.optional_timestamp(expire_time),
+    )
+    return Call(f"{_GRANT}/CreateGrant", request, pb.CreateGrantResponse, read)
+
+
+def list_grants(user_id: str, *, page_size: int, page_token: str) -> Call[Page[results.Grant]]:
+    """GrantService.ListGrants."""
+
+    def read(message: pb.ListGrantsResponse) -> Page[results.Grant]:
+        return Page(tuple(from_wire.grant(g) for g in message.grants), message.next_page_token)
+
+    request = pb.ListGrantsRequest(user_id=user_id, page_size=page_size, page_token=page_token)
+    return Call(f"{_GRANT}/ListGrants", request, pb.ListGrantsResponse, read)
+
+
+def revoke_grant(user_id: str, grant_id: str, *, request_id: str | None) -> Call[None]:
+    """GrantService.RevokeGrant."""
+
+    def read(_message: pb.RevokeGrantResponse) -> None:
+        return None
+
+    request = pb.RevokeGrantRequest(
+        request_id=request_id or to_wire.new_request_id(), user_id=user_id, grant_id=grant_id
+    )
+    return Call(f"{_GRANT}/RevokeGrant", request, pb.RevokeGrantResponse, read)
 
 
 def get_backlog() -> Call[tuple[results.TierBacklog, ...]]:

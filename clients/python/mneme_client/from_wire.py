@@ -12,7 +12,7 @@ from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
-from mneme_client.types import Attachment, Role, Scope, ScopeLevel, Tier, Turn
+from mneme_client.types import Attachment, MemoryKind, Role, Scope, ScopeLevel, Tier, Turn
 
 
 def moment(message: Message, field: str) -> datetime | None:
@@ -179,6 +179,20 @@ def backlog(message: pb.GetBacklogResponse) -> tuple[r.TierBacklog, ...]:
             oldest_age=duration(m.oldest_age) if m.HasField("oldest_age") else None,
         )
         for m in message.tiers
+    )
+
+
+def grant(message: pb.Grant) -> r.Grant:
+    """A grant."""
+    return r.Grant(
+        grant_id=message.grant_id,
+        user_id=message.user_id,
+        from_scope=scope(message.from_scope),
+        to_scope=scope(message.to_scope),
+        kinds=tuple(MemoryKind(kind) for kind in message.kinds),
+        create_time=moment(message, "create_time"),
+        expire_time=moment(message, "expire_time"),
+        principal_id=message.principal_id,
     )
 
 

@@ -8,6 +8,8 @@ from mneme.semantic.v1 import facts_pb2
 from mneme_client import results as r
 from mneme_client.from_wire import attachment, duration, moment, scope, session_turn, turn
 from mneme_client.types import (
+    ConflictKind,
+    ConflictPolicy,
     FactCategory,
     FactStatus,
     MemoryKind,
@@ -31,6 +33,20 @@ def recall_result(message: pb.RecallResponse) -> r.RecallResult:
         stages=tuple(r.StageTiming(s.stage, duration(s.duration), s.reason) for s in message.stages),
         recall_id=message.recall_id,
         consistent=message.consistent if message.HasField("consistent") else None,
+        conflicts=tuple(conflict(c) for c in message.conflicts),
+    )
+
+
+def conflict(message: pb.Conflict) -> r.Conflict:
+    """A contradiction, and what stands."""
+    return r.Conflict(
+        kind=ConflictKind(message.kind),
+        subject=message.subject,
+        winner_id=message.winner_id,
+        loser_ids=tuple(message.loser_ids),
+        policy=ConflictPolicy(message.policy),
+        reason=message.reason,
+        memory_kind=MemoryKind(message.memory_kind),
     )
 
 
@@ -51,7 +67,7 @@ def recall_part(message: pb.RecallStreamResponse) -> r.RecallPart:
 
 def recalled_fact(message: pb.RecalledFact) -> r.RecalledFact:
     """A fact as a recall gives it."""
-    return r.RecalledFact(fact(message.fact), message.similarity)
+    return r.RecalledFact(fact(message.fact), message.similarity, message.superseded_by)
 
 
 def recalled_note(message: pb.RecalledNote) -> r.RecalledNote:
@@ -75,6 +91,7 @@ def memory(message: pb.Memory) -> r.Memory:
         fact_ids=tuple(message.fact_ids),
         note_ids=tuple(message.note_ids),
         scope=scope(message.scope),
+        superseded_by=message.superseded_by,
     )
 
 

@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 
 from mneme_client.types import (
     Attachment,
+    ConflictKind,
+    ConflictPolicy,
     FactCategory,
     FactStatus,
     MemoryKind,
@@ -107,6 +109,7 @@ class Memory:
     fact_ids: tuple[str, ...]  # facts of the same answer that come from it
     note_ids: tuple[str, ...]  # notes of the same answer that come from it
     scope: Scope
+    superseded_by: str = ""  # the memory, or fact, of the same answer that contradicts it and stands
 
     @property
     def text(self) -> str:
@@ -142,6 +145,7 @@ class RecalledFact:
 
     fact: Fact
     similarity: float  # cosine
+    superseded_by: str = ""  # the fact of the same answer that contradicts it and stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +239,19 @@ class RecallPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """A contradiction among the memories, or among the facts, of one answer."""
+
+    kind: ConflictKind
+    subject: str  # whose, and which statement or attribute, such as "Ada lives in"
+    winner_id: str  # what stands
+    loser_ids: tuple[str, ...]
+    policy: ConflictPolicy
+    reason: str  # such as "said later"
+    memory_kind: MemoryKind  # what the ids are: EPISODE or FACT
+
+
+@dataclass(frozen=True, slots=True)
 class RecallResult:
     """What was found and why."""
 
@@ -248,6 +265,7 @@ class RecallResult:
     stages: tuple[StageTiming, ...]
     recall_id: str  # in the service's logs and traces
     consistent: bool | None  # None without a consistency token
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,3 +375,17 @@ class DeadLetter:
     attempt_count: int
     last_error_reason: str
     give_up_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Readers in `to_scope` and below it see the memories of `from_scope`, and of that place alone."""
+
+    grant_id: str
+    user_id: str
+    from_scope: Scope
+    to_scope: Scope
+    kinds: tuple[MemoryKind, ...]  # empty: all
+    create_time: datetime | None
+    expire_time: datetime | None  # None: never
+    principal_id: str  # who granted it

@@ -14,11 +14,13 @@ from mneme_client import calls, from_wire, results, results_context
 from mneme_client.calls import PAGE_SIZE_MAX, Call, Page
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.errors import MnemeClientError
+from mneme_client.grant_operations import SyncGrantOperations
 from mneme_client.operations import SyncDeliveryOperations
 from mneme_client.retry import RetryPolicy
 from mneme_client.sync_transport import SyncTransport
 from mneme_client.tracing import TRACER_NAME
 from mneme_client.types import (
+    ConflictChoice,
     ContextOrder,
     ContextSectionKind,
     RememberItem,
@@ -36,7 +38,7 @@ STREAM_TIMEOUT_SECONDS = 300.0
 """Deadline of a stream unless told otherwise: it takes as long as its source needs."""
 
 
-class SyncClient(SyncDeliveryOperations):
+class SyncClient(SyncDeliveryOperations, SyncGrantOperations):
     """Remembers and recalls through Mneme's gateway. Thread-safe, and needs no event loop.
 
     Every call has a deadline. A call that fails with UNAVAILABLE is repeated with the same request id until
@@ -181,6 +183,7 @@ class SyncClient(SyncDeliveryOperations):
         tiers: Sequence[Tier] = (),
         task_type: TaskType = TaskType.UNSPECIFIED,
         scoring: Scoring | None = None,
+        conflicts: ConflictChoice | None = None,
         timeout_seconds: float | None = None,
     ) -> results.RecallResult:
         """Finds what matters for a query, over all tiers, with the reasons.
@@ -196,6 +199,7 @@ class SyncClient(SyncDeliveryOperations):
             tiers: Tiers to ask; empty means all.
             task_type: What the answer is wanted for; given, only the tiers of that type are asked.
             scoring: How turns are ranked; None means as the service is configured.
+            conflicts: What becomes of memories that contradict each other; None means as the service is configured.
             timeout_seconds: Deadline of this call.
 
         Returns:
@@ -212,6 +216,7 @@ class SyncClient(SyncDeliveryOperations):
             tiers=tiers,
             task_type=task_type,
             scoring=scoring,
+            conflicts=conflicts,
         )
         return self._call(call, timeout_seconds)
 
@@ -228,6 +233,7 @@ class SyncClient(SyncDeliveryOperations):
         tiers: Sequence[Tier] = (),
         task_type: TaskType = TaskType.UNSPECIFIED,
         scoring: Scoring | None = None,
+        conflicts: ConflictChoice | None = None,
         timeout_seconds: float | None = None,
     ) -> Generator[results.RecallPart, None, None]:
         """Recalls and yields what each tier gave as soon as it is there, and at last the whole answer.
@@ -250,6 +256,7 @@ class SyncClient(SyncDeliveryOperations):
             tiers=tiers,
             task_type=task_type,
             scoring=scoring,
+            conflicts=conflicts,
         )
         timeout = self._timeout_seconds if timeout_seconds is None else timeout_seconds
         yield from self._transport.stream(calls.recall_stream(call), timeout)
@@ -268,6 +275,7 @@ class SyncClient(SyncDeliveryOperations):
         as_of_time: datetime | None = None,
         task_type: TaskType = TaskType.UNSPECIFIED,
         scoring: Scoring | None = None,
+        conflicts: ConflictChoice | None = None,
         timeout_seconds: float | None = None,
     ) -> results_context.ContextResult:
         """Recalls and returns text of at most `token_budget` tokens (64 to 100,000), ready for a prompt.
@@ -287,6 +295,7 @@ class SyncClient(SyncDeliveryOperations):
             as_of_time=as_of_time,
             task_type=task_type,
             scoring=scoring,
+            conflicts=conflicts,
         )
         return self._call(call, timeout_seconds)
 

@@ -110,6 +110,24 @@ class TaskType(WireEnum):
     GENERAL = 6
 
 
+class ConflictPolicy(WireEnum):
+    """Which of two memories that contradict each other stands."""
+
+    UNSPECIFIED = 0
+    RECENCY = 1
+    CONFIDENCE = 2
+    IMPORTANCE = 3
+    USER_OVERRIDE = 4
+
+
+class ConflictKind(WireEnum):
+    """How memories contradict each other."""
+
+    UNSPECIFIED = 0
+    NEGATION = 1
+    VALUE = 2
+
+
 class FactCategory(WireEnum):
     """What a fact is about."""
 
@@ -189,6 +207,15 @@ class Scoring:
 
     profile: str = ""  # evidence, light, balanced, assistant, narrative or interaction; empty: the service's choice
     weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile, by name
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictChoice:
+    """What becomes of memories that contradict each other."""
+
+    policy: ConflictPolicy = ConflictPolicy.UNSPECIFIED  # the service's choice, RECENCY by default
+    preferred_memory_ids: Sequence[str] = ()  # memories and facts that win with USER_OVERRIDE; empty with any other
+    drop_superseded: bool = False  # leave out what loses; else it is marked. A context leaves out facts in any case
 
 
 TurnInput = Turn | str
