@@ -19,6 +19,7 @@ from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.hosting import ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
+from services.common.numerics import compute_in_place
 from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
@@ -64,6 +65,7 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
         OSError: A port is taken.
         ModelUnavailableError: There is no usable embedding model.
     """
+    compute_in_place()
     tiers = read_tier_settings(settings)
     async with contextlib.AsyncExitStack() as stack:
         data_dir = stack.enter_context(DataDir(settings.data_dir))

@@ -24,6 +24,7 @@ from services.common.errors import MnemeError
 from services.common.hosting import HostSettings, InsecureListenError, run_until_signal, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.logging import configure_logging
+from services.common.numerics import compute_in_place
 from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
@@ -111,6 +112,7 @@ OpenService = Callable[[Assembly], AbstractAsyncContextManager[Sequence[ServiceB
 def run_service(name: str, default_address: str, open_service: OpenService) -> None:
     """Runs a service until SIGTERM or SIGINT. The whole program of a service's `__main__`."""
     settings = HostSettings()
+    compute_in_place()
     configure_logging(level=settings.log_level)
     telemetry = configure_telemetry(
         TelemetrySettings(service_name=f"mneme-{name}", otlp_endpoint=settings.otlp_endpoint)
