@@ -17,6 +17,7 @@ from services.common.clock import Clock, SystemClock
 from services.common.datadir import DataDir
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
+from services.common.garbage import seldom_collected
 from services.common.hosting import ensure_secret, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.numerics import compute_in_place
@@ -88,7 +89,9 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
             return
         clock = SystemClock()
         shared = _Shared(settings, tiers, embedder, clock, Uuid7Ids(clock), secret)
-        yield await _serve_all(stack, shared, data_dir, database)
+        running = await _serve_all(stack, shared, data_dir, database)
+        stack.enter_context(seldom_collected())
+        yield running
 
 
 async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir: DataDir, database: Database) -> Stack:

@@ -21,6 +21,7 @@ from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import ModelUnavailableError
 from services.common.embedding.factory import create_embedder
 from services.common.errors import MnemeError
+from services.common.garbage import seldom_collected
 from services.common.hosting import HostSettings, InsecureListenError, run_until_signal, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.logging import configure_logging
@@ -148,7 +149,8 @@ async def _serve(
             _log.warning("development_mode", address=address, hint="no API keys: calls need no credential")
         _log.info("serving", service=name, address=address)
         async with _stopped_by_eof(stop):
-            await stop.wait()
+            with seldom_collected():
+                await stop.wait()
         _log.info("draining", service=name)
 
 
