@@ -31,6 +31,7 @@ from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNot
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
 from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
+from services.gateway.recall.conflicts import ConflictResolution
 from services.gateway.recall.consistency import ConsistencyWait
 from services.gateway.recall.cross_encoder import open_cross_encoding
 from services.gateway.recall.fetch import Fetch
@@ -167,6 +168,7 @@ async def open_gateway(
                 loadout=Loadout(classifier, chosen.loadout),
                 cross_encoding=cross_encoding,
                 grants=grants,
+                conflicts=ConflictResolution(chosen.conflicts),
             ),
             ids=resources.ids,
             settings=chosen.recall,

@@ -10,6 +10,7 @@ from services.gateway.grants.model import GrantSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
+from services.gateway.recall.conflicts import ConflictSettings
 from services.gateway.recall.cross_encoder import CrossEncoderSettings
 from services.gateway.recall.evidence import EvidenceWeights
 from services.gateway.recall.fitted import RankerSettings
@@ -50,6 +51,7 @@ class GatewaySettings:
     intent: IntentSettings = field(default_factory=IntentSettings)
     loadout: LoadoutSettings = field(default_factory=LoadoutSettings)
     cross_encoder: CrossEncoderSettings = field(default_factory=CrossEncoderSettings)
+    conflicts: ConflictSettings = field(default_factory=ConflictSettings)
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
     lanes: LaneWeights = field(default_factory=LaneWeights)
     profiles: ProfileSettings = field(default_factory=ProfileSettings)

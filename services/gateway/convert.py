@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Final
 
 from google.protobuf.duration_pb2 import Duration
 
@@ -23,10 +24,12 @@ from services.gateway.journal.model import (
     Interaction,
     TierBacklog,
 )
-from services.gateway.recall.model import Recalled, RecalledMemory, TierReport
+from services.gateway.recall.model import Conflict, Recalled, RecalledMemory, TierReport
 from services.gateway.recall.streaming import TierAnswer
 from services.gateway.remembering import StreamSummary
 from services.gateway.tokens import ConsistencyTokens
+
+_NOTHING: Final[Mapping[str, str]] = {}
 
 
 def duration(seconds: float) -> Duration:
@@ -82,9 +85,10 @@ def stream_response(summary: StreamSummary, tenant_id: str, tokens: ConsistencyT
 def recall_response(recalled: Recalled) -> pb.RecallResponse:
     """The answer of a recall."""
     reasons = dict(recalled.stage_reasons)
+    superseded_by = recalled.superseded_by
     response = pb.RecallResponse(
-        memories=[_memory(memory) for memory in recalled.memories],
-        facts=[_fact(hit) for hit in recalled.facts],
+        memories=[_memory(memory, superseded_by) for memory in recalled.memories],
+        facts=[_fact(hit, superseded_by) for hit in recalled.facts],
         notes=[_note(hit) for hit in recalled.notes],
         recent_turns=recalled.recent_turns,
         tiers=[tier_report(report) for report in recalled.reports],
@@ -107,6 +111,7 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
         ],
         recall_id=recalled.recall_id,
         feature_names=recalled.feature_names,
+        conflicts=[_conflict(conflict) for conflict in recalled.conflicts],
     )
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
@@ -197,15 +202,29 @@ def dead_letter(model: DeadLetter) -> pb.DeadLetter:
     )
 
 
-def _fact(hit: facts_pb2.ScoredFact) -> pb.RecalledFact:
-    return pb.RecalledFact(fact=hit.fact, similarity=hit.similarity)
+def _conflict(conflict: Conflict) -> pb.Conflict:
+    return pb.Conflict(
+        kind=pb.ConflictKind.Name(int(conflict.kind)),
+        subject=conflict.subject,
+        winner_id=conflict.winner_id,
+        loser_ids=conflict.loser_ids,
+        policy=pb.ConflictPolicy.Name(int(conflict.policy)),
+        reason=conflict.reason,
+        memory_kind=pb.MemoryKind.Name(int(conflict.memory_kind)),
+    )
+
+
+def _fact(hit: facts_pb2.ScoredFact, superseded_by: Mapping[str, str] = _NOTHING) -> pb.RecalledFact:
+    return pb.RecalledFact(
+        fact=hit.fact, similarity=hit.similarity, superseded_by=superseded_by.get(hit.fact.fact_id, "")
+    )
 
 
 def _note(hit: notes_pb2.ScoredNote) -> pb.RecalledNote:
     return pb.RecalledNote(note=hit.note, score=hit.score, hops=hit.hops)
 
 
-def _memory(memory: RecalledMemory) -> pb.Memory:
+def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str] = _NOTHING) -> pb.Memory:
     episode = memory.episode
     return pb.Memory(
         memory_id=episode.episode_id,
@@ -222,6 +241,7 @@ def _memory(memory: RecalledMemory) -> pb.Memory:
         fact_ids=memory.fact_ids,
         note_ids=memory.note_ids,
         scope=episode.scope,
+        superseded_by=superseded_by.get(episode.episode_id, ""),
     )
 
 

@@ -17,7 +17,14 @@ from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextOrder, ContextRequest, ContextSettings, SectionKind
 from services.gateway.journal.model import FeedbackCommand, JournalLimits, RememberCommand, SequenceSpan, Tier
-from services.gateway.recall.choices import SCORING_WEIGHT_MAX, Profile, ScoringChoice, TaskType
+from services.gateway.recall.choices import (
+    SCORING_WEIGHT_MAX,
+    ConflictChoice,
+    ConflictPolicy,
+    Profile,
+    ScoringChoice,
+    TaskType,
+)
 from services.gateway.recall.model import RECALL_TIERS, RecallQuery, RecallSettings
 from services.gateway.recall.profiles import ProfileSettings, weight_names
 from services.gateway.tokens import ConsistencyTokens
@@ -118,6 +125,7 @@ class RequestReader:
         if request.task_type:
             violations.enum("task_type", request.task_type, TaskType)
         scoring = self._scoring(violations, request.scoring)
+        conflicts = self._conflicts(violations, request)
         scope = self._scope(violations, request, "scope")
         as_of = self._moment(violations, request, "as_of_time", now)
         written = self._written(violations, request.consistency_token, tenant_id)
@@ -134,6 +142,7 @@ class RequestReader:
             are_tiers_given=bool(request.tiers),
             task_type=TaskType(request.task_type) if request.task_type else None,
             scoring=scoring,
+            conflicts=conflicts,
             with_features=request.with_features,
         )
 
@@ -170,6 +179,8 @@ class RequestReader:
             conversation_id=request.conversation_id,
             consistency_token=request.consistency_token,
             task_type=request.task_type,
+            conflict_policy=request.conflict_policy,
+            preferred_memory_ids=request.preferred_memory_ids,
         )
         recall.scoring.CopyFrom(request.scoring)
         if request.HasField("scope"):
@@ -291,6 +302,18 @@ class RequestReader:
             path = f"scoring.weights[{name}]"
             violations.number(path, message.weights[name], low=0.0, high=SCORING_WEIGHT_MAX)
         return ScoringChoice(profile, dict(message.weights))
+
+    def _conflicts(self, violations: Violations, request: pb.RecallRequest) -> ConflictChoice:
+        policy = None
+        if request.conflict_policy and violations.enum("conflict_policy", request.conflict_policy, ConflictPolicy):
+            policy = ConflictPolicy(request.conflict_policy)
+        ids = request.preferred_memory_ids
+        violations.count("preferred_memory_ids", len(ids), count_max=self._limits.journal.memory_ids_max)
+        if ids and policy is not ConflictPolicy.USER_OVERRIDE:
+            violations.add("preferred_memory_ids", "must be empty unless conflict_policy is USER_OVERRIDE")
+        for index, memory_id in enumerate(ids[: self._limits.journal.memory_ids_max]):
+            self._ids(violations, "", **{f"preferred_memory_ids[{index}]": memory_id})
+        return ConflictChoice(policy, frozenset(ids), request.drop_superseded)
 
     @staticmethod
     def _scope(

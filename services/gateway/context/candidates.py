@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from mneme.common.v1 import common_pb2
@@ -41,7 +41,7 @@ def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, S
     likely_told.update(memory.episode.episode_id for memory in recalled.memories[:told_rank_max])
     offers = {
         SectionKind.RECENT_TURNS: [_recent_turn(turn) for turn in recalled.recent_turns],
-        SectionKind.FACTS: [_fact(hit.fact) for hit in recalled.facts],
+        SectionKind.FACTS: [_fact(hit.fact, recalled.superseded_by) for hit in recalled.facts],
         SectionKind.MEMORIES: [_memory(memory) for memory in recalled.memories],
         SectionKind.NOTES: [
             Candidate(hit.note.content, hit.note.note_id, tuple(hit.note.derived_from))
@@ -70,10 +70,12 @@ def _memory(memory: RecalledMemory) -> Candidate:
     return Candidate(body, said.episode_id, (said.episode_id,), source)
 
 
-def _fact(fact: facts_pb2.Fact) -> Candidate:
+def _fact(fact: facts_pb2.Fact, superseded_by: Mapping[str, str]) -> Candidate:
     notes = [_CATEGORY_WORDS[fact.category]] if fact.category in _CATEGORY_WORDS else []
     if fact.HasField("valid_to_time"):
         notes.append(f"until {fact.valid_to_time.ToDatetime(tzinfo=UTC):%Y-%m-%d}")
+    elif fact.fact_id in superseded_by:
+        notes.append("superseded")
     suffix = f" ({', '.join(notes)})" if notes else ""
     return Candidate(fact.text + suffix, fact.fact_id, tuple(fact.derived_from))
 

@@ -47,12 +47,39 @@ class Profile(StrEnum):
     """Similarity times decay times feedback."""
 
 
+class ConflictPolicy(IntEnum):
+    """Which of two memories that contradict each other stands; the numbers are those of the wire format."""
+
+    RECENCY = 1
+    """The one that was said last."""
+    CONFIDENCE = 2
+    """The one that is believed more; then the last."""
+    IMPORTANCE = 3
+    """The more important one; then the last."""
+    USER_OVERRIDE = 4
+    """The one that the user has decided for; then the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictChoice:
+    """What a request says about memories that contradict each other."""
+
+    policy: ConflictPolicy | None = None  # None: the configured one
+    preferred: frozenset[str] = frozenset()  # ids of memories and facts that the user has decided for
+    drops_superseded: bool = False  # leave out what loses, which else is marked
+
+
 @dataclass(frozen=True, slots=True)
 class ScoringChoice:
     """What a request says about ranking."""
 
     profile: Profile = Profile.EVIDENCE
     weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile
+
+    @property
+    def compares_tokens(self) -> bool:
+        """Whether token vectors are looked at."""
+        return self.profile is Profile.EVIDENCE
 
     @property
     def is_by_evidence(self) -> bool:

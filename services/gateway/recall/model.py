@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
@@ -18,9 +18,9 @@ from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Amount, Count, CountOrNone, PositiveShare
-from services.gateway.grants.model import Grant, Readers
+from services.gateway.grants.model import Grant, MemoryKind, Readers
 from services.gateway.journal.model import SequenceSpan, Tier
-from services.gateway.recall.choices import ScoringChoice, TaskType
+from services.gateway.recall.choices import ConflictChoice, ConflictPolicy, ScoringChoice, TaskType
 
 FloatColumn = npt.NDArray[np.float32]
 IntColumn = npt.NDArray[np.int32]
@@ -55,6 +55,7 @@ class RecallQuery:
     favour_factor: float = 1.0  # how many times as many facts or notes they give
     with_features: bool = False  # tell what the fitted rankers see
     scoring: ScoringChoice = field(default_factory=ScoringChoice)
+    conflicts: ConflictChoice = field(default_factory=ConflictChoice)
     grants: tuple[Grant, ...] = ()  # to the reader
 
     @property
@@ -242,6 +243,26 @@ class RecalledMemory:
     note_ids: tuple[str, ...] = ()
 
 
+class ConflictKind(IntEnum):
+    """How memories contradict each other; the numbers are those of the wire format."""
+
+    NEGATION = 1
+    VALUE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A contradiction among the turns, or among the facts, of one answer."""
+
+    kind: ConflictKind
+    memory_kind: MemoryKind  # what the ids are
+    subject: str  # whose, and which statement or attribute
+    winner_id: str  # what stands; of turns also a fact, where none of its turns is in the answer
+    loser_ids: tuple[str, ...]
+    policy: ConflictPolicy
+    reason: str  # what made the winner win
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What was understood of the query."""
@@ -271,6 +292,13 @@ class Recalled:
     is_consistent: bool | None = None  # None when no write was waited for
     feature_names: tuple[str, ...] = ()  # of the memories' features, where they were asked for
     stage_reasons: tuple[tuple[str, str], ...] = ()  # stages that left work undone, and why
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def superseded_by(self) -> Mapping[str, str]:
+        """For each turn and fact that lost a conflict, what stands: of several, the first told."""
+        told = [(loser, conflict.winner_id) for conflict in self.conflicts for loser in conflict.loser_ids]
+        return dict(reversed(told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,5 +355,6 @@ STAGES: Sequence[StageDescription] = (
     StageDescription(
         "cross_encode", "5.1", "reads question and turn together, the best first", runs="where a model is configured"
     ),
+    StageDescription("conflicts", "5.7", "finds turns and facts that contradict each other, and which of them stand"),
     StageDescription("assemble", "5.10", "puts the answer together with its reasons"),
 )

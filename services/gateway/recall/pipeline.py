@@ -22,6 +22,7 @@ from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
 from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.coarse import CoarseSearch
+from services.gateway.recall.conflicts import ConflictResolution
 from services.gateway.recall.consistency import ConsistencyWait
 from services.gateway.recall.cross_encoder import CrossEncoding
 from services.gateway.recall.features import feature_names
@@ -65,6 +66,7 @@ class Stages:
     loadout: Loadout = field(default_factory=Loadout)
     cross_encoding: CrossEncoding | None = None
     grants: ReaderGrants = field(default_factory=NoGrants)
+    conflicts: ConflictResolution = field(default_factory=ConflictResolution)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,8 @@ class RecallPipeline:
                 question = read_question(rewritten, names, query.as_of)
         with clock.stage("embed"):
             encoding = await self._embed(question.first_person_text, clock)
-            vector, tokens = encoding.vector, encoding.tokens
+            vector = encoding.vector
+            tokens = encoding.tokens if query.scoring.compares_tokens or query.with_features else None
         with clock.stage("intent"):
             query, intent = self._stages.loadout(query, vector)
         asked = _Asked(principal, query, question, names)
@@ -140,13 +143,15 @@ class RecallPipeline:
         candidates, reports = await self._ranked(asked, coarse, clock)
         early.finish(candidates[: query.limit], reports)
         memories = await self._cross_encoded(asked, candidates, clock)
+        with clock.stage("conflicts"):
+            resolved = self._stages.conflicts(memories, coarse.facts, query.conflicts)
         with clock.stage("assemble"):
-            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in memories])
+            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in resolved.memories])
             reading = _reading(query, question, names, intent)
         return Recalled(
             recall_id=self._ids.new_id(),
-            memories=memories,
-            facts=coarse.facts,
+            memories=resolved.memories,
+            facts=resolved.facts,
             notes=coarse.notes,
             recent_turns=coarse.recent_turns,
             reports=reports,
@@ -162,6 +167,7 @@ class RecallPipeline:
             ),
             is_consistent=is_consistent,
             feature_names=feature_names() if query.with_features else (),
+            conflicts=resolved.conflicts,
         )
 
     async def _first(
