@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
+from typing import Annotated
+
+from annotated_types import Ge, Le
 
 from services.common.scope import GLOBAL_SCOPE, GrantedReader, Reader, Scope
 from services.common.settings_types import Amount, Count
@@ -87,7 +90,8 @@ class Granted:
 class GrantSettings:
     """Limits of grants."""
 
-    grants_per_user_max: Count = 256  # grants in force of one user; each makes searches look at one more place
+    # Grants in force of one user: each makes searches look at one more place, of which they take 1,024.
+    grants_per_user_max: Annotated[int, Ge(1), Le(1_024)] = 256
     cache_seconds: Amount = 5.0  # how long a grant that another gateway took back may still be used
     cached_users_max: Count = 10_000  # users whose grants are remembered
 

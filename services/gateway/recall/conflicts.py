@@ -122,9 +122,10 @@ class ConflictResolution:
         policy = chosen.policy or self._settings.policy
         among_facts = list(self._among_facts(facts, chosen, policy))
         lost = {loss.loser_id for loss in among_facts}
+        # What turns say themselves counts before what was made of them.
         among_turns = [
-            *_from_facts(memories, facts, among_facts),
             *self._among_turns(memories, chosen, policy),
+            *_from_facts(memories, facts, among_facts),
         ]
         losses = [*_without_circles(among_turns), *among_facts]
         if not losses:

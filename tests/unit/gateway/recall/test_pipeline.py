@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -18,6 +19,7 @@ from services.gateway.grants.service import ReaderGrants
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import SequenceSpan, Tier
 from services.gateway.recall.access import AccessRecorder
+from services.gateway.recall.choices import ConflictChoice
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.consistency import ConsistencyWait
 from services.gateway.recall.cross_encoder import CrossEncoding
@@ -322,3 +324,16 @@ async def test_spec_5_3_grants_that_cannot_be_read_are_not_used_and_that_is_told
     assert recalled.memories
     assert not tiers.facts.method("search").requests[0].granted_scopes
     assert [name for name, _ in recalled.stage_reasons] == ["grants"]
+
+
+async def test_spec_5_7_a_recall_settles_what_its_turns_contradict() -> None:
+    tiers = answering_tiers()
+    texts = ["I like coffee.", "Hello!", "I don't like coffee any more."]
+    said = [episode(number, text) for number, text in enumerate(texts, 1)]
+    said[2].time.FromDatetime(NOON + timedelta(days=1))
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=said)
+    recalled = await recall(tiers)
+    assert memory_ids(recalled) == [uuid(3), uuid(1), uuid(2)]
+    assert recalled.superseded_by == {uuid(1): uuid(3)}
+    dropping = replace(QUERY, conflicts=ConflictChoice(drops_superseded=True))
+    assert memory_ids(await recall(tiers, dropping)) == [uuid(3), uuid(2)]
