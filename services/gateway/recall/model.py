@@ -309,7 +309,7 @@ class RecallSettings:
     limit_max: Count = 200  # memories of one answer
     query_chars_max: Count = 8_192  # a question
     text_chars_max: Count = 1_000_000  # of all memories of an answer; it has to fit into a message of 8 MiB
-    lane_limit: Count = 100  # hits that each lane of the episodic tier contributes
+    lane_limit: Count = 200  # hits of each lane of the episodic tier; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
     neighbour_radius: CountOrNone = 2  # turns before and after
     fact_limit: CountOrNone = 10  # facts asked of the semantic tier

@@ -74,7 +74,7 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     scope = Scope(ScopeLevel.PROJECT, "p1")
     await search(tiers, replace(QUERY, scope=scope, limit=150), timeout_seconds=3.0)
     (episodes,) = tiers.episodic.method("search_candidates").requests
-    assert (episodes.query, episodes.lane_limit, episodes.reader_scope.project_id) == ("where", 150, "p1")
+    assert (episodes.query, episodes.lane_limit, episodes.reader_scope.project_id) == ("where", 200, "p1")
     assert list(episodes.query_vector.values) == [1.0, 0.0]
     (facts,) = tiers.facts.method("search").requests
     assert (facts.use, facts.top_k) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 10)
