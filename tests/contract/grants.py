@@ -129,7 +129,7 @@ class GrantStoreContract:
         assert all(isinstance(outcome, LimitExceeded) for outcome in refused)
         kept = next(command for command, outcome in zip(commands, outcomes, strict=True) if outcome not in refused)
         await grants.create(ACME, replace(kept, request_id="again"))  # replaces, and so adds none
-        await grants.create(ACME, new("r1", user="ben"))
+        await grants.create(ACME, new("ben", user="ben"))
         clock.advance(seconds=10)  # all have expired
         await grants.create(ACME, new("later"))
         assert len(await ids_of(grants)) == 1

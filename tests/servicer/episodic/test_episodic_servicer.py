@@ -206,7 +206,7 @@ async def test_spec_5_3_readers_see_what_the_gateway_says_is_granted_to_them(cli
     assert set(await candidates(client, "plan", reader_scope=places[2])) == {4}
     assert set(await candidates(client, "plan", reader_scope=places[2], granted_scopes=places[:1])) == {2, 4}
     similar = pb.SearchEpisodesRequest(user_id="ann", query="plan", reader_scope=places[2], granted_scopes=places[:1])
-    found = await client.call("SearchEpisodes", similar)
+    found: Any = await client.call("SearchEpisodes", similar)
     assert {hit.episode.episode_id for hit in found.hits} == {uid(2), uid(4)}
 
 
