@@ -19,6 +19,7 @@ class FakeGateway(
     gateway_pb2_grpc.MemoryServiceServicer,
     gateway_pb2_grpc.ConversationServiceServicer,
     gateway_pb2_grpc.DeliveryServiceServicer,
+    gateway_pb2_grpc.GrantServiceServicer,
 ):
     """All of the gateway's RPCs, for one tenant, in memory."""
 
@@ -35,6 +36,7 @@ class FakeGateway(
         self.breaks_streams = False  # streamed recalls fail after these
         self.stream_gate: asyncio.Event | None = None  # the whole answer of a streamed recall waits for it
         self.ended_streams = asyncio.Event()  # a streamed recall has ended, however it did
+        self.grants: list[pb.Grant] = []
         self.dead_letters: list[pb.DeadLetter] = []
         self.backlog_count = 4  # deliveries to the episodic tier that wait
         self.refused_contents: set[str] = set()  # of turns, in batches and streams
@@ -206,6 +208,29 @@ class FakeGateway(
         waiting.oldest_age.FromMilliseconds(2_500)
         answer.tiers.add(tier=pb.TIER_AGENTIC)
         return answer
+
+    async def CreateGrant(self, request: pb.CreateGrantRequest, context: Any) -> pb.CreateGrantResponse:
+        await self._enter(request, context)
+        grant = pb.Grant(
+            grant_id=f"grant-{len(self.grants)}",
+            user_id=request.user_id,
+            from_scope=request.from_scope,
+            to_scope=request.to_scope,
+            kinds=request.kinds,
+            expire_time=request.expire_time if request.HasField("expire_time") else None,
+        )
+        self.grants.append(grant)
+        return pb.CreateGrantResponse(grant=grant)
+
+    async def ListGrants(self, request: pb.ListGrantsRequest, context: Any) -> pb.ListGrantsResponse:
+        await self._enter(request, context)
+        page, token = page_of(self.grants, request.page_size, request.page_token)
+        return pb.ListGrantsResponse(grants=page, next_page_token=token)
+
+    async def RevokeGrant(self, request: pb.RevokeGrantRequest, context: Any) -> pb.RevokeGrantResponse:
+        await self._enter(request, context)
+        self.grants = [grant for grant in self.grants if grant.grant_id != request.grant_id]
+        return pb.RevokeGrantResponse()
 
     async def ListDeadLetters(self, request: pb.ListDeadLettersRequest, context: Any) -> pb.ListDeadLettersResponse:
         await self._enter(request, context)

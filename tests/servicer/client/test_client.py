@@ -17,6 +17,10 @@ from mneme.gateway.v1 import gateway_pb2 as pb
 from mneme_client import (
     Attachment,
     Client,
+    Conflict,
+    ConflictChoice,
+    ConflictKind,
+    ConflictPolicy,
     ContextOrder,
     ContextSectionKind,
     ContextSectionState,
@@ -219,6 +223,54 @@ async def test_spec_5_6_task_type_and_scoring_are_sent_with_both_ways_of_reading
         assert (request.scoring.profile, dict(request.scoring.weights)) == ("assistant", {"recency": 0.5})
     assert not gateway.requests[2].HasField("scoring")
     assert gateway.requests[2].task_type == pb.TASK_TYPE_UNSPECIFIED
+
+
+async def test_spec_5_7_what_becomes_of_conflicts_is_sent_and_read(client: Client, gateway: FakeGateway) -> None:
+    conflict = pb.Conflict(
+        kind=pb.CONFLICT_KIND_VALUE,
+        subject="Ada lives in",
+        winner_id="m2",
+        loser_ids=["m1"],
+        policy=pb.CONFLICT_POLICY_USER_OVERRIDE,
+        reason="chosen by the user",
+        memory_kind=pb.MEMORY_KIND_EPISODE,
+    )
+    lost = pb.Memory(memory_id="m1", superseded_by="m2")
+    gateway.recall_response.CopyFrom(pb.RecallResponse(memories=[lost], conflicts=[conflict]))
+    choice = ConflictChoice(ConflictPolicy.USER_OVERRIDE, ["m2"], drop_superseded=True)
+    found = await client.recall("u", "what?", conflicts=choice)
+    await client.build_context("u", "what?", conflicts=choice)
+    for request in gateway.requests:
+        assert request.conflict_policy == pb.CONFLICT_POLICY_USER_OVERRIDE
+        assert request.preferred_memory_ids == ["m2"]
+    assert gateway.requests[0].drop_superseded
+    assert found.memories[0].superseded_by == "m2"
+    wanted = Conflict(
+        ConflictKind.VALUE,
+        "Ada lives in",
+        "m2",
+        ("m1",),
+        ConflictPolicy.USER_OVERRIDE,
+        "chosen by the user",
+        MemoryKind.EPISODE,
+    )
+    assert found.conflicts == (wanted,)
+
+
+async def test_spec_5_3_grants_are_made_listed_and_taken_back(client: Client, gateway: FakeGateway) -> None:
+    agent = Scope(ScopeLevel.SESSION, "p", "s", context_id="agent")
+    ends = datetime(2027, 1, 1, tzinfo=UTC)
+    made = [
+        await client.create_grant("u", from_scope=agent, kinds=[MemoryKind.FACT], expire_time=ends),
+        await client.create_grant("u", to_scope=agent),
+        await client.create_grant("u", from_scope=agent, to_scope=Scope(ScopeLevel.PROJECT, "q")),
+    ]
+    assert (made[0].from_scope, made[0].kinds, made[0].expire_time) == (agent, (MemoryKind.FACT,), ends)
+    assert (made[1].from_scope, made[1].expire_time) == (Scope(), None)
+    assert len({request.request_id for request in gateway.requests} - {""}) == 3
+    assert [grant async for grant in client.list_grants("u", page_size=2)] == made
+    await client.revoke_grant("u", made[1].grant_id)
+    assert [grant async for grant in client.list_grants("u")] == [made[0], made[2]]
 
 
 async def test_waiting_repeats_until_the_write_is_visible(client: Client, gateway: FakeGateway) -> None:
