@@ -105,7 +105,7 @@ class GrantedReader:
 
     def sees(self, other: Scope) -> bool:
         """See `Reader`."""
-        return other.key in self.visible_keys()
+        return self.scope.sees(other) or other in self.granted
 
 
 def check_scope(scope: Scope, *, field_path: str, id_chars_max: int = 128) -> None:

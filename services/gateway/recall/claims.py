@@ -96,6 +96,8 @@ def claims_of(text: str) -> tuple[Claim, ...]:
 
     A turn that claims a thing and its contrary claims neither: which of them is meant cannot be told.
     """
+    if not _MAY_CLAIM.search(text):
+        return ()
     found: dict[Claim, None] = {}
     for sentence in split_sentences(text.replace("\u2019", "'")):
         if not _MAY_CLAIM.search(sentence) or _NOT_STATED.search(sentence):

@@ -40,7 +40,7 @@ class ConflictSettings:
     policy: ConflictPolicy = ConflictPolicy.RECENCY  # where a request names none
     drops_superseded: bool = False  # leave out what loses; else it is marked
     turns_max: CountOrNone = 50  # best turns whose texts are compared; 0 leaves it to facts
-    turn_chars_max: CountOrNone = 4_000  # characters of a turn that are read
+    turn_chars_max: CountOrNone = 2_000  # characters of a turn that are read
     confidence_unknown: Share = 0.5  # of a turn whose speaker told none
 
 
