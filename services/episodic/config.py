@@ -89,8 +89,10 @@ class EdgeSettings:
 
     upsert_points_max: Count = 64  # points in one call: 1.5 ms
     flush_seconds: Seconds = 1.0  # a power failure may cost the index this much; a kill of the process nothing
-    optimize_after_points: Count = 20_000  # unindexed points that make rebuilding segments worth its time
-    optimize_quiet_seconds: Amount = 60.0  # time without a search before a rebuild may stop the process
+    optimize_after_points: Count = 10_000  # unindexed points that make building a segment worth its time
+    optimize_quiet_seconds: Amount = 2.0  # time without a search before building one may stop the process
+    optimize_loaded_after_points: Count = 15_000  # unindexed points that are built into one whatever is searched
+    segment_points_max: Count = 16_000  # of a segment that is built: 0.4 s, in which the process stands still
     exact_up_to_kilobytes: Count = 30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
     search_threads: Count = 1  # of the engine: a query this short gains nothing from two
     overfetch_factor: Factor = 1.25  # pieces fetched for each wanted episode, for several pieces and ties

@@ -86,6 +86,28 @@ class TestEdgeEpisodeIndex(EpisodeIndexContract):
         assert await opened_index.count(OWNER) == 500
         await opened_index.aclose()
 
+    async def test_too_much_is_optimised_without_a_quiet_time(self, tmp_path: Path) -> None:
+        settings = {"optimize_after_points": 10, "optimize_loaded_after_points": 100, "optimize_quiet_seconds": 3_600.0}
+        opened_index = await opened(tmp_path, flush_seconds=0.01, **settings)
+        await opened_index.search(query("apple"), limit=1)
+        await opened_index.put([piece(n, f"apple {n}") for n in range(500)])
+        async with asyncio.timeout(30):
+            while opened_index.unindexed_points >= 100:
+                await opened_index.search(query("apple"), limit=1)
+                await asyncio.sleep(0.01)
+        assert await opened_index.count(OWNER) == 500
+        await opened_index.aclose()
+
+    async def test_what_is_optimised_stays_in_small_segments(self, tmp_path: Path) -> None:
+        opened_index = await opened(tmp_path, optimize_after_points=200, segment_points_max=300)
+        for start in range(0, 1_200, 200):
+            await opened_index.put([piece(n, f"apple {n}") for n in range(start, start + 200)])
+            opened_index.optimize()
+        # One that is written to, and one for each 200 or 300 of the others: each was built once and never again.
+        assert 1 + 1_000 // 300 <= opened_index.segments_count <= 1 + 1_200 // 200
+        assert await opened_index.count(OWNER) == 1_200
+        await opened_index.aclose()
+
     async def test_a_closed_index_is_unavailable(self, tmp_path: Path) -> None:
         closed = await opened(tmp_path)
         await closed.aclose()

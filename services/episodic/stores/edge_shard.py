@@ -34,6 +34,8 @@ _FOLDER: Final = re.compile(r"episodes-(?P<dimension>\d+)-.+")
 _SHARD_FILE: Final = "edge_config.json"
 _GENERATION_FILE: Final = "mneme-generation"
 """In the shard's folder."""
+_SEGMENTS_MAX: Final = 1_000
+"""More would be merged: 16 million points."""
 
 
 def shard_folder(qdrant_folder: Path, *, model: str, dimension: int) -> Path:
@@ -61,9 +63,12 @@ def open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> EdgeS
         hnsw_config=HnswIndexConfig(
             m=0, ef_construct=100, full_scan_threshold=settings.exact_up_to_kilobytes, payload_m=16
         ),
-        # The engine is to find a rebuild worth its time when we do.
+        # The engine is to find a segment worth building when we do. It stops the process while it builds, so segments
+        # stay small and are never merged: many cost a search little, and merging all would take seconds.
         optimizers=EdgeOptimizersConfig(
-            indexing_threshold=max(1, settings.optimize_after_points * dimension * 4 // 1024)
+            indexing_threshold=_kilobytes(settings.optimize_after_points, dimension),
+            max_segment_size=_kilobytes(settings.segment_points_max, dimension),
+            default_segment_number=_SEGMENTS_MAX,
         ),
         max_search_threads=settings.search_threads,
     )
@@ -83,6 +88,11 @@ def open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> EdgeS
         if field not in indexed:
             shard.update(UpdateOperation.create_field_index(field, params))
     return shard
+
+
+def _kilobytes(points: int, dimension: int) -> int:
+    """What their vectors take."""
+    return max(1, points * dimension * 4 // 1024)
 
 
 def generation(folder: Path) -> str:
