@@ -33,6 +33,7 @@ from bench.common import (
 )
 from bench.gateway import Gateway, one_turn
 from bench.load_store import MAIN_USER, OTHER_USERS, load_through_gateway
+from bench.resources import postgres_processes
 from bench.texts import TextSource
 from mneme.gateway.v1 import gateway_pb2 as pb
 
@@ -80,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     write_json(options.out, report_head("load", driver=driver, settings=settings) | {"levels": levels})
     columns = ["clients", "calls / s", "Recall p50 ms", "p99 ms", "Remember p50 ms", "p99 ms", "errors", "degraded"]
+    columns += ["loop busy", "cores busy"]
     rows = [
         [
             str(level["clients"]),
@@ -90,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             level["remember"]["p99"],
             sum(level["errors"].values()),
             level["degraded_answers"],
+            level["event_loop_busy"],
+            level["cores_busy"],
         ]
         for level in levels
     ]
@@ -107,13 +111,13 @@ async def _measure(options: Options) -> tuple[str, list[dict[str, Any]]]:
         if options.size:
             await load_through_gateway(gateway, options.size, seed=options.seed)
         for clients in options.clients:
-            levels.append(await _level(gateway, clients, options))
+            levels.append(await _level(gateway, clients, options, target.data_dir))
             # What the writes of this level left behind must not slow the next one.
             await gateway.wait_delivered()
     return target.driver, levels
 
 
-async def _level(gateway: Gateway, clients: int, options: Options) -> dict[str, Any]:
+async def _level(gateway: Gateway, clients: int, options: Options, data_dir: Path | None) -> dict[str, Any]:
     warm_up, tally = Tally(), Tally()
     started = time.perf_counter()
     measured_from = started + _WARM_UP_SECONDS
@@ -122,16 +126,36 @@ async def _level(gateway: Gateway, clients: int, options: Options) -> dict[str, 
         for number in range(clients):
             seed = options.seed * 1_000 + clients * 100 + number
             group.create_task(_client(gateway, seed, warm_up, tally, measured_from, ends))
+        await asyncio.sleep(_WARM_UP_SECONDS)
+        own, postgres = _processor_seconds(data_dir)
+        loop = time.thread_time()
+        await asyncio.sleep(options.seconds)
+        own_after, postgres_after = _processor_seconds(data_dir)
+        loop = time.thread_time() - loop
     calls = len(tally.recall_seconds) + len(tally.remember_seconds)
     return {
         "clients": clients,
         "calls": calls,
         "calls_per_second": round(calls / options.seconds, 1),
+        # Clients and stack are one process, with one event loop, unless the stack is somebody else's.
+        "processor_milliseconds_per_call": {
+            "event_loop": round(loop * 1000 / max(1, calls), 2),
+            "process": round((own_after - own) * 1000 / max(1, calls), 2),
+            "postgres": round((postgres_after - postgres) * 1000 / max(1, calls), 2),
+        },
+        "event_loop_busy": round(loop / options.seconds, 3),
+        "cores_busy": round((own_after - own + postgres_after - postgres) / options.seconds, 3),
         "recall": asdict(times_of(tally.recall_seconds)),
         "remember": asdict(times_of(tally.remember_seconds)),
         "errors": dict(tally.errors),
         "degraded_answers": tally.degraded,
     }
+
+
+def _processor_seconds(data_dir: Path | None) -> tuple[float, float]:
+    """Of this process, and of the embedded PostgreSQL, of which there is none in a stack of somebody else's."""
+    used = (process.cpu_times() for process in (postgres_processes(data_dir) if data_dir else ()))
+    return time.process_time(), sum(times.user + times.system for times in used)
 
 
 async def _client(
