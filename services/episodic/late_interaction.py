@@ -17,6 +17,7 @@ from services.common.embedding.tokens import COMPACT_SCALE, TOKEN_ID_MAX, TokenV
 from services.episodic.token_format import EpisodeTokens
 
 _SCALE: Final = np.float32(1.0 / (COMPACT_SCALE * COMPACT_SCALE))
+_TOKENS_AT_ONCE: Final = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +100,7 @@ def late_scores(query: TokenVectors, candidates: Sequence[CandidateTokens | None
     sentences = np.concatenate([candidate.sentence_starts for candidate in known])
     sentences += np.repeat(starts, sentence_counts)
 
-    vectors = np.concatenate([candidate.vectors for candidate in known]).astype(np.float32)
-    cosines = (query.vectors.astype(np.float32) * _SCALE) @ vectors.T  # [q, tokens]
+    cosines = _cosines(query.vectors, np.concatenate([candidate.vectors for candidate in known]))
     # Rounding to bytes may leave a vector a little too long: maxima are cut to 1.
     by_sentence = np.clip(np.maximum.reduceat(cosines, sentences, axis=1), -1.0, 1.0)  # [q, sentences]
     found.token_scores[:, found.present] = np.maximum.reduceat(by_sentence, first_sentences, axis=1)
@@ -110,6 +110,21 @@ def late_scores(query: TokenVectors, candidates: Sequence[CandidateTokens | None
     ids = np.concatenate([candidate.ids for candidate in known])
     holds = np.logical_or.reduceat(ids == query.ids[:, np.newaxis], starts, axis=1)  # [q, candidates with tokens]
     found.frequencies[:] = holds.sum(axis=1)
+    return found
+
+
+def _cosines(query: npt.NDArray[np.int8], vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    """Cosines of q tokens to the others: `[q, tokens]`.
+
+    In parts, so that what a part is widened to stays in the processor's cache: that halves the time.
+    """
+    scaled = np.ascontiguousarray((query.astype(np.float32) * _SCALE).T)
+    found = np.empty((len(query), len(vectors)), dtype=np.float32)
+    widened = np.empty((min(len(vectors), _TOKENS_AT_ONCE), vectors.shape[1]), dtype=np.float32)
+    for start in range(0, len(vectors), _TOKENS_AT_ONCE):
+        part = vectors[start : start + _TOKENS_AT_ONCE]
+        widened[: len(part)] = part
+        found[:, start : start + len(part)] = (widened[: len(part)] @ scaled).T
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,7 @@ class Surroundings:
     _keys: npt.NDArray[np.int64]
     _order: npt.NDArray[np.intp]
     _ordered: npt.NDArray[np.int64]
+    _known: dict[int, npt.NDArray[np.intp]] = field(default_factory=dict)  # by offset: each is asked for many times
 
     @classmethod
     def of(cls, session: npt.NDArray[np.int32], position: npt.NDArray[np.int32]) -> Surroundings:
@@ -28,6 +29,11 @@ class Surroundings:
 
     def rows(self, offset: int) -> npt.NDArray[np.intp]:
         """The candidate so many turns after each one (before, if negative), or n where there is none: `[n]`."""
+        if offset not in self._known:
+            self._known[offset] = self._rows(offset)
+        return self._known[offset]
+
+    def _rows(self, offset: int) -> npt.NDArray[np.intp]:
         count = self._ordered.size
         if not count:
             return self._order
