@@ -143,6 +143,7 @@ def _print(results: Sequence[dict[str, Any]]) -> None:
     row("bulk load indexed / s", "load", "indexed_per_second")
     row("first start, s", "start", "first_seconds")
     row("start with data, s", "start", "with_data_seconds")
+    row("at rest after, s", "start", "at_rest_after_seconds")
     row("disk KiB / memory", "per_memory", "disk_kibibytes")
     row("RAM KiB / memory", "per_memory", "memory_kibibytes")
     print_table("Latency by memories in the store", columns, rows)
