@@ -27,6 +27,8 @@ DIVIDED: Final = {
 }
 BORN_DIVIDED: Final = {"episodic": ("token_vectors",)}
 """Tables that never were without parts."""
+NEVER_DIVIDED: Final = {"gateway": ("grants",)}
+"""Younger tables without parts."""
 
 
 def undivided_folder(schema: str, folder: Path) -> Path:

@@ -14,7 +14,7 @@ from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import register_codecs
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Connection
-from tests.integration.postgres.schemas import BORN_DIVIDED, DIVIDED, FOLDERS, undivided_folder
+from tests.integration.postgres.schemas import BORN_DIVIDED, DIVIDED, FOLDERS, NEVER_DIVIDED, undivided_folder
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 NOW: Final = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
@@ -145,9 +145,9 @@ async def _content(connection: Connection) -> dict[str, list[str]]:
 
 async def _structure(connection: Connection, schema: str) -> dict[str, list[tuple[Any, ...]]]:
     queries = {"indexes": _INDEXES, "columns": _COLUMNS, "constraints": _CONSTRAINTS, "triggers": _TRIGGERS}
-    born_divided = BORN_DIVIDED.get(schema, ())
+    younger = (*BORN_DIVIDED.get(schema, ()), *NEVER_DIVIDED.get(schema, ()))
     return {
-        name: [tuple(row) for row in await connection.fetch(query, schema) if row[0] not in born_divided]
+        name: [tuple(row) for row in await connection.fetch(query, schema) if row[0] not in younger]
         for name, query in queries.items()
     }
 
