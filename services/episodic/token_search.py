@@ -22,8 +22,9 @@ _log = structlog.get_logger(__name__)
 
 _CHARS_PER_TOKEN: Final = 4
 """Of English prose, about."""
-_THREAD_FROM_BYTES: Final = 2 * 1024 * 1024
-"""Vectors whose comparison takes longer than other requests should wait: some 4 ms."""
+_THREAD_FROM_BYTES: Final = 4 * 1024 * 1024
+"""Vectors whose comparison takes longer than other requests should wait: some 4 ms. Below, a thread would only have to
+wait for the interpreter again and again."""
 
 
 class TokenSearch:
@@ -65,9 +66,11 @@ class TokenSearch:
 def _chosen(found: Candidates, token_bytes: int, bytes_max: int) -> list[int]:
     """Candidates whose token vectors may be read, best first, ties by id."""
     coarse = _standardised(found.dense_scores) + _standardised(found.lexical_scores)
-    order = sorted(range(len(coarse)), key=lambda i: (-coarse[i], found.columns.episode_ids[i]))
+    order = [
+        i for _, _, i in sorted(zip((-coarse).tolist(), found.columns.episode_ids, range(len(coarse)), strict=True))
+    ]
     # One token at least, and as many as a text of this length has.
-    sizes = [token_bytes * (1 + found.columns.lengths[i] // _CHARS_PER_TOKEN) for i in order]
+    sizes = token_bytes * (1 + np.array(found.columns.lengths, dtype=np.int64)[order] // _CHARS_PER_TOKEN)
     count = int(np.searchsorted(np.cumsum(sizes), bytes_max, side="right"))
     return order[:count]
 
