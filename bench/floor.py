@@ -36,10 +36,11 @@ from qdrant_edge import (
 
 from bench.common import BenchError
 from services.common.embedding.embedder import Embedder
+from services.gateway.recall.model import RecallSettings
 
 Matrix = npt.NDArray[np.float32]
 
-SEARCH_LIMIT: Final = 100
+SEARCH_LIMIT: Final = RecallSettings().lane_limit
 """Hits of the bare search: what the dense lane of a Recall asks for."""
 _HOP_METHOD: Final = "/bench.Floor/Hop"
 _UPSERT_POINTS: Final = 1_000
