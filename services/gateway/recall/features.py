@@ -55,10 +55,12 @@ def read_features(columns: EpisodeColumns, question: QuestionEvidence) -> Featur
         question: What was read from the question.
     """
     found = list(_all(columns, question))
-    values = np.empty((len(columns.dense), len(found)), dtype=np.float32)
-    for index, (_, _, column) in enumerate(found):
-        values[:, index] = column
-    return Features(tuple(name for name, _, _ in found), tuple(part for _, part, _ in found), values)
+    by_feature = np.zeros((len(found), len(columns.dense)), dtype=np.float32)  # rows are filled faster than columns
+    for row, (_, _, column) in zip(by_feature, found, strict=True):
+        if column is not _NOTHING:
+            row[:] = column
+    names, parts = tuple(name for name, _, _ in found), tuple(part for _, part, _ in found)
+    return Features(names, parts, np.ascontiguousarray(by_feature.T))
 
 
 @cache
@@ -75,15 +77,16 @@ def feature_names() -> tuple[str, ...]:
 
 
 _Named = tuple[str, str, Column | float]
+_NOTHING: Final = 0.0
+"""A feature that is 0 for every candidate."""
 
 
 def _all(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:
     around = Surroundings.of(columns.session, columns.position)
-    own = {"dense": _standardised(columns.dense), "lexical": _standardised(columns.lexical)}
     late = _late(columns, around)
-    yield from ((name, name, column) for name, column in own.items())
-    yield from ((f"late_{name}", "late", column) for name, column in late.items())
-    scores = own | {"late": late["weighted"]}
+    scores = np.stack([_standardised(columns.dense), _standardised(columns.lexical), late[0]])  # as `_SCORES`
+    yield from ((name, name, column) for name, column in zip(_SCORES[:2], scores, strict=False))
+    yield from ((f"late_{name}", "late", column) for name, column in zip(_LATE, late, strict=True))
     yield from _combined(scores)
     yield from _ranks(scores)
     yield from _neighbours(scores, columns, around)
@@ -94,24 +97,33 @@ def _all(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named
     yield from _kinds(columns, question)
 
 
-def _late(columns: EpisodeColumns, around: Surroundings) -> dict[str, Column]:
-    """Late interaction: how well each word piece of the question is met by the turn's best word piece."""
-    names = (
-        "weighted",
-        "plain",
-        "near",
-        "rare",
-        "covered",
-        "covered_near",
-        "said",
-        "standing_out",
-        "best",
-        "reverse",
-        "sentence",
-    )
-    scores = columns.token_scores
-    if scores is None or not scores.size:
-        return dict.fromkeys(names, np.zeros(len(columns.dense)))
+_SCORES: Final = ("dense", "lexical", "late")
+_LATE: Final = (
+    "weighted",
+    "plain",
+    "near",
+    "rare",
+    "covered",
+    "covered_near",
+    "said",
+    "standing_out",
+    "best",
+    "reverse",
+    "sentence",
+)
+
+
+def _late(columns: EpisodeColumns, around: Surroundings) -> Column:
+    """Late interaction: how well each word piece of the question is met by the turn's best word piece.
+
+    Returns:
+        A row for each of `_LATE`, standardised over the candidates that have token vectors; the others are as good as
+        the mean.
+    """
+    scores, present = columns.token_scores, columns.has_tokens
+    found = np.zeros((len(_LATE), len(columns.dense)))
+    if scores is None or not scores.size or not present.any():
+        return found
     met = scores.astype(np.float64)
     idf = np.log1p((columns.active_count - columns.token_frequencies + 0.5) / (columns.token_frequencies + 0.5))
     weights = idf / max(float(idf.sum()), 1e-9)
@@ -121,62 +133,80 @@ def _late(columns: EpisodeColumns, around: Surroundings) -> dict[str, Column]:
     beside = np.maximum(padded[:, around.rows(-1)], padded[:, around.rows(1)])
     near = np.maximum(met, _NEIGHBOUR_SHARE * beside)
     rare = np.argsort(-idf, kind="stable")[:_RARE_TOKENS]
-    deviations = np.maximum(met.std(axis=1, keepdims=True), 1e-6)
-    standing_out = (met - met.mean(axis=1, keepdims=True)) / deviations
-    columns_of = {
-        "weighted": weights @ met,
-        "plain": met.mean(axis=0),
-        "near": roots @ near,
-        "rare": met[rare].min(axis=0),
-        "covered": weights @ (met >= _COVERED),
-        "covered_near": weights @ (near >= _COVERED * _NEIGHBOUR_SHARE),
-        "said": weights @ (met >= _SAID),
-        "standing_out": weights @ standing_out,
-        "best": standing_out.max(axis=0),
-        "reverse": columns.reverse,
-        "sentence": columns.sentence,
-    }
-    return {name: _standardised_among(columns_of[name], columns.has_tokens) for name in names}
+    means = met.mean(axis=1, keepdims=True)
+    centred = met - means
+    deviations = np.sqrt(np.einsum("qn,qn->q", centred, centred) / met.shape[1])
+    standing_out = centred / np.maximum(deviations, 1e-6)[:, np.newaxis]
+    found[0] = weights @ met
+    found[1] = met.mean(axis=0)
+    found[2] = roots @ near
+    found[3] = met[rare].min(axis=0)
+    found[4] = weights @ (met >= _COVERED)
+    found[5] = weights @ (near >= _COVERED * _NEIGHBOUR_SHARE)
+    found[6] = weights @ (met >= _SAID)
+    found[7] = weights @ standing_out
+    found[8] = standing_out.max(axis=0)
+    found[9] = columns.reverse
+    found[10] = columns.sentence
+    if present.all():
+        return _standardised(found)
+    found[:, present] = _standardised(found[:, present])
+    found[:, ~present] = 0.0
+    return found
 
 
-def _combined(scores: dict[str, Column]) -> Iterator[_Named]:
-    dense, lexical = scores["dense"], scores["lexical"]
+def _combined(scores: Column) -> Iterator[_Named]:
+    dense, lexical, _ = scores
     yield "lower_of_both", "lexical", np.minimum(dense, lexical)
     yield "higher_of_both", "dense", np.maximum(dense, lexical)
 
 
-def _ranks(scores: dict[str, Column]) -> Iterator[_Named]:
-    for name, column in scores.items():
-        # From 1, equal scores alike, so that the order of the candidates does not matter.
-        ranks = column.size + 1 - np.searchsorted(np.sort(column), column, side="right").astype(np.float64)
+def _ranks(scores: Column) -> Iterator[_Named]:
+    for name, column in zip(_SCORES, scores, strict=True):
+        is_known = bool(column.any())
+        ranks = _ranks_of(column) if is_known else column
         for scale in _RANK_SCALES:
-            yield f"{name}_rank_{scale:.0f}", name, scale / (scale + ranks) if column.any() else 0.0
+            yield f"{name}_rank_{scale:.0f}", name, scale / (scale + ranks) if is_known else _NOTHING
 
 
-def _neighbours(scores: dict[str, Column], columns: EpisodeColumns, around: Surroundings) -> Iterator[_Named]:
+def _ranks_of(column: Column) -> Column:
+    """Ranks from 1 on, equal scores alike, so that the order of the candidates does not matter."""
+    order = np.argsort(column)
+    ordered = column[order]
+    ranks = np.empty(column.size)
+    ranks[order] = column.size + 1.0 - np.searchsorted(ordered, ordered, side="right")  # ordered: half the time
+    return ranks
+
+
+def _neighbours(scores: Column, columns: EpisodeColumns, around: Surroundings) -> Iterator[_Named]:
     openness = np.minimum(1.0, _OPEN_CHARS / np.maximum(columns.length, 1))
-    asks = np.append((columns.traits & Trait.QUESTION) != 0, False).astype(np.float64)
+    asks = np.append((columns.traits & int(Trait.QUESTION)) != 0, False).astype(np.float64)
     asked = asks[around.rows(-1)]
-    for name, column in scores.items():
-        padded = np.append(np.maximum(column, 0.0), 0.0)
-        before, after = padded[around.rows(-1)], padded[around.rows(1)]
-        second = padded[around.rows(-2)] + padded[around.rows(2)]
-        third = padded[around.rows(-3)] + padded[around.rows(3)]
-        yield f"{name}_before", "neighbours", before
-        yield f"{name}_after", "neighbours", after
-        yield f"{name}_second", "neighbours", second
-        yield f"{name}_third", "neighbours", third
-        yield f"{name}_beside_short", "neighbours", openness * (before + after)
-        yield f"{name}_second_beside_short", "neighbours", openness * second
-        yield f"{name}_answers", "answers", asked * before
-        yield f"{name}_answers_short", "answers", openness * asked * before
+    positive = np.zeros((len(scores), scores.shape[1] + 1))  # the last place stands for "no such candidate"
+    np.maximum(scores, 0.0, out=positive[:, :-1])
+    before, after = positive[:, around.rows(-1)], positive[:, around.rows(1)]
+    second = positive[:, around.rows(-2)] + positive[:, around.rows(2)]
+    third = positive[:, around.rows(-3)] + positive[:, around.rows(3)]
+    answers = asked * before
+    of_each = (
+        ("before", "neighbours", before),
+        ("after", "neighbours", after),
+        ("second", "neighbours", second),
+        ("third", "neighbours", third),
+        ("beside_short", "neighbours", openness * (before + after)),
+        ("second_beside_short", "neighbours", openness * second),
+        ("answers", "answers", answers),
+        ("answers_short", "answers", openness * answers),
+    )
+    for index, name in enumerate(_SCORES):
+        yield from ((f"{name}_{what}", part, column[index]) for what, part, column in of_each)
     yield "answers", "answers", asked
     yield "is_answered", "answers", asks[:-1] * (around.rows(1) < len(columns.dense))
 
 
-def _sessions(scores: dict[str, Column], columns: EpisodeColumns) -> Iterator[_Named]:
+def _sessions(scores: Column, columns: EpisodeColumns) -> Iterator[_Named]:
     count = int(columns.session.max(initial=0)) + 1
-    for name, column in scores.items():
+    for name, column in zip(_SCORES, scores, strict=True):
         best = np.full(count, -np.inf)
         np.maximum.at(best, columns.session, column)
         yield f"{name}_session", "session", best[columns.session]
@@ -185,11 +215,11 @@ def _sessions(scores: dict[str, Column], columns: EpisodeColumns) -> Iterator[_N
 def _speakers(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:
     named = np.isin(columns.speaker, question.named_speakers).astype(np.float64)
     is_named = bool(question.named_speakers)
-    by_assistant = (columns.traits & Trait.ASSISTANT != 0).astype(np.float64)
-    yield "speaker_named", "speaker", named
-    yield "speaker_other", "speaker", (1.0 - named) * is_named
-    yield "by_user_if_about_user", "role", (1.0 - by_assistant) * question.about_user
-    yield "by_assistant_if_about_assistant", "role", by_assistant * question.about_assistant
+    by_assistant = (columns.traits & int(Trait.ASSISTANT) != 0).astype(np.float64)
+    yield "speaker_named", "speaker", named if is_named else _NOTHING
+    yield "speaker_other", "speaker", 1.0 - named if is_named else _NOTHING
+    yield "by_user_if_about_user", "role", 1.0 - by_assistant if question.about_user else _NOTHING
+    yield "by_assistant_if_about_assistant", "role", by_assistant if question.about_assistant else _NOTHING
     yield "by_assistant", "role", by_assistant
 
 
@@ -212,73 +242,74 @@ def _derived(columns: EpisodeColumns) -> Iterator[_Named]:
 
 
 def _kinds(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:
-    traits = {trait: (columns.traits & trait != 0).astype(np.float64) for trait in Trait}
-    kinds = read_kinds(question.text)
+    traits = {trait: (columns.traits & int(trait) != 0).astype(np.float64) for trait in Trait}
+    kinds = {kind: kind in found for found in (read_kinds(question.text),) for kind in QuestionKind}
     length = np.maximum(columns.length, 1).astype(np.float64)
-    yield "length_log", "length", np.log(length)
+    length_log = np.log(length)
+    first_person = traits[Trait.FIRST_PERSON]
+    yield "length_log", "length", length_log
     yield "pieces_log", "length", np.log2(np.ceil(length / _PIECE_CHARS))
     yield "is_short", "length", (length < _SHORT_CHARS).astype(np.float64)
     yield "opens_session", "kind", (columns.position == 0).astype(np.float64)
     yield "place_in_session", "kind", np.log1p(columns.position)
-    yield "first_person_if_personal", "kind", traits[Trait.FIRST_PERSON] * question.is_personal
-    yield "first_person_if_named", "kind", traits[Trait.FIRST_PERSON] * bool(question.named_speakers)
+    yield "first_person_if_personal", "kind", first_person if question.is_personal else _NOTHING
+    yield "first_person_if_named", "kind", first_person if question.named_speakers else _NOTHING
     for trait, column in traits.items():
         if trait is not Trait.ASSISTANT:
-            yield f"is_{_word(trait)}", "kind", column
-    user = 1.0 - traits[Trait.ASSISTANT]
-    yield "instruction_of_user", "kind", traits[Trait.INSTRUCTION] * user
-    yield "instruction_if_request", "kind", traits[Trait.INSTRUCTION] * user * (QuestionKind.REQUEST in kinds)
-    for kind, trait in _CROSSED:
-        yield f"{_word(trait)}_if_{_word(kind)}", "kind", traits[trait] * (kind in kinds)
-    for kind in QuestionKind:
-        yield f"length_log_if_{_word(kind)}", "length", np.log(length) * (kind in kinds)
+            yield _TRAIT_NAMES[trait], "kind", column
+    instruction = traits[Trait.INSTRUCTION] * (1.0 - traits[Trait.ASSISTANT])
+    yield "instruction_of_user", "kind", instruction
+    yield "instruction_if_request", "kind", instruction if kinds[QuestionKind.REQUEST] else _NOTHING
+    for name, kind, trait in _CROSSED:
+        yield name, "kind", traits[trait] if kinds[kind] else _NOTHING
+    for kind, is_asked in kinds.items():
+        yield f"length_log_if_{_word(kind)}", "length", length_log if is_asked else _NOTHING
     # The same for all candidates: nothing to a linear ranker, and what trees choose their branches by.
-    for kind in QuestionKind:
-        yield f"asks_{_word(kind)}", "question", float(kind in kinds)
+    for kind, is_asked in kinds.items():
+        yield f"asks_{_word(kind)}", "question", float(is_asked)
     yield "asks_about_named", "question", float(len(question.named_speakers))
     yield "asks_about_user", "question", float(question.about_user)
     yield "asks_words", "question", float(len(question.text.split()))
-
-
-_CROSSED: Final = (
-    (QuestionKind.WHEN, Trait.TIME_EXPRESSION),
-    (QuestionKind.WHEN, Trait.NUMBER),
-    (QuestionKind.WHEN, Trait.PAST),
-    (QuestionKind.HOW_MANY, Trait.NUMBER),
-    (QuestionKind.WHERE, Trait.NAMES),
-    (QuestionKind.WHO, Trait.NAMES),
-    (QuestionKind.LIST, Trait.NAMES),
-    (QuestionKind.LIST, Trait.LIST),
-    (QuestionKind.WHY, Trait.FIRST_PERSON),
-    (QuestionKind.ORDER, Trait.FIRST_PERSON),
-    (QuestionKind.ORDER, Trait.QUESTION),
-    (QuestionKind.SUMMARY, Trait.FIRST_PERSON),
-    (QuestionKind.SUMMARY, Trait.QUESTION),
-    (QuestionKind.SUMMARY, Trait.ASSISTANT),
-    (QuestionKind.SUMMARY, Trait.LIST),
-    (QuestionKind.ORDER, Trait.ASSISTANT),
-    (QuestionKind.REQUEST, Trait.ASSISTANT),
-    (QuestionKind.REQUEST, Trait.FIRST_PERSON),
-    (QuestionKind.REQUEST, Trait.PREFERENCE),
-)
 
 
 def _word(member: Trait | QuestionKind) -> str:
     return (member.name or "").lower()
 
 
+_TRAIT_NAMES: Final = {trait: f"is_{_word(trait)}" for trait in Trait}
+_CROSSED: Final = tuple(
+    (f"{_word(trait)}_if_{_word(kind)}", kind, trait)
+    for kind, trait in (
+        (QuestionKind.WHEN, Trait.TIME_EXPRESSION),
+        (QuestionKind.WHEN, Trait.NUMBER),
+        (QuestionKind.WHEN, Trait.PAST),
+        (QuestionKind.HOW_MANY, Trait.NUMBER),
+        (QuestionKind.WHERE, Trait.NAMES),
+        (QuestionKind.WHO, Trait.NAMES),
+        (QuestionKind.LIST, Trait.NAMES),
+        (QuestionKind.LIST, Trait.LIST),
+        (QuestionKind.WHY, Trait.FIRST_PERSON),
+        (QuestionKind.ORDER, Trait.FIRST_PERSON),
+        (QuestionKind.ORDER, Trait.QUESTION),
+        (QuestionKind.SUMMARY, Trait.FIRST_PERSON),
+        (QuestionKind.SUMMARY, Trait.QUESTION),
+        (QuestionKind.SUMMARY, Trait.ASSISTANT),
+        (QuestionKind.SUMMARY, Trait.LIST),
+        (QuestionKind.ORDER, Trait.ASSISTANT),
+        (QuestionKind.REQUEST, Trait.ASSISTANT),
+        (QuestionKind.REQUEST, Trait.FIRST_PERSON),
+        (QuestionKind.REQUEST, Trait.PREFERENCE),
+    )
+)
+
+
 def _standardised(values: FloatColumn | Column) -> Column:
+    """The scores less their mean, by their deviation; of each row by itself."""
     wide = values.astype(np.float64)
     if not wide.size:
         return wide
-    centred: Column = wide - wide.mean()
-    deviation = float(np.sqrt(np.mean(centred * centred)))
+    wide -= wide.mean(axis=-1, keepdims=True)
+    deviations = np.sqrt(np.einsum("...n,...n->...", wide, wide) / wide.shape[-1])[..., np.newaxis]
     # Equal values say nothing; dividing their rounding errors would make them say something.
-    return centred / deviation if deviation > 1e-9 else np.zeros_like(wide)
-
-
-def _standardised_among(values: FloatColumn | Column, present: npt.NDArray[np.bool_]) -> Column:
-    """The same over those that are present; the others are as good as the mean."""
-    found = np.zeros(values.size)
-    found[present] = _standardised(values[present])
-    return found
+    standardised: Column = np.divide(wide, deviations, out=np.zeros_like(wide), where=deviations > 1e-9)
+    return standardised

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from uuid import UUID
 
 import numpy as np
 
@@ -125,21 +123,21 @@ class Fusion:
             scores = scores + facts.part + notes.part
             parts = {**parts, facts.name: facts.part, notes.name: notes.part}
         features = self.features(columns, question, choice).values if with_features else None
-        values = scores.tolist()
-        best = heapq.nsmallest(limit, range(len(columns)), key=lambda i: (-values[i], columns.ids[i]))
+        best = _best(scores, columns.ids, limit)
+        parts_of_best = np.array([part[best] for part in parts.values()], dtype=np.float32).T.tolist()
         return [
             RankedEpisode(
                 episode_id=episode_id_text(columns.ids[index]),
-                score=float(scores[index]),
+                score=score,
                 lanes=(
                     *_lane_ranks(columns, index),
                     *(lane.ranks[index] for lane in (facts, notes) if index in lane.ranks),
                 ),
-                parts=tuple((name, float(part[index])) for name, part in parts.items() if part[index]),
+                parts=tuple((name, value) for name, value in zip(parts, values, strict=True) if value),
                 text_chars=int(columns.length[index]),
                 features=() if features is None else tuple(features[index].tolist()),
             )
-            for index in best
+            for index, score, values in zip(best, scores[best].tolist(), parts_of_best, strict=True)
         ]
 
     def features(self, columns: EpisodeColumns, question: QuestionEvidence, choice: ScoringChoice) -> Features:
@@ -147,6 +145,14 @@ class Fusion:
         return self._fitted[Profile.LIGHT if choice.profile is Profile.LIGHT else Profile.EVIDENCE].features(
             columns, question
         )
+
+
+def _best(scores: FloatColumn, ids: Sequence[bytes], limit: int) -> list[int]:
+    """The candidates with the highest scores, best first, ties by id."""
+    count = len(scores)
+    least = np.partition(scores, count - limit)[count - limit] if 0 < limit < count else -np.inf
+    values = scores.tolist()
+    return sorted(np.flatnonzero(scores >= least).tolist(), key=lambda i: (-values[i], ids[i]))[:limit]
 
 
 def _with_named_speakers(columns: EpisodeColumns, names: Sequence[str]) -> EpisodeColumns:
@@ -164,7 +170,7 @@ def _derived_lane(
     ranks: dict[int, LaneRank] = {}
     for rank, (sources, score) in enumerate(hits, 1):
         for source in sources:
-            index = place.get(UUID(source).bytes)
+            index = place.get(bytes.fromhex(source.replace("-", "")))
             if index is not None and index not in ranks:
                 ranks[index] = LaneRank(name, rank, score)
                 scores[index] = max(0.0, score)

@@ -95,6 +95,16 @@ class RankerWeights:
         file.write_text(text, encoding="utf-8")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _LinearParts:
+    """How the features of one list add up to the parts of an explanation."""
+
+    features: tuple[str, ...]
+    of_features: tuple[str, ...]  # the part that each belongs to
+    names: tuple[str, ...]  # of the parts, in the order of their first feature
+    matrix: _FloatRow  # [features, parts]
+
+
 class FittedRanker:
     """Scores rows of features. May be called from any thread."""
 
@@ -103,6 +113,7 @@ class FittedRanker:
         self.weights: Final = weights
         self._linear = np.array(weights.linear, dtype=np.float32)
         self._trees = _tree_session(weights) if weights.trees else None
+        self._known_parts: _LinearParts | None = None
 
     def __call__(self, features: Features) -> tuple[_FloatRow, dict[str, _FloatRow]]:
         """Returns the scores, float32 `[n]`, and by name the parts that they are the sums of.
@@ -113,19 +124,35 @@ class FittedRanker:
         count = rows.shape[0]
         if not count:
             return np.zeros(0, dtype=np.float32), {}
-        weighted = rows * self._linear
-        scale = _scale(weighted.sum(axis=1))
-        part_of = dict(zip(features.names, features.parts, strict=True))
-        parts: dict[str, _FloatRow] = {}
-        for index, name in enumerate(self.weights.features):
-            part = part_of.get(name)
-            if part is not None and self._linear[index]:
-                parts[part] = parts.get(part, np.zeros(count, dtype=np.float32)) + scale * weighted[:, index]
+        by_part, linear = self._linear_parts(features)
+        weighted = rows @ linear  # [n, parts]
+        weighted *= _scale(weighted.sum(axis=1))
+        columns = np.ascontiguousarray(weighted.T)
+        parts: dict[str, _FloatRow] = dict(zip(by_part, columns, strict=True))
+        scores = columns.sum(axis=0)
         if self._trees is not None:
             raw: _FloatRow = self._trees.run(None, {"rows": rows})[0][:, 0]
             # The mean of the trees says nothing about the order, and would only make the part hard to read.
-            parts[INTERPLAY] = (_scale(raw) * (raw - raw.mean())).astype(np.float32)
-        return np.stack(list(parts.values())).sum(axis=0, dtype=np.float32), parts
+            parts[INTERPLAY] = _scale(raw) * (raw - raw.mean())
+            scores = scores + parts[INTERPLAY]
+        return scores, parts
+
+    def _linear_parts(self, features: Features) -> tuple[tuple[str, ...], _FloatRow]:
+        """Names of p parts, and what each feature adds to each: `[features, p]`. Mostly those of the call before."""
+        known = self._known_parts
+        if known is None or (known.features, known.of_features) != (features.names, features.parts):
+            part_of = dict(zip(features.names, features.parts, strict=True))
+            weighted = [
+                (index, part_of[name])
+                for index, name in enumerate(self.weights.features)
+                if name in part_of and self._linear[index]
+            ]
+            names = tuple(dict.fromkeys(part for _, part in weighted))
+            matrix = np.zeros((len(self._linear), len(names)), dtype=np.float32)
+            for index, part in weighted:
+                matrix[index, names.index(part)] = self._linear[index]
+            known = self._known_parts = _LinearParts(features.names, features.parts, names, matrix)
+        return known.names, known.matrix
 
     def _rows(self, features: Features) -> _FloatRow:
         if features.names == self.weights.features:

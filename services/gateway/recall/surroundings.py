@@ -15,7 +15,6 @@ _SESSION_STRIDE: Final = 1 << 32  # positions are below 2^31, so keys of two ses
 class Surroundings:
     """Looks up neighbours among n candidates, of which `(session, position)` is unique."""
 
-    _keys: npt.NDArray[np.int64]
     _order: npt.NDArray[np.intp]
     _ordered: npt.NDArray[np.int64]
     _known: dict[int, npt.NDArray[np.intp]] = field(default_factory=dict)  # by offset: each is asked for many times
@@ -25,7 +24,7 @@ class Surroundings:
         """Prepares the look-up: the session's index and the place in it, `[n]` each."""
         keys = session.astype(np.int64) * _SESSION_STRIDE + position
         order = np.argsort(keys)
-        return cls(keys, order, keys[order])
+        return cls(order, keys[order])
 
     def rows(self, offset: int) -> npt.NDArray[np.intp]:
         """The candidate so many turns after each one (before, if negative), or n where there is none: `[n]`."""
@@ -37,6 +36,8 @@ class Surroundings:
         count = self._ordered.size
         if not count:
             return self._order
-        wanted = self._keys + offset
+        wanted = self._ordered + offset  # in order, too, which halves the time of the search
         places = np.minimum(np.searchsorted(self._ordered, wanted), count - 1)
-        return np.where(self._ordered[places] == wanted, self._order[places], count)
+        found = np.empty_like(self._order)
+        found[self._order] = np.where(self._ordered[places] == wanted, self._order[places], count)
+        return found
