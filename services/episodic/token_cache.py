@@ -20,8 +20,8 @@ _log = structlog.get_logger(__name__)
 _ENTRY_BYTES: int = 600
 """What an entry takes beside its vectors, about."""
 
-_Name: TypeAlias = tuple[Owner, bytes]
-"""Owner and episode id. What an episode says never changes, so that an entry is good for ever."""
+_Name: TypeAlias = bytes
+"""Episode id and owner. What an episode says never changes, so that an entry is good for ever."""
 
 
 class TokenCache:
@@ -53,24 +53,26 @@ class TokenCache:
         Raises:
             StoreUnavailable: The store cannot be asked.
         """
+        suffix, entries = owner.key.encode(), self._entries
         found: dict[bytes, CandidateTokens] = {}
         missing: list[bytes] = []
-        for name in episode_ids:
-            entry = self._entries.get((owner, name))
+        for episode_id in episode_ids:
+            name = episode_id + suffix
+            entry = entries.get(name)
             if entry is None:
-                missing.append(name)
+                missing.append(episode_id)
             else:
-                self._entries.move_to_end((owner, name))
-                found[name] = entry
+                entries.move_to_end(name)
+                found[episode_id] = entry
         if missing:
-            ids = [EpisodeId(UUID(bytes=name)) for name in missing]
+            ids = [EpisodeId(UUID(bytes=raw)) for raw in missing]
             stored = await self._store.tokens(owner, ids, model=self._space.fingerprint)
-            for episode_id, name in zip(ids, missing, strict=True):
-                entry = self._unpacked(stored.get(episode_id))
+            for identity, raw in zip(ids, missing, strict=True):
+                entry = self._unpacked(stored.get(identity))
                 if entry is not None:
-                    found[name] = entry
-                    self._keep((owner, name), entry)
-        return [found.get(name) for name in episode_ids]
+                    found[raw] = entry
+                    self._keep(raw + suffix, entry)
+        return [found.get(episode_id) for episode_id in episode_ids]
 
     def _unpacked(self, data: bytes | None) -> CandidateTokens | None:
         if data is None:

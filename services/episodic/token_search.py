@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -57,22 +58,23 @@ class TokenSearch:
         candidates: list[CandidateTokens | None] = [None] * len(columns)
         for i, entry in zip(chosen, tokens, strict=True):
             candidates[i] = entry
-        size = sum(entry.byte_count for entry in tokens if entry is not None)
+        size = self._space.dimension * sum(len(entry.ids) for entry in tokens if entry is not None)
         if size < _THREAD_FROM_BYTES:
             return late_scores(query, candidates)
         return await asyncio.to_thread(late_scores, query, candidates)
 
 
-def _chosen(found: Candidates, token_bytes: int, bytes_max: int) -> list[int]:
-    """Candidates whose token vectors may be read, best first, ties by id."""
+def _chosen(found: Candidates, token_bytes: int, bytes_max: int) -> Sequence[int]:
+    """Candidates whose token vectors may be read: all, or the best, ties by id."""
+    # One token at least, and as many as a text of this length has.
+    sizes = token_bytes * (1 + np.array(found.columns.lengths, dtype=np.int64) // _CHARS_PER_TOKEN)
+    if sizes.sum() <= bytes_max:
+        return range(len(sizes))
     coarse = _standardised(found.dense_scores) + _standardised(found.lexical_scores)
     order = [
         i for _, _, i in sorted(zip((-coarse).tolist(), found.columns.episode_ids, range(len(coarse)), strict=True))
     ]
-    # One token at least, and as many as a text of this length has.
-    sizes = token_bytes * (1 + np.array(found.columns.lengths, dtype=np.int64)[order] // _CHARS_PER_TOKEN)
-    count = int(np.searchsorted(np.cumsum(sizes), bytes_max, side="right"))
-    return order[:count]
+    return order[: int(np.searchsorted(np.cumsum(sizes[order]), bytes_max, side="right"))]
 
 
 def _standardised(values: list[float]) -> npt.NDArray[np.float64]:
