@@ -11,7 +11,7 @@ from services.gateway.recall.features import Features, feature_names
 from services.gateway.recall.fitted import SHIPPED, FittedScorer, Rankers, RankerSettings
 from services.gateway.recall.model import EpisodeColumns
 from services.gateway.recall.question import QuestionEvidence, read_question
-from services.gateway.recall.ranker import INTERPLAY, FittedRanker, RankerFileError, RankerWeights, Tree
+from services.gateway.recall.ranker import INTERPLAY, TREE_ROWS, FittedRanker, RankerFileError, RankerWeights, Tree
 from tests.unit.gateway.tiers import NOON, candidates
 
 LINE = RankerWeights(features=("a", "b"), linear=(2.0, -1.0))
@@ -38,6 +38,18 @@ def test_trees_add_what_features_tell_together() -> None:
     np.testing.assert_allclose(parts[INTERPLAY], scores, atol=1e-6)
     assert scores[0] < scores[1] == scores[2]
     assert float(np.mean(scores)) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_trees_look_at_the_best_by_the_line_alone() -> None:
+    ranker = FittedRanker(RankerWeights(features=("a", "b"), linear=(0.0, 1.0), trees=(TREE,)))
+    count = TREE_ROWS + 100
+    rows = [[float(i % 2), float(i)] for i in range(count)]
+    scores, parts = ranker(features(rows))
+    looked_at, beyond = parts[INTERPLAY][100:], parts[INTERPLAY][:100]
+    assert len(set(looked_at.tolist())) == 2
+    assert set(beyond.tolist()) == {looked_at.min()}
+    alone, _ = ranker(features(rows[100:]))
+    assert scores.argsort()[::-1][:50].tolist() == (alone.argsort()[::-1][:50] + 100).tolist()
 
 
 def test_features_are_found_by_name() -> None:
