@@ -1,4 +1,4 @@
-"""Late interaction: each word of a query is compared with each word of the candidates. Pure, numpy alone.
+"""Late interaction: each word of a query is compared with each word of the candidates. Pure.
 
 The idea is that of ColBERT's MaxSim: a text answers a question when every word of the question is met by some word of
 the text, whichever that is. Here the parts of that sum are given out one by one, so that whoever ranks can weigh them.
@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from services.common.embedding.tokens import COMPACT_SCALE, TOKEN_ID_MAX, TokenVectors
+from services.episodic.byte_products import Products, Unsigned, products, unsigned
 from services.episodic.token_format import EpisodeTokens
 
 _SCALE: Final = np.float32(1.0 / (COMPACT_SCALE * COMPACT_SCALE))
-_TOKENS_AT_ONCE: Final = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class CandidateTokens:
     """Token vectors of one candidate; at least one token."""
 
     ids: npt.NDArray[np.uint16]  # [tokens]
-    vectors: npt.NDArray[np.int8]  # [tokens, dimension]
+    vectors: Unsigned  # [tokens, dimension]
     sentence_starts: npt.NDArray[np.intp]  # index of each sentence's first token, ascending from 0
 
     @property
@@ -70,13 +70,13 @@ def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> Cand
     np.greater(is_end[:-1], is_end[1:], out=begins[1:count])
     begins[0] = True
     begins[stored.piece_starts] = True
-    return CandidateTokens(stored.ids, stored.vectors, begins[:count].nonzero()[0])
+    return CandidateTokens(stored.ids, unsigned(stored.vectors), begins[:count].nonzero()[0])
 
 
 def late_scores(query: TokenVectors, candidates: Sequence[CandidateTokens | None]) -> LateScores:
     """Returns how the tokens of a query meet candidates.
 
-    One matrix product for all of them, and maxima over its parts: 250 turns of 35 tokens take some 2 ms.
+    One matrix product for all of them, and maxima over its parts: 600 turns of 30 tokens take some 1.5 ms.
 
     Args:
         query: q tokens, at least one.
@@ -100,12 +100,11 @@ def late_scores(query: TokenVectors, candidates: Sequence[CandidateTokens | None
     sentences = np.concatenate([candidate.sentence_starts for candidate in known])
     sentences += np.repeat(starts, sentence_counts)
 
-    cosines = _cosines(query.vectors, np.concatenate([candidate.vectors for candidate in known]))
-    # Rounding to bytes may leave a vector a little too long: maxima are cut to 1.
-    by_sentence = np.clip(np.maximum.reduceat(cosines, sentences, axis=1), -1.0, 1.0)  # [q, sentences]
+    met = products(np.concatenate([candidate.vectors for candidate in known]), query.vectors)  # [q, tokens]
+    by_sentence = _cosines(np.maximum.reduceat(met, sentences, axis=1))  # [q, sentences]
     found.token_scores[:, found.present] = np.maximum.reduceat(by_sentence, first_sentences, axis=1)
     found.sentence[found.present] = np.maximum.reduceat(by_sentence.mean(axis=0), first_sentences)
-    found.reverse[found.present] = np.add.reduceat(np.clip(cosines.max(axis=0), -1.0, 1.0), starts) / sizes
+    found.reverse[found.present] = np.add.reduceat(_cosines(met.max(axis=0)), starts) / sizes
 
     ids = np.concatenate([candidate.ids for candidate in known])
     holds = np.logical_or.reduceat(ids == query.ids[:, np.newaxis], starts, axis=1)  # [q, candidates with tokens]
@@ -113,19 +112,10 @@ def late_scores(query: TokenVectors, candidates: Sequence[CandidateTokens | None
     return found
 
 
-def _cosines(query: npt.NDArray[np.int8], vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-    """Cosines of q tokens to the others: `[q, tokens]`.
-
-    In parts, so that what a part is widened to stays in the processor's cache: that halves the time.
-    """
-    scaled = np.ascontiguousarray((query.astype(np.float32) * _SCALE).T)
-    found = np.empty((len(query), len(vectors)), dtype=np.float32)
-    widened = np.empty((min(len(vectors), _TOKENS_AT_ONCE), vectors.shape[1]), dtype=np.float32)
-    for start in range(0, len(vectors), _TOKENS_AT_ONCE):
-        part = vectors[start : start + _TOKENS_AT_ONCE]
-        widened[: len(part)] = part
-        found[:, start : start + len(part)] = (widened[: len(part)] @ scaled).T
-    return found
+def _cosines(met: Products) -> npt.NDArray[np.float32]:
+    """Cosines by products. Rounding to bytes may leave a vector a little too long: they are cut to 1."""
+    cosines: npt.NDArray[np.float32] = met * _SCALE
+    return np.clip(cosines, -1.0, 1.0, out=cosines)
 
 
 def _starts(sizes: npt.NDArray[np.int_]) -> npt.NDArray[np.int_]:

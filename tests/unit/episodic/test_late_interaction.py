@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.embedding.tokens import TokenSpace, TokenVectors, compact
+from services.episodic.byte_products import OFFSET
 from services.episodic.late_interaction import (
     CandidateTokens,
     LateScores,
@@ -74,7 +75,8 @@ def naive(query: TokenVectors, candidates: Sequence[CandidateTokens | None]) -> 
         if entry is None:
             continue
         found.present[i] = True
-        table = [[cosine(own, theirs) for theirs in entry.vectors] for own in query.vectors]
+        vectors = entry.vectors.astype(np.int16) - OFFSET
+        table = [[cosine(own, theirs) for theirs in vectors] for own in query.vectors]
         for row in range(rows):
             found.token_scores[row, i] = max(table[row])
             found.frequencies[row] += int(query.ids[row] in entry.ids)
