@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from services.common.datadir import DataDir
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.garbage import seldom_collected
-from services.common.hosting import ensure_secret, serving
+from services.common.hosting import RunningServer, ensure_secret, running_server
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.numerics import compute_in_place
 from services.common.postgres.pool import create_pool
@@ -28,6 +28,7 @@ from services.common.shared_settings import embedding_settings, pool_settings
 from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
 from services.gateway.app import GatewayResources, open_gateway
 from services.gateway.config import TierTargets
+from services.gateway.upstream import TierChannels
 from services.semantic.app import SemanticResources, SemanticTier, open_semantic
 from services.session.app import SessionResources, open_session, redis_access
 
@@ -110,7 +111,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         stack.push_async_callback(opened.close)
         return opened
 
-    async def serve(bindings: Sequence[ServiceBinding], offset: int) -> str:
+    async def serve(bindings: Sequence[ServiceBinding], offset: int) -> RunningServer:
         return await stack.enter_async_context(_serving(bindings, shared, offset))
 
     resources: dict[str, Any] = {"clock": shared.clock, "secret": shared.secret}
@@ -132,21 +133,30 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         )
     )
     semantic, agentic = await _open_graph_tiers(stack, shared, pool)
-    targets = TierTargets(
-        session=await serve([session.binding], 1),
-        episodic=await serve([episodic.binding], 2),
-        semantic=await serve(semantic.bindings, 3),
-        agentic=await serve([agentic.binding], 4),
-    )
+    tiers = {
+        "session": await serve([session.binding], 1),
+        "episodic": await serve([episodic.binding], 2),
+        "semantic": await serve(semantic.bindings, 3),
+        "agentic": await serve([agentic.binding], 4),
+    }
+    targets = TierTargets(**{name: tier.address for name, tier in tiers.items()})
     gateway = await stack.enter_async_context(
         open_gateway(
             await pool("gateway", 24),
             targets,
             GatewayResources(embedder=shared.embedder, ids=shared.ids, notice_dsn=database.direct_url, **resources),
             shared.tiers.gateway,
+            in_process=await _open_tier_channels(stack, tiers),
         )
     )
-    return Stack(await serve(gateway.bindings, 0), targets, database.url)
+    return Stack((await serve(gateway.bindings, 0)).address, targets, database.url)
+
+
+async def _open_tier_channels(stack: contextlib.AsyncExitStack, tiers: Mapping[str, RunningServer]) -> TierChannels:
+    """The gateway's way to the tiers, which are in its process: they listen for others alone."""
+    return TierChannels(
+        **{name: await stack.enter_async_context(tier.server.open_in_process_channel()) for name, tier in tiers.items()}
+    )
 
 
 async def _open_graph_tiers(
@@ -183,13 +193,13 @@ async def _open_graph_tiers(
 
 def _serving(
     bindings: Sequence[ServiceBinding], shared: _Shared, offset: int
-) -> contextlib.AbstractAsyncContextManager[str]:
+) -> contextlib.AbstractAsyncContextManager[RunningServer]:
     settings = shared.settings
     # The tiers are for the gateway of this process: they stay on loopback, whatever the gateway listens on.
     # A certificate is the gateway's, made for the name that clients call.
     is_gateway = offset == 0
     host = settings.host if is_gateway else "127.0.0.1"
-    return serving(
+    return running_server(
         bindings,
         address=f"{host}:{settings.port + offset if settings.port else 0}",
         settings=settings.host_settings if is_gateway else settings.host_settings.without_tls(),

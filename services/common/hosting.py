@@ -11,6 +11,7 @@ import os
 import secrets
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -187,8 +188,16 @@ def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, addres
     return Authenticator(identities=identities, development_principal=DEVELOPMENT_PRINCIPAL)
 
 
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that takes calls."""
+
+    address: str  # with the port that it got
+    server: GrpcServer
+
+
 @contextlib.asynccontextmanager
-async def serving(
+async def running_server(
     bindings: Sequence[ServiceBinding],
     *,
     address: str,
@@ -197,11 +206,11 @@ async def serving(
     clock: Clock,
     ids: IdSource,
     grace_seconds: float = 10.0,
-) -> AsyncIterator[str]:
+) -> AsyncIterator[RunningServer]:
     """Serves for the length of the block, then drains.
 
     Yields:
-        The address under which the server can be called.
+        The server and the address under which it can be called.
 
     Raises:
         OSError: The address cannot be bound.
@@ -220,9 +229,33 @@ async def serving(
     )
     bound = await server.start()
     try:
-        yield bound
+        yield RunningServer(bound, server)
     finally:
         await server.stop()
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    bindings: Sequence[ServiceBinding],
+    *,
+    address: str,
+    settings: HostSettings,
+    secret: bytes,
+    clock: Clock,
+    ids: IdSource,
+    grace_seconds: float = 10.0,
+) -> AsyncIterator[str]:
+    """See `running_server`; yields the address alone."""
+    async with running_server(
+        bindings,
+        address=address,
+        settings=settings,
+        secret=secret,
+        clock=clock,
+        ids=ids,
+        grace_seconds=grace_seconds,
+    ) as running:
+        yield running.address
 
 
 def ensure_secret(path: Path) -> bytes:

@@ -48,14 +48,7 @@ from services.gateway.servicer import ConversationServicer, DeliveryServicer, Me
 from services.gateway.sessions import SessionAccess
 from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
 from services.gateway.tokens import ConsistencyTokens
-from services.gateway.upstream import (
-    EpisodicClient,
-    FactClient,
-    NoteClient,
-    ProfileClient,
-    SessionClient,
-    Upstream,
-)
+from services.gateway.upstream import TierChannels, Upstream
 
 _MEMORY_ROLES = {
     "Remember": Role.WRITER,
@@ -117,6 +110,7 @@ async def open_gateway(
     settings: GatewaySettings | None = None,
     *,
     tls: TlsFiles | None = None,
+    in_process: TierChannels | None = None,
 ) -> AsyncIterator[Gateway]:
     """The gateway on a journal whose schema is up to date; delivers in the background while it is open.
 
@@ -126,10 +120,14 @@ async def open_gateway(
         resources: What others own.
         settings: Defaults where None.
         tls: Certificates to show to the tiers, and the authority to know them by.
+        in_process: Channels to tiers of this process, used instead of sockets where the settings do not forbid it.
     """
     chosen = settings or GatewaySettings()
     async with contextlib.AsyncExitStack() as stack:
-        upstream = await _upstream(stack, targets, resources, tls)
+        direct = in_process if chosen.upstream.in_process else None
+        channels = direct or _open_channels(stack, targets, tls)
+        metadata = CallMetadata(IdentitySigner(resources.secret, clock=resources.clock))
+        upstream = Upstream.over(channels, metadata)
         journal = PostgresJournal(pool, clock=resources.clock, ids=resources.ids, settings=chosen.journal)
         sessions = SessionAccess(upstream, journal, clock=resources.clock, settings=chosen.sessions)
         timeout = chosen.dispatcher.delivery_timeout.total_seconds()
@@ -227,22 +225,17 @@ def _bindings(use_cases: UseCases) -> tuple[ServiceBinding, ...]:
     )
 
 
-async def _upstream(
-    stack: contextlib.AsyncExitStack, targets: TierTargets, resources: GatewayResources, tls: TlsFiles | None
-) -> Upstream:
-    async def channel(target: str) -> grpc.aio.Channel:
+def _open_channels(stack: contextlib.AsyncExitStack, targets: TierTargets, tls: TlsFiles | None) -> TierChannels:
+    def channel(target: str) -> grpc.aio.Channel:
         opened = open_channel(target, tls=tls)
         stack.push_async_callback(opened.close)
         return opened
 
-    metadata = CallMetadata(IdentitySigner(resources.secret, clock=resources.clock))
-    semantic = await channel(targets.semantic)
-    return Upstream(
-        session=SessionClient(await channel(targets.session), metadata),
-        episodic=EpisodicClient(await channel(targets.episodic), metadata),
-        facts=FactClient(semantic, metadata),
-        profile=ProfileClient(semantic, metadata),
-        notes=NoteClient(await channel(targets.agentic), metadata),
+    return TierChannels(
+        session=channel(targets.session),
+        episodic=channel(targets.episodic),
+        semantic=channel(targets.semantic),
+        agentic=channel(targets.agentic),
     )
 
 

@@ -23,6 +23,7 @@ from services.gateway.recall.rewriting import RewritingSettings
 from services.gateway.remembering import RememberSettings
 from services.gateway.requests import RequestLimits
 from services.gateway.sessions import SessionSettings
+from services.gateway.upstream import UpstreamSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class GatewaySettings:
     """Everything that can be set in the gateway."""
 
     limits: RequestLimits = field(default_factory=RequestLimits)
+    upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     remember: RememberSettings = field(default_factory=RememberSettings)
     journal: PostgresJournalSettings = field(default_factory=PostgresJournalSettings)
     dispatcher: DispatcherSettings = field(default_factory=DispatcherSettings)

@@ -23,6 +23,23 @@ Request = TypeVar("Request")
 Response = TypeVar("Response")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamSettings:
+    """How the gateway reaches the tiers."""
+
+    in_process: bool = True  # tiers of the gateway's own process (`mneme up`) are called without a socket
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierChannels:
+    """Channels to all tiers. Who opened them closes them."""
+
+    session: grpc.aio.Channel
+    episodic: grpc.aio.Channel
+    semantic: grpc.aio.Channel
+    agentic: grpc.aio.Channel
+
+
 class MetadataSource(Protocol):
     """Makes the metadata of a call: who asks, under which request id, in which trace."""
 
@@ -189,3 +206,14 @@ class Upstream:
     facts: FactClient
     profile: ProfileClient
     notes: NoteClient
+
+    @classmethod
+    def over(cls, channels: TierChannels, metadata: MetadataSource) -> Upstream:
+        """The clients over these channels."""
+        return cls(
+            session=SessionClient(channels.session, metadata),
+            episodic=EpisodicClient(channels.episodic, metadata),
+            facts=FactClient(channels.semantic, metadata),
+            profile=ProfileClient(channels.semantic, metadata),
+            notes=NoteClient(channels.agentic, metadata),
+        )

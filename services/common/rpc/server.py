@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.common.auth import Role
+from services.common.rpc.in_process import InProcessChannel, InProcessServer
 from services.common.rpc.interceptors.around import AroundInterceptor, InterceptorChain
 from services.common.rpc.interceptors.auth import AuthInterceptor
 
@@ -28,7 +30,7 @@ class ServiceBinding:
     """One gRPC service of a server."""
 
     full_name: str  # such as "mneme.gateway.v1.MemoryService"
-    add_to_server: Callable[[Any, grpc.aio.Server], None]  # the generated add_…Servicer_to_server
+    add_to_server: Callable[[Any, Any], None]  # the generated add_…Servicer_to_server
     servicer: Any
     roles: Mapping[str, Role]  # by method name; a method that is missing is denied
 
@@ -79,8 +81,12 @@ class GrpcServer:
             raise ValueError(f"in development mode a server listens on loopback only, not on {settings.address}")
         self._services = services
         self._health = health.aio.HealthServicer()
+        chain = InterceptorChain(interceptors)
+        self._in_process = InProcessServer(
+            chain, message_bytes_max=settings.message_bytes_max, concurrent_calls_max=settings.concurrent_calls_max
+        )
         self._server = grpc.aio.server(
-            interceptors=[InterceptorChain(interceptors)] if interceptors else [],
+            interceptors=[chain] if interceptors else [],
             maximum_concurrent_rpcs=settings.concurrent_calls_max,
             options=[
                 ("grpc.max_receive_message_length", settings.message_bytes_max),
@@ -93,6 +99,7 @@ class GrpcServer:
         )
         for service in services:
             service.add_to_server(service.servicer, self._server)
+            service.add_to_server(service.servicer, self._in_process)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         names = [service.full_name for service in services]
         reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
@@ -117,11 +124,16 @@ class GrpcServer:
         if port == 0 and not address.startswith("unix:"):
             raise OSError(f"cannot listen on {address}: is it in use?")
         await self._server.start()
+        self._in_process.start()
         if self._is_development:
             _log.warning("development_mode", address=address, note="calls without a credential are let in")
         for name in ("", *(service.full_name for service in self._services)):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
+
+    def open_in_process_channel(self) -> InProcessChannel:
+        """A channel for callers of this process, without a socket; works while the server does. Its owner closes it."""
+        return InProcessChannel(self._in_process, message_bytes_max=self._settings.message_bytes_max)
 
     async def report_health(self, full_name: str, *, is_serving: bool) -> None:
         """Tells clients and probes whether one service can do its work; ignored once the server stops."""
@@ -134,7 +146,9 @@ class GrpcServer:
         Calls that outlast the grace are cancelled. New ones are refused at once; clients turn to another replica.
         """
         await self._health.enter_graceful_shutdown()
-        await self._server.stop(self._settings.grace_seconds)
+        await asyncio.gather(
+            self._server.stop(self._settings.grace_seconds), self._in_process.stop(self._settings.grace_seconds)
+        )
 
     async def wait(self) -> None:
         """Returns when the server has stopped."""

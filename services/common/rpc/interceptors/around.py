@@ -69,11 +69,12 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
         known = self._wrapped.get(method)
         if known is not None and known[0] is inner:
             return known[1]
-        wrapped = self._wrap(inner, method)
+        wrapped = self.wrap(inner, method)
         self._wrapped[method] = (inner, wrapped)
         return wrapped
 
-    def _wrap(self, inner: Any, method: str) -> Handler:
+    def wrap(self, inner: Any, method: str) -> Handler:
+        """A handler that runs the blocks around another, whatever streams it has."""
         serialisation = (inner.request_deserializer, inner.response_serializer)
         if inner.response_streaming:
             call = inner.stream_stream if inner.request_streaming else inner.unary_stream
