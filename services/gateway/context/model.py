@@ -196,6 +196,7 @@ class ContextSettings:
     weighed_texts_max: Count = 40  # best texts of a section that tell how rare the question's terms are
     told_rank_max: CountOrNone = 20  # a note made of turns among the best so many memories would say the same again
     tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
+    counts_kept: CountOrNone = 20_000  # texts whose number of tokens is remembered, some 10 MB of them
     budget_default: Count = 2_000  # tokens
     budget_min: Count = 64  # tokens that may be asked for, at least
     budget_max: Count = 100_000  # tokens that may be asked for, at most

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Protocol
 
 from services.common.auth import Principal
@@ -42,7 +43,8 @@ class ContextBuilder:
     def __init__(self, recaller: Recaller, count_tokens: TokenCount, settings: ContextSettings) -> None:
         """Counts tokens with `count_tokens`, which must be the tokenizer that budgets are meant in."""
         self._recaller = recaller
-        self._count_tokens = count_tokens
+        # What a memory says never changes, and the same memories are told again and again.
+        self._count_tokens = lru_cache(maxsize=settings.counts_kept)(count_tokens)
         self._settings = settings
 
     async def build(
