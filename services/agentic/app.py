@@ -79,7 +79,9 @@ async def open_agentic(
     pool: Pool, resources: AgenticResources, settings: AgenticSettings | None = None
 ) -> AsyncIterator[AgenticTier]:
     """The tier on PostgreSQL, whose schema is up to date; closing it writes the last access statistics."""
-    async with open_agentic_on(PostgresNoteStore(pool), resources, settings) as tier:
+    chosen = settings or AgenticSettings()
+    store = PostgresNoteStore(pool, chosen.kept_vectors)
+    async with contextlib.aclosing(store), open_agentic_on(store, resources, chosen) as tier:
         yield tier
 
 

@@ -120,6 +120,18 @@ class AccessSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptVectorsSettings:
+    """Vectors of users with many notes, kept in memory where notes are in PostgreSQL: 1.5 KB a note at 384 numbers."""
+
+    vectors_min: Count = 1_500
+    """Notes of a user that make keeping their vectors worth a query for what is new; fewer are compared there."""
+    bytes_max: CountOrNone = 512 * 1024 * 1024
+    """Memory of all users together; those searched least recently go. 0 keeps none."""
+    look_again_seconds: Seconds = 60.0
+    """How long until a user who had too few notes, or too many, is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgenticSettings:
     """All settings of the tier."""
 
@@ -128,6 +140,7 @@ class AgenticSettings:
     walk: WalkSettings = field(default_factory=WalkSettings)
     limits: NoteLimits = field(default_factory=NoteLimits)
     access: AccessSettings = field(default_factory=AccessSettings)
+    kept_vectors: KeptVectorsSettings = field(default_factory=KeptVectorsSettings)
     graph_search_candidates: Count = 1_000
     """Notes that a search takes from Neo4j's vector index: for readers who see fewer, searches are exact."""
     receipt_retention_seconds: Seconds = 7 * 86_400.0

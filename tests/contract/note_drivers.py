@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
+from services.agentic.config import KeptVectorsSettings
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
@@ -23,13 +24,18 @@ UnopenedStore: TypeAlias = AbstractAsyncContextManager[NoteStore]
 
 
 @contextlib.asynccontextmanager
-async def postgres_note_store(server: EmbeddedPostgres) -> AsyncIterator[PostgresNoteStore]:
+async def postgres_note_store(
+    server: EmbeddedPostgres,
+    kept_vectors: KeptVectorsSettings | None = None,
+    kind: type[PostgresNoteStore] = PostgresNoteStore,
+) -> AsyncIterator[PostgresNoteStore]:
     """A store on a database of its own."""
     async with (
         fresh_postgres(server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls,
         await create_pool(urls.app, PoolSettings(size_max=4)) as pool,
+        contextlib.aclosing(kind(pool, kept_vectors)) as store,
     ):
-        yield PostgresNoteStore(pool)
+        yield store
 
 
 @contextlib.asynccontextmanager

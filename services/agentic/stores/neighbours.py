@@ -16,14 +16,14 @@ from services.common.scope import Scope
 Nearest: TypeAlias = list[tuple[uuid.UUID, float]]
 """Ids and cosine similarities, best first, ties by id."""
 
-_VECTOR_HEADER_BYTES: Final = 4
+VECTOR_HEADER_BYTES: Final = 4
 """Dimension and a reserved field, before the big-endian float32 values."""
 
 
 def decode_vectors(data: bytes, *, count: int, dimension: int) -> Matrix:
     """Vectors in pgvector's binary form, one after the other, as float32 `[count, dimension]`."""
-    stride = _VECTOR_HEADER_BYTES + 4 * dimension
-    raw = np.frombuffer(data, dtype=np.uint8).reshape(count, stride)[:, _VECTOR_HEADER_BYTES:]
+    stride = VECTOR_HEADER_BYTES + 4 * dimension
+    raw = np.frombuffer(data, dtype=np.uint8).reshape(count, stride)[:, VECTOR_HEADER_BYTES:]
     return np.ascontiguousarray(raw).view(">f4").astype(np.float32)
 
 

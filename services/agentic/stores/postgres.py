@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from services.agentic.config import KeptVectorsSettings
 from services.agentic.model import (
     GenerationResult,
     InteractionId,
@@ -20,6 +21,7 @@ from services.agentic.model import (
 )
 from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
 from services.agentic.stores import postgres_sql as sql
+from services.agentic.stores.kept_vectors import KeptVectors
 from services.agentic.stores.postgres_rows import link_from_row, note_from_row, scored_from_row
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.errors import NotFound
@@ -33,11 +35,25 @@ SCHEMA: Final = "agentic"
 
 
 class PostgresNoteStore:
-    """A `NoteStore`. Searches are exact: they read all vectors of the user and of nobody else."""
+    """A `NoteStore`. Searches are exact: they compare all vectors of the user and of nobody else."""
 
-    def __init__(self, pool: Pool) -> None:
-        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
+    def __init__(self, pool: Pool, kept_vectors: KeptVectorsSettings | None = None) -> None:
+        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`."""
         self._pool = pool
+        self._vectors = KeptVectors(pool, kept_vectors)
+
+    async def aclose(self) -> None:
+        """Stop what reads in the background. Closing twice is allowed."""
+        await self._vectors.aclose()
+
+    @property
+    def kept_count(self) -> int:
+        """Vectors that are kept in memory, of all users."""
+        return self._vectors.count
+
+    async def settle(self) -> None:
+        """Wait until vectors that are being read into memory are there."""
+        await self._vectors.settle()
 
     async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
         """Runs work, once, in a transaction under the user's advisory lock, which ends with it."""
@@ -89,21 +105,28 @@ class PostgresNoteStore:
         return [note_from_row(row) for row in rows]
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
-        """Vector search and walk in one statement."""
+        """Vector search and walk in one statement; the walk alone where the user's vectors are kept."""
         walk = search.walk
+        scope_keys = list(search.reader.visible_keys())
+        seeds = walk.seeds_max if search.hops >= 1 else 0
+        near = await self._vectors.nearest(
+            owner, search.model, search.vector, scope_keys, limit=max(search.top_k, seeds)
+        )
+        given = () if near is None else ([note_id for note_id, _ in near], [score for _, score in near])
         async with tenant_connection(self._pool) as connection:
             rows = await connection.fetch(
-                sql.SEARCH_AS_TENANT,
+                sql.SEARCH_AS_TENANT if near is None else sql.SEARCH_FROM_AS_TENANT,
                 owner.tenant_id,
                 owner.user_id,
                 search.model,
-                list(search.reader.visible_keys()),
+                scope_keys,
                 search.vector,
                 search.top_k,
-                walk.seeds_max if search.hops >= 1 else 0,
+                seeds,
                 walk.damping,
                 walk.fanout_max,
                 walk.frontier_max if search.hops >= 2 else 0,
+                *given,
             )
         return [scored_from_row(row) for row in rows]
 

@@ -62,17 +62,9 @@ def _expand(source: str) -> str:
     """  # noqa: S608 - no input in it
 
 
-#: $1 tenant, $2 user, $3 model, $4 visible scope keys, $5 query vector, $6 hits, $7 seeds (0: no walk), $8
-#: damping, $9 fan-out, $10 frontier (0: one link only). The vectors have length 1, so the inner product is
-#: the cosine.
-SEARCH: Final = f"""
-WITH near AS MATERIALIZED (
-    SELECT note_id, -(embedding <#> $5::vector) AS score
-    FROM agentic.note_vectors
-    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND scope_key = ANY ($4::text[])
-    ORDER BY score DESC, note_id
-    LIMIT greatest($6::bigint, $7::bigint)
-), seeds AS MATERIALIZED (
+def _search(near: str) -> str:
+    return f"""
+WITH near AS MATERIALIZED ({near}), seeds AS MATERIALIZED (
     SELECT note_id, score FROM near WHERE score > 0 ORDER BY score DESC, note_id LIMIT $7
 ), one AS MATERIALIZED (
     SELECT DISTINCT ON (l.note_id) l.note_id, s.score * (l.strength * $8::float8) AS score, s.note_id AS seed
@@ -113,7 +105,42 @@ LEFT JOIN LATERAL (
 ORDER BY b.score DESC, b.note_id
 """  # noqa: S608 - no input in it
 
+
+#: $1 tenant, $2 user, $3 model, $4 visible scope keys, $5 query vector, $6 hits, $7 seeds (0: no walk), $8
+#: damping, $9 fan-out, $10 frontier (0: one link only). The vectors have length 1, so the inner product is
+#: the cosine.
+SEARCH: Final = _search("""
+    SELECT note_id, -(embedding <#> $5::vector) AS score
+    FROM agentic.note_vectors
+    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND scope_key = ANY ($4::text[])
+    ORDER BY score DESC, note_id
+    LIMIT greatest($6::bigint, $7::bigint)
+""")
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
+
+#: The same where the nearest notes are known: $11 their ids, $12 their scores.
+SEARCH_FROM_AS_TENANT: Final = as_tenant(
+    _search("SELECT note_id, score FROM unnest($11::uuid[], $12::float8[]) AS given (note_id, score)")
+)
+
+#: Vectors of a user behind number $4, up to $5 of them.
+NEW_VECTORS_AS_TENANT: Final = as_tenant("""
+SELECT array_agg(note_id) AS note_ids, array_agg(scope_key) AS scope_keys,
+    string_agg(vector_send(embedding), ''::bytea) AS vectors, max(number) AS number
+FROM (
+    SELECT note_id, scope_key, embedding, number FROM agentic.note_vectors
+    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND number > $4
+    ORDER BY number
+    LIMIT $5
+) behind
+""")
+
+#: Whether a user has more than $4 vectors.
+HAS_MORE_VECTORS_AS_TENANT: Final = as_tenant("""
+SELECT EXISTS (
+    SELECT FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND model = $3 OFFSET $4
+) AS has_more
+""")
 
 RECORD_ACCESS: Final = """
 UPDATE agentic.notes n

@@ -19,12 +19,14 @@ _IS_OURS: Final = """
     c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND c.relname <> 'schema_migrations'
 """
-# Tables divided into partitions are one table here: what is written to it finds its place by itself.
+# Tables divided into partitions are one table here: what is written to it finds its place by itself. Identities "by
+# default" are what one database numbers its rows by for itself: each numbers its own.
 _COLUMNS: Final = f"""
     SELECT c.relname::text AS table_name, a.attname::text AS name, format_type(a.atttypid, NULL) AS type_name,
         array_position(i.indkey::int2[], a.attnum) AS key_position
     FROM pg_class AS c
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+        AND a.attidentity <> 'd'
     LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
     WHERE {_IS_OURS}
     ORDER BY c.relname, a.attnum
@@ -36,11 +38,18 @@ _REFERENCES: Final = f"""
     JOIN pg_class AS f ON f.oid = k.confrelid AND NOT f.relispartition AND f.oid <> c.oid
     WHERE k.contype = 'f' AND {_IS_OURS}
 """  # noqa: S608 - a constant
-_SEQUENCES: Final = """
-    SELECT sequencename::text AS sequence, last_value AS value FROM pg_sequences
-    WHERE schemaname = $1 AND last_value IS NOT NULL AND ($2::text IS NULL OR sequencename > $2)
-    ORDER BY sequencename::text COLLATE "C"
+_SHARED_SEQUENCE: Final = """
+    schemaname = $1 AND NOT EXISTS (
+        SELECT FROM pg_depend AS d JOIN pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+        WHERE d.objid = format('%I.%I', schemaname, sequencename)::regclass AND d.deptype = 'i' AND a.attidentity = 'd'
+    )
 """
+_HAS_SEQUENCES: Final = f"SELECT EXISTS (SELECT FROM pg_sequences WHERE {_SHARED_SEQUENCE})"  # noqa: S608 - a constant
+_SEQUENCES: Final = f"""
+    SELECT sequencename::text AS sequence, last_value AS value FROM pg_sequences
+    WHERE {_SHARED_SEQUENCE} AND last_value IS NOT NULL AND ($2::text IS NULL OR sequencename > $2)
+    ORDER BY sequencename::text COLLATE "C"
+"""  # noqa: S608 - a constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ class PostgresRecords:
             kinds[name] = kind
             tables[kind.name] = _Table(f"{_quoted(schema)}.{_quoted(name)}", _forms(kind.name, columns))
         ordered = [kinds[name] for name in await _order(connection, schema, kinds)]
-        if await connection.fetchval("SELECT count(*) FROM pg_sequences WHERE schemaname = $1", schema):
+        if await connection.fetchval(_HAS_SEQUENCES, schema):
             sequences = Kind(name=f"{schema}.{SEQUENCES}", key=("sequence",), fields=frozenset({"sequence", "value"}))
             ordered.append(sequences)
         return cls(connection, schema, ordered, tables)
