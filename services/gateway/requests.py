@@ -181,6 +181,7 @@ class RequestReader:
             task_type=request.task_type,
             conflict_policy=request.conflict_policy,
             preferred_memory_ids=request.preferred_memory_ids,
+            drop_superseded=request.drop_superseded,
         )
         recall.scoring.CopyFrom(request.scoring)
         if request.HasField("scope"):

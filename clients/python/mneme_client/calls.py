@@ -147,6 +147,7 @@ def build_context(
     if conflicts is not None:
         request.conflict_policy = to_wire.enum_number(conflicts.policy)
         request.preferred_memory_ids.extend(conflicts.preferred_memory_ids)
+        request.drop_superseded = conflicts.drop_superseded
     return Call(f"{_MEMORY}/BuildContext", request, pb.BuildContextResponse, from_wire_context.context_result)
 
 

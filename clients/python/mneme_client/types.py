@@ -215,7 +215,7 @@ class ConflictChoice:
 
     policy: ConflictPolicy = ConflictPolicy.UNSPECIFIED  # the service's choice, RECENCY by default
     preferred_memory_ids: Sequence[str] = ()  # memories and facts that win with USER_OVERRIDE; empty with any other
-    drop_superseded: bool = False  # leave out what loses; else it is marked. A context leaves out facts in any case
+    drop_superseded: bool = False  # leave out what loses; else it is marked
 
 
 TurnInput = Turn | str

@@ -34,15 +34,17 @@ def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, S
 
     Args:
         recalled: The answer.
-        told_rank_max: A note made of turns among the best so many memories, or of the running conversation, is left
-            out: it would say the same again.
+        told_rank_max: A note made of turns among the best so many memories, of the running conversation, or that lost a
+            conflict, is left out: it would say the same again.
     """
+    superseded_by = recalled.superseded_by
     likely_told = {turn.turn_id for turn in recalled.recent_turns}
     likely_told.update(memory.episode.episode_id for memory in recalled.memories[:told_rank_max])
+    likely_told.update(superseded_by)  # told with a mark, or left out: no note is to tell it without
     offers = {
         SectionKind.RECENT_TURNS: [_recent_turn(turn) for turn in recalled.recent_turns],
-        SectionKind.FACTS: [_fact(hit.fact, recalled.superseded_by) for hit in recalled.facts],
-        SectionKind.MEMORIES: [_memory(memory) for memory in recalled.memories],
+        SectionKind.FACTS: [_fact(hit.fact, superseded_by) for hit in recalled.facts],
+        SectionKind.MEMORIES: [_memory(memory, superseded_by) for memory in recalled.memories],
         SectionKind.NOTES: [
             Candidate(hit.note.content, hit.note.note_id, tuple(hit.note.derived_from))
             for hit in recalled.notes
@@ -63,9 +65,16 @@ def _recent_turn(turn: session_pb2.SessionTurn) -> Candidate:
     return Candidate(_body([said.content], said.attachments), turn.turn_id, (turn.turn_id,), source)
 
 
-def _memory(memory: RecalledMemory) -> Candidate:
+def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str]) -> Candidate:
     said = memory.episode
-    source = TurnSource(said.session_id, said.position, _role(said.role), said.speaker, _time(said))
+    source = TurnSource(
+        said.session_id,
+        said.position,
+        _role(said.role),
+        said.speaker,
+        _time(said),
+        is_superseded=said.episode_id in superseded_by,
+    )
     body = _body([said.query, said.response], said.attachments)
     return Candidate(body, said.episode_id, (said.episode_id,), source)
 

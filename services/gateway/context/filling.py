@@ -148,7 +148,7 @@ def fill_running(
     is_complete = True
     for candidate in reversed(candidates):
         source = _source(candidate)
-        prefix_tokens = writer.count(f"{source.label}: ")
+        prefix_tokens = writer.count(source.line_start)
         text = writer.fit(candidate.body, min(room.tokens - used, turn_max) - prefix_tokens)
         is_complete = is_complete and text is not None and not text.is_pruned
         if text is None or candidate.memory_id in told_elsewhere:

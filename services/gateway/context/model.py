@@ -49,6 +49,12 @@ class TurnSource:
     role: MessageRole
     speaker: str  # the name; may be empty
     time: datetime | None
+    is_superseded: bool = False  # it lost a conflict
+
+    @property
+    def line_start(self) -> str:
+        """What stands before the text."""
+        return f"{self.label} (superseded): " if self.is_superseded else f"{self.label}: "
 
     @property
     def label(self) -> str:
@@ -197,6 +203,7 @@ class ContextSettings:
     told_rank_max: CountOrNone = 20  # a note made of turns among the best so many memories would say the same again
     tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
     counts_kept: CountOrNone = 20_000  # texts whose number of tokens is remembered, some 10 MB of them
+    counted_chars_max: Count = 2_000  # the longest of these
     budget_default: Count = 2_000  # tokens
     budget_min: Count = 64  # tokens that may be asked for, at least
     budget_max: Count = 100_000  # tokens that may be asked for, at most

@@ -76,7 +76,7 @@ class PassageLayout:
 
 def running_passage(turns: Sequence[ToldTurn]) -> Passage:
     """The running conversation: lines without a header, oldest first as given."""
-    items = tuple(_item(f"{turn.source.label}: ", turn) for turn in turns)
+    items = tuple(_item(turn.source.line_start, turn) for turn in turns)
     return Passage("\n".join(item.text for item in items), tuple(turns), items)
 
 
@@ -111,9 +111,9 @@ def _layout(run: Sequence[ToldTurn]) -> tuple[str, list[tuple[str, ToldTurn]]]:
     """Header, and what stands before each turn's text."""
     date = f"[{run[0].source.date}] " if run[0].source.date else ""
     if len(run) == 1:
-        return "", [(f"{date}{run[0].source.label}: ", run[0])]
+        return "", [(f"{date}{run[0].source.line_start}", run[0])]
     speakers = ", ".join(dict.fromkeys(turn.source.label for turn in run))
-    return f"{date}{speakers}", [(f"{turn.source.label}: ", turn) for turn in run]
+    return f"{date}{speakers}", [(turn.source.line_start, turn) for turn in run]
 
 
 def _passage(run: Sequence[ToldTurn]) -> Passage:

@@ -43,8 +43,7 @@ class ContextBuilder:
     def __init__(self, recaller: Recaller, count_tokens: TokenCount, settings: ContextSettings) -> None:
         """Counts tokens with `count_tokens`, which must be the tokenizer that budgets are meant in."""
         self._recaller = recaller
-        # What a memory says never changes, and the same memories are told again and again.
-        self._count_tokens = lru_cache(maxsize=settings.counts_kept)(count_tokens)
+        self._count_tokens = _remembering(count_tokens, settings)
         self._settings = settings
 
     async def build(
@@ -77,3 +76,9 @@ class ContextBuilder:
             reports=recalled.reports,
             is_degraded=recalled.is_degraded,
         )
+
+
+def _remembering(count_tokens: TokenCount, settings: ContextSettings) -> TokenCount:
+    """The same, which counts a text once: what a memory says never changes, and the same are told again and again."""
+    kept = lru_cache(maxsize=settings.counts_kept)(count_tokens)
+    return lambda text: kept(text) if len(text) <= settings.counted_chars_max else count_tokens(text)

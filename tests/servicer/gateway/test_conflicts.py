@@ -95,6 +95,18 @@ async def test_spec_5_7_what_loses_is_dropped_where_that_is_asked_for(client: Cl
     assert found.conflicts
 
 
+async def test_spec_5_7_a_context_marks_what_loses_or_leaves_it_out(client: Client, user_id: str) -> None:
+    token = await fill(client, user_id)
+    marked = await client.build_context(user_id, "Where do I live?", consistency_token=token)
+    assert f"(superseded): {OLD}" in marked.text
+    assert f"(superseded): {NEW}" not in marked.text
+    choice = ConflictChoice(drop_superseded=True)
+    dropped = await client.build_context(user_id, "Where do I live?", conflicts=choice)
+    assert OLD not in dropped.text
+    assert NEW in dropped.text
+    assert "superseded" not in dropped.text
+
+
 async def test_spec_5_7_a_stream_ends_with_the_same_conflicts(client: Client, user_id: str) -> None:
     token = await fill(client, user_id)
     whole = await client.recall(user_id, "Where do I live?", consistency_token=token)

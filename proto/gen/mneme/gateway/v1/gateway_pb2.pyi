@@ -459,7 +459,7 @@ class StageTiming(_message.Message):
     def __init__(self, stage: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class BuildContextRequest(_message.Message):
-    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "section_budgets", "order", "task_type", "scoring", "conflict_policy", "preferred_memory_ids")
+    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "section_budgets", "order", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     TOKEN_BUDGET_FIELD_NUMBER: _ClassVar[int]
@@ -473,6 +473,7 @@ class BuildContextRequest(_message.Message):
     SCORING_FIELD_NUMBER: _ClassVar[int]
     CONFLICT_POLICY_FIELD_NUMBER: _ClassVar[int]
     PREFERRED_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
+    DROP_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     token_budget: int
@@ -486,7 +487,8 @@ class BuildContextRequest(_message.Message):
     scoring: Scoring
     conflict_policy: ConflictPolicy
     preferred_memory_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., section_budgets: _Optional[_Iterable[_Union[ContextSectionBudget, _Mapping]]] = ..., order: _Optional[_Union[ContextOrder, str]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    drop_superseded: bool
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., section_budgets: _Optional[_Iterable[_Union[ContextSectionBudget, _Mapping]]] = ..., order: _Optional[_Union[ContextOrder, str]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ...) -> None: ...
 
 class BuildContextResponse(_message.Message):
     __slots__ = ("text", "token_count", "sections", "tiers", "degraded", "section_reports")
