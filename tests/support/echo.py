@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import grpc
 
 from services.common.auth import Authenticator, Principal, Role, current_principal
+from services.common.hosting import RunningServer
+from services.common.rpc.channel import open_channel
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, method_roles
 from tests.support.clock import SequentialIds
@@ -104,14 +106,14 @@ def binding(servicer: EchoServicer) -> ServiceBinding:
 
 
 @contextlib.asynccontextmanager
-async def echo_server(
+async def running_echo(
     servicer: EchoServicer,
     authenticator: Authenticator,
     *,
     limits: InterceptorSettings | None = None,
     settings: ServerSettings | None = None,
-) -> AsyncIterator[str]:
-    """Serves on a free port with all interceptors and yields the address."""
+) -> AsyncIterator[RunningServer]:
+    """Serves on a free port with all interceptors."""
     bindings: Sequence[ServiceBinding] = [binding(servicer)]
     chain = interceptors(
         limits or InterceptorSettings(), authenticator, method_roles(bindings), SequentialIds("request-")
@@ -119,6 +121,45 @@ async def echo_server(
     server = GrpcServer(settings or ServerSettings(grace_seconds=0.0), bindings, chain)
     address = await server.start()
     try:
-        yield address
+        yield RunningServer(address, server)
     finally:
         await server.stop()
+
+
+@contextlib.asynccontextmanager
+async def echo_server(
+    servicer: EchoServicer,
+    authenticator: Authenticator,
+    *,
+    limits: InterceptorSettings | None = None,
+    settings: ServerSettings | None = None,
+) -> AsyncIterator[str]:
+    """See `running_echo`; yields the address."""
+    async with running_echo(servicer, authenticator, limits=limits, settings=settings) as running:
+        yield running.address
+
+
+WAYS: Final = ("socket", "in process")
+"""How a service can be called."""
+
+
+def channel_to(running: RunningServer, way: str) -> grpc.aio.Channel:
+    """A channel to a server by one of the ways."""
+    return running.server.open_in_process_channel() if way == "in process" else open_channel(running.address)
+
+
+@contextlib.asynccontextmanager
+async def echo_channel(
+    way: str,
+    servicer: EchoServicer,
+    authenticator: Authenticator,
+    *,
+    limits: InterceptorSettings | None = None,
+    settings: ServerSettings | None = None,
+) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to a server of its own, see `running_echo`."""
+    async with (
+        running_echo(servicer, authenticator, limits=limits, settings=settings) as running,
+        channel_to(running, way) as channel,
+    ):
+        yield channel

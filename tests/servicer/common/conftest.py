@@ -6,8 +6,8 @@ import grpc
 import pytest
 
 from services.common.auth import Authenticator, IdentitySigner, IdentityVerifier, Principal, Role
-from services.common.rpc.channel import CallMetadata, open_channel
-from tests.support.echo import EchoServicer, echo_server
+from services.common.rpc.channel import CallMetadata
+from tests.support.echo import WAYS, EchoServicer, echo_channel
 
 SECRET = b"a secret of at least thirty-two bytes"
 READER = Principal("acme", "alice", Role.READER)
@@ -30,8 +30,21 @@ def servicer() -> EchoServicer:
     return EchoServicer()
 
 
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> str:
+    """How the service is called: it makes no difference."""
+    return str(request.param)
+
+
 @pytest.fixture
-async def channel(servicer: EchoServicer, authenticator: Authenticator) -> AsyncIterator[grpc.aio.Channel]:
-    """To a server with all interceptors."""
-    async with echo_server(servicer, authenticator) as address, open_channel(address) as opened:
+async def channel(way: str, servicer: EchoServicer, authenticator: Authenticator) -> AsyncIterator[grpc.aio.Channel]:
+    """To a server with all interceptors, by each way."""
+    async with echo_channel(way, servicer, authenticator) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def socket_channel(servicer: EchoServicer, authenticator: Authenticator) -> AsyncIterator[grpc.aio.Channel]:
+    """The same through a socket, for streams, health and reflection."""
+    async with echo_channel("socket", servicer, authenticator) as opened:
         yield opened

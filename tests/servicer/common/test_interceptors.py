@@ -14,13 +14,13 @@ from services.common.auth import Authenticator, Role, current_principal
 from services.common.embedding.errors import EmbedderBusyError
 from services.common.errors import FieldViolation, InvalidArgument, MnemeError, NotFound, StoreUnavailable
 from services.common.errors_grpc import STATUS_DETAILS_KEY, from_rpc_error
-from services.common.rpc.channel import CallMetadata, open_channel
+from services.common.rpc.channel import CallMetadata
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.interceptors.request_id import current_request_id
 from tests.servicer.common.conftest import READER, SECRET, WRITER
 from tests.support.clock import SequentialIds
-from tests.support.echo import ECHO, EchoServicer, echo_server
+from tests.support.echo import ECHO, EchoServicer, echo_channel
 
 
 def method(channel: grpc.aio.Channel, name: str = "Echo", *, kind: str = "unary_unary") -> Any:
@@ -72,11 +72,11 @@ async def test_a_call_passes_with_its_principal(
     assert servicer.principals == [READER]
 
 
-async def test_every_kind_of_stream_passes(channel: grpc.aio.Channel, metadata: CallMetadata) -> None:
+async def test_every_kind_of_stream_passes(socket_channel: grpc.aio.Channel, metadata: CallMetadata) -> None:
     parts = (b"a", b"b", b"c")
-    counted = method(channel, "Count", kind="unary_stream")(b"3", metadata=metadata(READER))
-    joined = method(channel, "Join", kind="stream_unary")(requests(*parts), metadata=metadata(READER))
-    chatted = method(channel, "Chat", kind="stream_stream")(requests(*parts), metadata=metadata(READER))
+    counted = method(socket_channel, "Count", kind="unary_stream")(b"3", metadata=metadata(READER))
+    joined = method(socket_channel, "Join", kind="stream_unary")(requests(*parts), metadata=metadata(READER))
+    chatted = method(socket_channel, "Chat", kind="stream_stream")(requests(*parts), metadata=metadata(READER))
 
     assert [part async for part in counted] == [b"0", b"1", b"2"]
     assert await joined == b"abc"
@@ -96,14 +96,14 @@ async def test_an_error_arrives_with_its_facts(
 
 
 async def test_an_error_ends_every_kind_of_stream(
-    channel: grpc.aio.Channel, servicer: EchoServicer, metadata: CallMetadata
+    socket_channel: grpc.aio.Channel, servicer: EchoServicer, metadata: CallMetadata
 ) -> None:
     servicer.behaviour = raising(NotFound("session", "s1"))
-    counted = method(channel, "Count", kind="unary_stream")(b"2", metadata=metadata(READER))
+    counted = method(socket_channel, "Count", kind="unary_stream")(b"2", metadata=metadata(READER))
     received = [await counted.read(), await counted.read()]
     after = await failure(counted.read())
 
-    joined = await failure(method(channel, "Join", kind="stream_unary")(requests(), metadata=metadata(READER)))
+    joined = await failure(method(socket_channel, "Join", kind="stream_unary")(requests(), metadata=metadata(READER)))
 
     assert received == [b"0", b"1"]
     assert (after.code(), reason(after)) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
@@ -149,10 +149,10 @@ async def test_what_other_errors_become(
 
 
 async def test_spec_8_2_a_call_without_a_deadline_gets_one(
-    servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
+    way: str, servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
 ) -> None:
     limits = InterceptorSettings(default_deadline_seconds=0.05)
-    async with echo_server(servicer, authenticator, limits=limits) as address, open_channel(address) as channel:
+    async with echo_channel(way, servicer, authenticator, limits=limits) as channel:
         error = await failure(method(channel, "Hang")(b"", metadata=metadata(READER)))
 
     assert (error.code(), reason(error)) == (grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED")
@@ -160,7 +160,7 @@ async def test_spec_8_2_a_call_without_a_deadline_gets_one(
 
 
 async def test_spec_8_2_a_method_can_have_a_default_of_its_own(
-    servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
+    way: str, servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
 ) -> None:
     limits = InterceptorSettings(
         default_deadline_seconds=0.05,
@@ -169,7 +169,7 @@ async def test_spec_8_2_a_method_can_have_a_default_of_its_own(
     )
     left: list[float] = []
     servicer.behaviour = note(left, lambda: seconds_left(0.0))
-    async with echo_server(servicer, authenticator, limits=limits) as address, open_channel(address) as channel:
+    async with echo_channel(way, servicer, authenticator, limits=limits) as channel:
         await method(channel)(b"", metadata=metadata(READER))
 
     assert 90.0 < left[0] <= 100.0
@@ -177,6 +177,7 @@ async def test_spec_8_2_a_method_can_have_a_default_of_its_own(
 
 @pytest.mark.parametrize(("asked", "low", "high"), [(5.0, 4.0, 5.0), (1_000.0, 59.0, 60.0), (None, 9.0, 10.0)])
 async def test_spec_8_2_handlers_know_how_long_they_have(
+    way: str,
     servicer: EchoServicer,
     authenticator: Authenticator,
     metadata: CallMetadata,
@@ -187,7 +188,7 @@ async def test_spec_8_2_handlers_know_how_long_they_have(
     limits = InterceptorSettings(default_deadline_seconds=10.0, max_deadline_seconds=60.0)
     left: list[float] = []
     servicer.behaviour = note(left, lambda: seconds_left(0.0))
-    async with echo_server(servicer, authenticator, limits=limits) as address, open_channel(address) as channel:
+    async with echo_channel(way, servicer, authenticator, limits=limits) as channel:
         await method(channel)(b"", timeout=asked, metadata=metadata(READER))
 
     assert low < left[0] <= high + 0.01
@@ -219,9 +220,9 @@ async def test_a_cancelled_call_is_cancelled_all_the_way(
 
 
 async def test_a_stream_that_nobody_reads_any_more_is_closed(
-    channel: grpc.aio.Channel, servicer: EchoServicer, metadata: CallMetadata
+    socket_channel: grpc.aio.Channel, servicer: EchoServicer, metadata: CallMetadata
 ) -> None:
-    call = method(channel, "CountForever", kind="unary_stream")(b"", metadata=metadata(READER))
+    call = method(socket_channel, "CountForever", kind="unary_stream")(b"", metadata=metadata(READER))
     assert await call.read() == b"0"
     call.cancel()
 
@@ -279,10 +280,10 @@ async def test_spec_7_1_without_a_credential_nothing_is_answered(channel: grpc.a
 
 
 @pytest.mark.parametrize("kind", ["Count", "Chat"])
-async def test_spec_7_1_streams_need_a_credential_too(channel: grpc.aio.Channel, kind: str) -> None:
+async def test_spec_7_1_streams_need_a_credential_too(socket_channel: grpc.aio.Channel, kind: str) -> None:
     calls: dict[str, Any] = {
-        "Count": method(channel, "Count", kind="unary_stream"),
-        "Chat": method(channel, "Chat", kind="stream_stream"),
+        "Count": method(socket_channel, "Count", kind="unary_stream"),
+        "Chat": method(socket_channel, "Chat", kind="stream_stream"),
     }
     call = calls[kind](b"3") if kind == "Count" else calls[kind]()
 

@@ -30,7 +30,7 @@ from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, TlsFiles, is_loopback
 from tests.servicer.common.conftest import READER, SECRET
 from tests.support.clock import SequentialIds
-from tests.support.echo import ECHO, EchoServicer, binding, echo_server
+from tests.support.echo import ECHO, EchoServicer, binding, echo_channel, echo_server
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -50,16 +50,16 @@ async def failure(call: Any) -> grpc.StatusCode:
     return caught.value.code()
 
 
-async def test_spec_8_2_health_is_told_without_a_credential(channel: grpc.aio.Channel) -> None:
+async def test_spec_8_2_health_is_told_without_a_credential(socket_channel: grpc.aio.Channel) -> None:
     for service in ("", ECHO):
-        answer = await health(channel).Check(health_pb2.HealthCheckRequest(service=service))
+        answer = await health(socket_channel).Check(health_pb2.HealthCheckRequest(service=service))
         assert answer.status == SERVING
-    unknown = health(channel).Check(health_pb2.HealthCheckRequest(service="unknown"))
+    unknown = health(socket_channel).Check(health_pb2.HealthCheckRequest(service="unknown"))
     assert await failure(unknown) is grpc.StatusCode.NOT_FOUND
 
 
-async def test_spec_8_2_services_are_found_by_reflection(channel: grpc.aio.Channel) -> None:
-    synchronous: Any = channel  # as the stub's types have it
+async def test_spec_8_2_services_are_found_by_reflection(socket_channel: grpc.aio.Channel) -> None:
+    synchronous: Any = socket_channel  # as the stub's types have it
     stub: Any = reflection_pb2_grpc.ServerReflectionStub(synchronous)
     call = stub.ServerReflectionInfo()
     await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
@@ -180,10 +180,10 @@ async def test_a_taken_port_is_an_error(servicer: EchoServicer, authenticator: A
 
 
 async def test_spec_7_2_a_message_over_the_limit_is_refused(
-    servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
+    way: str, servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
 ) -> None:
     settings = ServerSettings(message_bytes_max=1_000, grace_seconds=0.0)
-    async with echo_server(servicer, authenticator, settings=settings) as address, open_channel(address) as channel:
+    async with echo_channel(way, servicer, authenticator, settings=settings) as channel:
         assert len(await echo(channel)(b"x" * 900, metadata=metadata(READER))) == 900
         refused = await failure(echo(channel)(b"x" * 1_001, metadata=metadata(READER)))
 

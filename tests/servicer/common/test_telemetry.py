@@ -27,7 +27,7 @@ from services.common.telemetry import (
 )
 from tests.servicer.common.conftest import READER
 from tests.support.clock import SequentialIds
-from tests.support.echo import ECHO, EchoServicer, echo_server
+from tests.support.echo import ECHO, EchoServicer, echo_channel, echo_server
 
 
 @pytest.fixture
@@ -55,13 +55,13 @@ def test_the_order_of_interceptors_with_telemetry(exporter: TreeSpanExporter) ->
 
 
 async def test_spec_8_1_a_call_continues_the_trace_of_its_caller(
-    exporter: TreeSpanExporter, servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
+    way: str, exporter: TreeSpanExporter, servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
 ) -> None:
     async def behaviour() -> None:
         with span("inside"):
             raise NotFound("session", "s1")
 
-    async with echo_server(servicer, authenticator) as address, open_channel(address) as channel:
+    async with echo_channel(way, servicer, authenticator) as channel:
         call: Any = channel.unary_unary(f"/{ECHO}/Echo")
         with span("caller"):
             await call(b"", metadata=metadata(READER))

@@ -84,6 +84,8 @@ class InProcessCall(UnaryCall):
         end = self._end
         if end is None:
             end = yield from self._until_end().__await__()
+        elif end.code is not grpc.StatusCode.OK:
+            yield  # others run between the tries of a caller that is refused at once
         if end.code is grpc.StatusCode.OK:
             return end.response
         if end is CANCELLED:
