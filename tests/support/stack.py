@@ -138,10 +138,12 @@ async def running_stack(
     keys_file: Path | None = None,
     processes: bool = False,
     tls: tuple[Path, Path] | None = None,
+    gateway: GatewaySettings | None = None,
 ) -> AsyncIterator[Stack]:
     """A stack on free ports, without a model of its own; with `tls`, a certificate and its key, for the gateway."""
     from services.cli.stack import StackSettings, run_stack
     from services.common.hosting import HostSettings
+    from services.gateway.config import GatewaySettings
 
     certificate, key = tls or (None, None)
     host_settings = HostSettings(
@@ -152,7 +154,12 @@ async def running_stack(
         tls_key=key,
     )
     chosen = StackSettings(
-        data_dir=data_dir, port=0, processes=processes, host_settings=host_settings, grace_seconds=1.0
+        data_dir=data_dir,
+        port=0,
+        processes=processes,
+        gateway=gateway or GatewaySettings(),
+        host_settings=host_settings,
+        grace_seconds=1.0,
     )
     async with run_stack(chosen) as services:
         yield services
