@@ -96,6 +96,10 @@ class EdgeSettings:
     exact_up_to_kilobytes: Count = 30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
     search_threads: Count = 1  # of the engine: a query this short gains nothing from two
     overfetch_factor: Factor = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
+    kept_points_min: Count = 500  # pieces of an owner that are worth comparing in memory, outside the engine
+    kept_bytes_max: CountOrNone = 1024 * 1024 * 1024  # of them, 2.1 KB each; least recently searched go. 0: none
+    kept_after_searches: Count = 3  # of an owner, before its pieces are read into memory: 0.1 ms each
+    kept_pause_seconds: Amount = 0.005  # between steps of reading, 5 ms each, so that other work goes on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +151,8 @@ class TokenSettings:
 class SnapshotSettings:
     """Light columns of episodes kept in memory, some 0.6 KB an episode."""
 
-    episodes_max: Count = 100_000  # of all owners together; the least recently searched go first
-    owner_episodes_max: CountOrNone = 20_000  # an owner with more is read from the store for each search
+    episodes_max: Count = 500_000  # of all owners together; the least recently searched go first
+    owner_episodes_max: CountOrNone = 200_000  # an owner with more is read from the store for each search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

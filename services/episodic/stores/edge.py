@@ -37,7 +37,9 @@ from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
 from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.edge_kept import KeptOwners
 from services.episodic.stores.edge_shard import generation, open_shard, scroll, shard_folder, translated
+from services.episodic.stores.kept_lanes import terms_of
 from services.episodic.stores.points import (
     DENSE,
     LEXICAL,
@@ -77,6 +79,7 @@ class EdgeEpisodeIndex:
         self._settings = settings
         self._bm25 = create_bm25(text)
         self._pieces_max = text.pieces_max
+        self._kept = KeptOwners(shard, settings, dimension=dimension)
         self._last_search_seconds = -math.inf
         self._is_dirty = False
         self._left_unindexed = 0
@@ -141,6 +144,15 @@ class EdgeEpisodeIndex:
         return max(0, 2 * int(info.points_count) - int(info.indexed_vectors_count))
 
     @property
+    def kept_count(self) -> int:
+        """Pieces that are kept in memory beside the engine."""
+        return self._kept.count
+
+    async def settle(self) -> None:
+        """Wait until lanes that are being read into memory are there."""
+        await self._kept.settle()
+
+    @property
     def segments_count(self) -> int:
         """Segments, with the one that is written to."""
         return int(translated(self._shard.info).segments_count)
@@ -149,14 +161,19 @@ class EdgeEpisodeIndex:
         """See `EpisodeIndex.put`. A kill of the process loses nothing; `flush` follows within seconds."""
         for start in range(0, len(pieces), self._settings.upsert_points_max):
             chunk = pieces[start : start + self._settings.upsert_points_max]
-            operation = UpdateOperation.upsert_points([self._point(piece) for piece in chunk])
+            sparse = [self._bm25.embed_document(piece.text) for piece in chunk]
+            points = [_point(piece, terms) for piece, terms in zip(chunk, sparse, strict=True)]
             self._is_dirty = True
-            self._update(operation)
+            self._update(UpdateOperation.upsert_points(points))
+            self._kept.put(list(zip(chunk, sparse, strict=True)))
             await asyncio.sleep(0)  # searches go between the chunks
 
     async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
         """See `EpisodeIndex.search`."""
         self._last_search_seconds = asyncio.get_running_loop().time()
+        kept = await self._kept.search(query, terms_of(self._bm25.embed_query(query.text)), limit=limit)
+        if kept is not None:
+            return kept
         visible = _visible(query)
         fetched = math.ceil(limit * self._settings.overfetch_factor)
         dense_request = self._dense_request(query, visible, fetched)
@@ -181,6 +198,9 @@ class EdgeEpisodeIndex:
 
     async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
         """See `EpisodeIndex.score`."""
+        kept = self._kept.score(query, dense=dense, lexical=lexical)
+        if kept is not None:
+            return kept
         return LaneHits(
             dense=self._scores_of(dense, query, self._dense_request),
             lexical=self._scores_of(lexical, query, self._lexical_request),
@@ -194,6 +214,7 @@ class EdgeEpisodeIndex:
             self._is_dirty = True
             condition = Filter(must=[_owned(owner), _turns(keys)])
             self._update(UpdateOperation.delete_points_by_filter(condition))
+            self._kept.remove(owner, keys)
 
     async def count(self, owner: Owner) -> int:
         """See `EpisodeIndex.count`."""
@@ -231,6 +252,7 @@ class EdgeEpisodeIndex:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._upkeep
             self._upkeep = None
+        await self._kept.aclose()
         translated(self._shard.flush)
         translated(self._shard.close)
 
@@ -250,10 +272,6 @@ class EdgeEpisodeIndex:
                 self._is_dirty = True
                 _log.warning("episode index upkeep failed", error=str(error.__cause__ or error))
 
-    def _point(self, piece: IndexedPiece) -> Point:
-        vectors = {DENSE: piece.vector.tolist(), LEXICAL: self._bm25.embed_document(piece.text)}
-        return Point(point_id(piece.key, piece.number), vectors, payload_of(piece))
-
     def _dense_request(self, query: IndexQuery, condition: Filter, limit: int) -> QueryRequest:
         nearest = Query.Nearest(query.vector.tolist(), using=DENSE)
         return QueryRequest(limit=limit, query=nearest, filter=condition)
@@ -270,7 +288,11 @@ class EdgeEpisodeIndex:
         )
 
     def _update(self, operation: UpdateOperation) -> None:
-        translated(lambda: self._shard.update(operation))
+        try:
+            translated(lambda: self._shard.update(operation))
+        except StoreUnavailable:
+            self._kept.forget_all()
+            raise
 
     def _query(self, request: QueryRequest) -> list[Any]:
         return list(translated(lambda: self._shard.query(request)))
@@ -320,6 +342,11 @@ class EdgeEpisodeIndex:
             assert everything is not None
             points = self._query(everything)
         return _episode_scores(points)
+
+
+def _point(piece: IndexedPiece, terms: Any) -> Point:
+    vectors = {DENSE: piece.vector.tolist(), LEXICAL: terms}
+    return Point(point_id(piece.key, piece.number), vectors, payload_of(piece))
 
 
 def _owned(owner: Owner) -> FieldCondition:

@@ -18,6 +18,7 @@ PIECE_BITS: Final = 16
 """Of a point's id, behind its episode's key."""
 OWNER_FIELDS: Final = ("tenant", "user")
 """Of the payload, which say whose a point is."""
+_BEFORE_SCOPE: Final = "\x1e"
 _ID_MAX: Final = 2**128 - 1
 
 PointReader = Callable[[UUID, int], Awaitable[Iterable[tuple[UUID, Mapping[str, Any]]]]]
@@ -41,7 +42,12 @@ def episode_key(identifier: UUID) -> EpisodeKey:
 
 def visibility(owner: Owner, scope_key: str) -> str:
     """Owner and scope as one value: each further condition of a filter costs time."""
-    return f"{owner.key}\x1e{scope_key}"
+    return f"{owner.key}{_BEFORE_SCOPE}{scope_key}"
+
+
+def scope_key_of(visibility_value: str) -> str:
+    """The scope of a point, by what `visibility` made of it."""
+    return visibility_value.rpartition(_BEFORE_SCOPE)[2]
 
 
 def payload_of(piece: IndexedPiece) -> dict[str, Any]:

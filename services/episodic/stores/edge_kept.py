@@ -1,0 +1,203 @@
+"""Owners with many episodes whose lanes are kept in memory beside the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict, defaultdict
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+import structlog
+from qdrant_edge import CountRequest, EdgeShard, FieldCondition, Filter, MatchValue, ScrollRequest
+
+from services.common.errors import StoreUnavailable
+from services.episodic.config import EdgeSettings
+from services.episodic.model import EpisodeKey, Owner
+from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.edge_shard import translated
+from services.episodic.stores.kept_lanes import KeptLanes, KeptPiece, LaneScores, Terms, terms_of, unit
+from services.episodic.stores.points import DENSE, LEXICAL, episode_key, id_behind, point_id, scope_key_of
+
+_log = structlog.get_logger(__name__)
+
+_LISTED_AT_ONCE: Final = 5_000
+_READ_AT_ONCE: Final = 50
+"""Points whose vectors come out of the engine in 5 ms, in which nothing else runs."""
+_COMPARED_IN_PLACE_MAX: Final = 5_000
+"""Pieces whose comparison, 0.4 ms, is not worth another thread."""
+_QUESTIONS_KEPT: Final = 4
+_OWNERS_LOOKED_AT: Final = 10_000
+
+
+class KeptOwners:
+    """Lanes of the owners that were searched last. Belongs to the index, whose every write goes through it."""
+
+    def __init__(self, shard: EdgeShard, settings: EdgeSettings, *, dimension: int) -> None:
+        """Read from an open shard."""
+        self._shard = shard
+        self._settings = settings
+        self._dimension = dimension
+        self._kept: OrderedDict[Owner, KeptLanes] = OrderedDict()
+        self._reading: dict[Owner, KeptLanes] = {}
+        self._searches: OrderedDict[Owner, int] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._scored: OrderedDict[int, tuple[IndexQuery, KeptLanes, LaneScores]] = OrderedDict()
+
+    @property
+    def count(self) -> int:
+        """Pieces that are kept, of all owners."""
+        return sum(map(len, self._kept.values()))
+
+    async def search(self, query: IndexQuery, terms: Terms, *, limit: int) -> LaneHits | None:
+        """Both lanes; None where the owner's are not kept. It may be that they will be."""
+        lanes = self._kept.get(query.owner)
+        if lanes is None:
+            self._consider(query.owner)
+            return None
+        self._kept.move_to_end(query.owner)
+        vector = unit(query.vector)
+
+        def compare() -> tuple[LaneScores, LaneHits]:
+            scores = lanes.scores(vector, terms, query.scope_keys)
+            return scores, lanes.search(scores, limit=limit, overfetch=self._settings.overfetch_factor)
+
+        if len(lanes) <= _COMPARED_IN_PLACE_MAX:
+            scores, hits = compare()
+        else:
+            scores, hits = await asyncio.to_thread(compare)
+        self._scored[id(query)] = query, lanes, scores
+        while len(self._scored) > _QUESTIONS_KEPT:
+            self._scored.popitem(last=False)
+        return hits
+
+    def score(
+        self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
+    ) -> LaneHits | None:
+        """Scores of named episodes for a question just searched for; None where they are not known."""
+        known = self._scored.get(id(query))
+        if known is None or known[0] is not query or not known[1].is_current(known[2]):
+            return None
+        _, lanes, scores = known
+        return LaneHits(
+            dense=lanes.score(scores, dense, lexical=False),
+            lexical=lanes.score(scores, lexical, lexical=True),
+            dense_complete=False,
+            lexical_complete=False,
+        )
+
+    def put(self, pieces: Sequence[tuple[IndexedPiece, Any]]) -> None:
+        """Take in pieces, with their sparse vectors, that the engine has taken in."""
+        by_owner: dict[Owner, list[KeptPiece]] = defaultdict(list)
+        for piece, sparse in pieces:
+            if piece.owner in self._kept or piece.owner in self._reading:
+                identifier = point_id(piece.key, piece.number).int
+                kept = KeptPiece(identifier, piece.key, piece.scope_key, unit(piece.vector), terms_of(sparse))
+                by_owner[piece.owner].append(kept)
+        for owner, found in by_owner.items():
+            for lanes in self._lanes_of(owner):
+                lanes.put(found)
+            self._forget_some()
+
+    def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
+        """Let go of what the engine has let go of."""
+        for lanes in self._lanes_of(owner):
+            lanes.remove(keys)
+            if lanes.is_sparse:
+                self._kept.pop(owner, None)
+
+    def forget_all(self) -> None:
+        """When it is not known what the engine holds."""
+        self._kept.clear()
+        self._reading.clear()
+        self._scored.clear()
+
+    async def settle(self) -> None:
+        """Wait for what is being read in the background."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+    async def aclose(self) -> None:
+        """Stop reading and forget everything. Closing twice is allowed."""
+        for task in list(self._tasks):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        self.forget_all()
+
+    def _lanes_of(self, owner: Owner) -> list[KeptLanes]:
+        return [found for found in (self._kept.get(owner), self._reading.get(owner)) if found is not None]
+
+    def _consider(self, owner: Owner) -> None:
+        if not self._settings.kept_bytes_max or owner in self._reading:
+            return
+        searches = self._searches.pop(owner, 0) + 1
+        self._searches[owner] = searches
+        if len(self._searches) > _OWNERS_LOOKED_AT:
+            self._searches.popitem(last=False)
+        # Looked at again now and then: it may have grown.
+        if searches % self._settings.kept_after_searches == 0:
+            self._reading[owner] = KeptLanes(self._dimension)
+            task = asyncio.create_task(self._read(owner), name="episodic-kept-lanes")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _read(self, owner: Owner) -> None:
+        lanes = self._reading[owner]
+        owned = Filter(must=[FieldCondition("owner", match=MatchValue(owner.key))])
+        try:
+            count = translated(lambda: self._shard.count(CountRequest(exact=True, filter=owned)))
+            if self._settings.kept_points_min <= count and self._fits(count) and await self._fill(lanes, owner, owned):
+                self._kept[owner] = lanes
+                self._forget_some()
+        except StoreUnavailable as error:
+            _log.warning("lanes are not kept", error=str(error.__cause__ or error))
+        finally:
+            if self._reading.get(owner) is lanes:
+                del self._reading[owner]
+
+    async def _fill(self, lanes: KeptLanes, owner: Owner, owned: Filter) -> bool:
+        """Read all points of an owner; what is written meanwhile comes in by itself. Whether it is still wanted."""
+        start: UUID | None = UUID(int=0)
+        while start is not None:
+            request = ScrollRequest(
+                offset=start, limit=_LISTED_AT_ONCE, filter=owned, with_payload=False, with_vector=False
+            )
+            points, _ = translated(lambda request=request: self._shard.scroll(request))  # type: ignore[misc]
+            listed = [UUID(str(point.id)) for point in points]
+            for first in range(0, len(listed), _READ_AT_ONCE):
+                await asyncio.sleep(self._settings.kept_pause_seconds)
+                if self._reading.get(owner) is not lanes:
+                    return False
+                self._read_points(
+                    lanes, [found for found in listed[first : first + _READ_AT_ONCE] if found.int not in lanes]
+                )
+            start = id_behind(listed[-1]) if len(listed) == _LISTED_AT_ONCE else None
+        return True
+
+    def _read_points(self, lanes: KeptLanes, identifiers: list[UUID]) -> None:
+        """In one go with the engine, so that nothing can change between."""
+        points: list[Any] = list(translated(lambda: self._shard.retrieve(list(identifiers), ["visibility"], True)))
+        lanes.put(
+            [
+                KeptPiece(
+                    point.id.int,
+                    episode_key(point.id),
+                    scope_key_of(point.payload["visibility"]),
+                    np.array(point.vector[DENSE], np.float32),
+                    terms_of(point.vector[LEXICAL]) if LEXICAL in point.vector else {},
+                )
+                for point in points
+            ]
+        )
+
+    def _fits(self, count: int) -> bool:
+        return KeptLanes.bytes_of(count, self._dimension) <= self._settings.kept_bytes_max
+
+    def _forget_some(self) -> None:
+        size = sum(lanes.size_bytes for lanes in self._kept.values())
+        while size > self._settings.kept_bytes_max and self._kept:
+            _, dropped = self._kept.popitem(last=False)
+            size -= dropped.size_bytes
