@@ -138,7 +138,7 @@ class TokenSettings:
     """Token vectors of episodes: recall compares questions with turns word by word, for some 5 KB on disk a turn."""
 
     stored: bool = True  # whether they are kept and compared; what is there already stays
-    cache_bytes_max: CountOrNone = 256 * 1024 * 1024  # of all owners together in memory; the least recently used go
+    cache_bytes_max: CountOrNone = 256 * 1024 * 1024  # of all owners together in memory; the oldest go
     search_bytes_max: CountOrNone = 8 * 1024 * 1024  # compared in one search, by the lengths of texts; 0: none
     query_tokens_max: Count = 64  # word pieces of a question that are compared, the first ones
     read_timeout_seconds: Seconds = 0.25  # what reading may take; candidates are ranked without where it takes longer

@@ -21,17 +21,20 @@ _SCALE: Final = np.float32(1.0 / (COMPACT_SCALE * COMPACT_SCALE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CandidateTokens:
-    """Token vectors of one candidate; at least one token."""
+class TokenRun:
+    """Token vectors of k candidates, one behind the other; each has at least one token."""
 
     ids: npt.NDArray[np.uint16]  # [tokens]
     vectors: Unsigned  # [tokens, dimension]
-    sentence_starts: npt.NDArray[np.intp]  # index of each sentence's first token, ascending from 0
+    begins: npt.NDArray[np.bool_]  # [tokens]: a sentence begins here, as each candidate's first one does
+    sizes: npt.NDArray[np.int64]  # [k]: tokens of each
 
-    @property
-    def byte_count(self) -> int:
-        """Bytes of the arrays."""
-        return self.ids.nbytes + self.vectors.nbytes + self.sentence_starts.nbytes
+    @classmethod
+    def joined(cls, runs: Sequence[TokenRun]) -> TokenRun:
+        """Several as one, in order; at least one of them."""
+        if len(runs) == 1:
+            return runs[0]
+        return cls(*(np.concatenate([getattr(run, name) for run in runs]) for name in cls.__slots__))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +55,7 @@ def sentence_end_table(sentence_ends: Sequence[int]) -> npt.NDArray[np.bool_]:
     return table
 
 
-def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> CandidateTokens | None:
+def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> TokenRun | None:
     """Returns an episode's tokens cut into sentences; None where it has no token.
 
     A sentence ends with the last of one or several marks that end one, and with a piece of the text.
@@ -70,44 +73,42 @@ def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> Cand
     np.greater(is_end[:-1], is_end[1:], out=begins[1:count])
     begins[0] = True
     begins[stored.piece_starts] = True
-    return CandidateTokens(stored.ids, unsigned(stored.vectors), begins[:count].nonzero()[0])
+    return TokenRun(stored.ids, unsigned(stored.vectors), begins[:count], np.array([count], dtype=np.int64))
 
 
-def late_scores(query: TokenVectors, candidates: Sequence[CandidateTokens | None]) -> LateScores:
+def late_scores(query: TokenVectors, known: TokenRun | None, places: Sequence[int], *, count: int) -> LateScores:
     """Returns how the tokens of a query meet candidates.
 
-    One matrix product for all of them, and maxima over its parts: 600 turns of 30 tokens take some 1.5 ms.
+    One product for all of them, and maxima over its parts: 600 turns of 30 tokens take some 1.5 ms.
 
     Args:
-        query: q tokens, at least one.
-        candidates: n of them, None without token vectors; all of the query's space.
+        query: q tokens, at least one; of the candidates' space.
+        known: The candidates that have token vectors; None where none has.
+        places: Which of all candidates each of these is, each once.
+        count: Number of all candidates.
     """
-    rows, count = len(query), len(candidates)
+    rows = len(query)
     found = LateScores(
         token_scores=np.zeros((rows, count), dtype=np.float32),
-        present=np.array([candidate is not None for candidate in candidates], dtype=np.bool_),
+        present=np.zeros(count, dtype=np.bool_),
         frequencies=np.zeros(rows, dtype=np.int32),
         reverse=np.zeros(count, dtype=np.float32),
         sentence=np.zeros(count, dtype=np.float32),
     )
-    known = [candidate for candidate in candidates if candidate is not None]
-    if not known or not rows:
+    if known is None or not rows:
         return found
-    sizes = np.array([len(candidate.ids) for candidate in known])
-    starts = _starts(sizes)
-    sentence_counts = np.array([len(candidate.sentence_starts) for candidate in known])
-    first_sentences = _starts(sentence_counts)
-    sentences = np.concatenate([candidate.sentence_starts for candidate in known])
-    sentences += np.repeat(starts, sentence_counts)
+    at = np.array(places, dtype=np.intp)
+    starts = np.cumsum(known.sizes) - known.sizes
+    sentences = known.begins.nonzero()[0]
+    first_sentences = np.searchsorted(sentences, starts)  # each candidate's first token begins a sentence
 
-    met = products(np.concatenate([candidate.vectors for candidate in known]), query.vectors)  # [q, tokens]
+    met = products(known.vectors, query.vectors)  # [q, tokens]
     by_sentence = _cosines(np.maximum.reduceat(met, sentences, axis=1))  # [q, sentences]
-    found.token_scores[:, found.present] = np.maximum.reduceat(by_sentence, first_sentences, axis=1)
-    found.sentence[found.present] = np.maximum.reduceat(by_sentence.mean(axis=0), first_sentences)
-    found.reverse[found.present] = np.add.reduceat(_cosines(met.max(axis=0)), starts) / sizes
-
-    ids = np.concatenate([candidate.ids for candidate in known])
-    holds = np.logical_or.reduceat(ids == query.ids[:, np.newaxis], starts, axis=1)  # [q, candidates with tokens]
+    found.present[at] = True
+    found.token_scores[:, at] = np.maximum.reduceat(by_sentence, first_sentences, axis=1)
+    found.sentence[at] = np.maximum.reduceat(by_sentence.mean(axis=0), first_sentences)
+    found.reverse[at] = np.add.reduceat(_cosines(met.max(axis=0)), starts) / known.sizes
+    holds = np.logical_or.reduceat(known.ids == query.ids[:, np.newaxis], starts, axis=1)  # [q, k]
     found.frequencies[:] = holds.sum(axis=1)
     return found
 
@@ -116,9 +117,3 @@ def _cosines(met: Products) -> npt.NDArray[np.float32]:
     """Cosines by products. Rounding to bytes may leave a vector a little too long: they are cut to 1."""
     cosines: npt.NDArray[np.float32] = met * _SCALE
     return np.clip(cosines, -1.0, 1.0, out=cosines)
-
-
-def _starts(sizes: npt.NDArray[np.int_]) -> npt.NDArray[np.int_]:
-    """Where each of several parts begins that lie one behind the other."""
-    starts: npt.NDArray[np.int_] = np.cumsum(sizes) - sizes
-    return starts

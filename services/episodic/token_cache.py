@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Sequence
 from typing import TypeAlias
 from uuid import UUID
 
+import numpy as np
 import structlog
 
 from services.common.embedding.tokens import TokenSpace
-from services.episodic.late_interaction import CandidateTokens, candidate_tokens, sentence_end_table
+from services.episodic.late_interaction import TokenRun, candidate_tokens, sentence_end_table
 from services.episodic.model import EpisodeId, Owner
 from services.episodic.token_format import unpack
 from services.episodic.token_store import TokenStore
 
 _log = structlog.get_logger(__name__)
 
-_ENTRY_BYTES: int = 600
-"""What an entry takes beside its vectors, about."""
+_TOKEN_BYTES: int = 3
+"""What a token takes beside its vector: its id, and whether a sentence begins there."""
 
 _Name: TypeAlias = bytes
 """Episode id and owner. What an episode says never changes, so that an entry is good for ever."""
 
 
 class TokenCache:
-    """Reads token vectors of one space, and keeps those that were searched last. Belongs to one event loop."""
+    """Reads token vectors of one space, and keeps those that were read last. Belongs to one event loop."""
 
     def __init__(self, store: TokenStore, space: TokenSpace, *, bytes_max: int) -> None:
         """Keep up to `bytes_max` bytes of what is in `store`."""
         self._store = store
         self._space = space
         self._ends = sentence_end_table(space.sentence_ends)
-        self._bytes_max = bytes_max
-        self._entries: OrderedDict[_Name, CandidateTokens] = OrderedDict()
-        self._bytes = 0
+        self._kept = TokenRing(space.dimension, token_count=bytes_max // (space.dimension + _TOKEN_BYTES))
 
     @property
-    def byte_count(self) -> int:
-        """Bytes that are kept, about."""
-        return self._bytes
+    def kept_count(self) -> int:
+        """Episodes that are kept."""
+        return len(self._kept)
 
-    async def read(self, owner: Owner, episode_ids: Sequence[bytes]) -> list[CandidateTokens | None]:
-        """Token vectors of the owner's episodes, in order; None where there are none.
+    async def read(self, owner: Owner, episode_ids: Sequence[bytes]) -> tuple[TokenRun | None, list[int]]:
+        """Token vectors of the owner's episodes.
 
         What is not kept is read with one statement.
 
@@ -50,31 +49,31 @@ class TokenCache:
             owner: Whose.
             episode_ids: 16 bytes each.
 
+        Returns:
+            Those of the episodes that have some, None where none has; and where in `episode_ids` each of them is.
+
         Raises:
             StoreUnavailable: The store cannot be asked.
         """
-        suffix, entries = owner.key.encode(), self._entries
-        found: dict[bytes, CandidateTokens] = {}
-        missing: list[bytes] = []
-        for episode_id in episode_ids:
-            name = episode_id + suffix
-            entry = entries.get(name)
-            if entry is None:
-                missing.append(episode_id)
-            else:
-                entries.move_to_end(name)
-                found[episode_id] = entry
-        if missing:
-            ids = [EpisodeId(UUID(bytes=raw)) for raw in missing]
-            stored = await self._store.tokens(owner, ids, model=self._space.fingerprint)
-            for identity, raw in zip(ids, missing, strict=True):
-                entry = self._unpacked(stored.get(identity))
-                if entry is not None:
-                    found[raw] = entry
-                    self._keep(raw + suffix, entry)
-        return [found.get(episode_id) for episode_id in episode_ids]
+        suffix = owner.key.encode()
+        names = [episode_id + suffix for episode_id in episode_ids]
+        known, places = self._kept.gather(names)
+        if len(places) == len(names):
+            return known, places
+        runs = [] if known is None else [known]
+        at_hand = set(places)
+        missing = [place for place in range(len(names)) if place not in at_hand]
+        ids = [EpisodeId(UUID(bytes=episode_ids[place])) for place in missing]
+        stored = await self._store.tokens(owner, ids, model=self._space.fingerprint)
+        for place, episode_id in zip(missing, ids, strict=True):
+            run = self._unpacked(stored.get(episode_id))
+            if run is not None:
+                runs.append(run)
+                places.append(place)
+                self._kept.put(names[place], run)
+        return (TokenRun.joined(runs) if runs else None), places
 
-    def _unpacked(self, data: bytes | None) -> CandidateTokens | None:
+    def _unpacked(self, data: bytes | None) -> TokenRun | None:
         if data is None:
             return None
         try:
@@ -87,12 +86,59 @@ class TokenCache:
             return None
         return candidate_tokens(stored, self._ends)
 
-    def _keep(self, name: _Name, entry: CandidateTokens) -> None:
-        replaced = self._entries.pop(name, None)  # by another search meanwhile
-        if replaced is not None:
-            self._bytes -= replaced.byte_count + _ENTRY_BYTES
-        self._entries[name] = entry
-        self._bytes += entry.byte_count + _ENTRY_BYTES
-        while self._bytes > self._bytes_max:
-            _, dropped = self._entries.popitem(last=False)
-            self._bytes -= dropped.byte_count + _ENTRY_BYTES
+
+class TokenRing:
+    """Token vectors of episodes in one piece of memory, where the newest overwrite the oldest.
+
+    So those of a search are copied out at once, and nothing has to be remembered of their use.
+    """
+
+    def __init__(self, dimension: int, *, token_count: int) -> None:
+        """Reserve room for so many tokens; the system gives the memory as it is used."""
+        self._ids = np.empty(token_count, dtype=np.uint16)
+        self._vectors = np.empty((token_count, dimension), dtype=np.uint8)
+        self._begins = np.empty(token_count, dtype=np.bool_)
+        self._places: dict[_Name, tuple[int, int]] = {}  # first token, and their number
+        self._order: deque[tuple[int, _Name]] = deque()  # end and name of each, oldest first
+        self._head = 0
+
+    def __len__(self) -> int:
+        """Number of episodes."""
+        return len(self._places)
+
+    def gather(self, names: Sequence[_Name]) -> tuple[TokenRun | None, list[int]]:
+        """A copy of those of the episodes that are there, and which of `names` they are."""
+        there = self._places
+        found = [(place, *entry) for place, name in enumerate(names) if (entry := there.get(name)) is not None]
+        if not found:
+            return None, []
+        columns = np.array(found, dtype=np.int64)
+        starts, sizes = columns[:, 1], columns[:, 2]
+        rows = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+        rows += np.arange(len(rows))
+        run = TokenRun(
+            self._ids.take(rows), self._vectors.take(rows, axis=0), self._begins.take(rows), np.ascontiguousarray(sizes)
+        )
+        return run, [place for place, _, _ in found]
+
+    def put(self, name: _Name, run: TokenRun) -> None:
+        """Keep an episode's tokens; those of a longer text than there is room for are left alone."""
+        size = len(run.ids)
+        if name in self._places or size > len(self._ids):
+            return
+        if self._head + size > len(self._ids):
+            self._make_room(len(self._ids))
+            self._head = 0
+        end = self._head + size
+        self._make_room(end)
+        own = slice(self._head, end)
+        self._ids[own], self._vectors[own], self._begins[own] = run.ids, run.vectors, run.begins
+        self._places[name] = (self._head, size)
+        self._order.append((end, name))
+        self._head = end
+
+    def _make_room(self, end: int) -> None:
+        """Forget what lies between the head and `end`: the oldest, since the head goes round."""
+        while self._order and self._head < self._order[0][0] and self._places[self._order[0][1]][0] < end:
+            _, name = self._order.popleft()
+            del self._places[name]

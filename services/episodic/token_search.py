@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from services.common.embedding.tokens import TokenSpace, TokenVectors
 from services.common.errors import MnemeError
 from services.episodic.candidates import Candidates
 from services.episodic.config import TokenSettings
-from services.episodic.late_interaction import CandidateTokens, LateScores, late_scores
+from services.episodic.late_interaction import LateScores, late_scores
 from services.episodic.model import Owner
 from services.episodic.token_cache import TokenCache
 from services.episodic.token_store import TokenStore
@@ -51,17 +52,14 @@ class TokenSearch:
         columns = found.columns
         try:
             async with asyncio.timeout(self._settings.read_timeout_seconds):
-                tokens = await self._cache.read(owner, [columns.episode_ids[i] for i in chosen])
+                tokens, places = await self._cache.read(owner, [columns.episode_ids[i] for i in chosen])
         except (MnemeError, TimeoutError) as error:
             _log.warning("token vectors cannot be read", error=type(error).__name__)
             return None
-        candidates: list[CandidateTokens | None] = [None] * len(columns)
-        for i, entry in zip(chosen, tokens, strict=True):
-            candidates[i] = entry
-        size = self._space.dimension * sum(len(entry.ids) for entry in tokens if entry is not None)
-        if size < _THREAD_FROM_BYTES:
-            return late_scores(query, candidates)
-        return await asyncio.to_thread(late_scores, query, candidates)
+        work = partial(late_scores, query, tokens, [chosen[place] for place in places], count=len(columns))
+        if tokens is None or tokens.vectors.nbytes < _THREAD_FROM_BYTES:
+            return work()
+        return await asyncio.to_thread(work)
 
 
 def _chosen(found: Candidates, token_bytes: int, bytes_max: int) -> Sequence[int]:

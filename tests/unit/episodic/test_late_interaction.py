@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from services.common.embedding.tokens import TokenSpace, TokenVectors, compact
 from services.episodic.byte_products import OFFSET
 from services.episodic.late_interaction import (
-    CandidateTokens,
     LateScores,
+    TokenRun,
     candidate_tokens,
     late_scores,
     sentence_end_table,
@@ -29,12 +29,19 @@ def tokens(ids: Sequence[int], seed: int = 0) -> TokenVectors:
     return TokenVectors(SPACE.fingerprint, np.array(ids, dtype=np.uint16), compact(unit.astype(np.float32)))
 
 
-def candidate(*pieces: TokenVectors) -> CandidateTokens | None:
+def candidate(*pieces: TokenVectors) -> TokenRun | None:
     return candidate_tokens(unpack(pack(SPACE, pieces)), sentence_end_table(ENDS))
 
 
-def sentences(one: CandidateTokens) -> list[list[int]]:
-    return [part.tolist() for part in np.split(one.ids, one.sentence_starts[1:])]
+def sentences(one: TokenRun) -> list[list[int]]:
+    return [part.tolist() for part in np.split(one.ids, one.begins.nonzero()[0][1:])]
+
+
+def scores_of(query: TokenVectors, candidates: Sequence[TokenRun | None]) -> LateScores:
+    """In another order than the candidates', which must not matter."""
+    there = [(place, run) for place, run in enumerate(candidates) if run is not None][::-1]
+    known = TokenRun.joined([run for _, run in there]) if there else None
+    return late_scores(query, known, [place for place, _ in there], count=len(candidates))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +65,7 @@ def test_a_text_without_a_word_has_no_token_vectors() -> None:
     assert candidate(tokens([]), tokens([])) is None
 
 
-def naive(query: TokenVectors, candidates: Sequence[CandidateTokens | None]) -> LateScores:
+def naive(query: TokenVectors, candidates: Sequence[TokenRun | None]) -> LateScores:
     rows, count = len(query), len(candidates)
     found = LateScores(
         np.zeros((rows, count), np.float32),
@@ -81,7 +88,7 @@ def naive(query: TokenVectors, candidates: Sequence[CandidateTokens | None]) -> 
             found.token_scores[row, i] = max(table[row])
             found.frequencies[row] += int(query.ids[row] in entry.ids)
         found.reverse[i] = np.mean([max(column) for column in zip(*table, strict=True)])
-        bounds = [*entry.sentence_starts.tolist(), len(entry.ids)]
+        bounds = [*entry.begins.nonzero()[0].tolist(), len(entry.ids)]
         found.sentence[i] = max(np.mean([max(line[start:end]) for line in table]) for start, end in pairwise(bounds))
     return found
 
@@ -103,7 +110,7 @@ def test_spec_5_4_scores_are_those_of_every_word_with_every_word(
         None if pieces is None else candidate(*(tokens(piece, seed + 1 + i) for piece in pieces))
         for i, pieces in enumerate(held)
     ]
-    found, expected = late_scores(query, candidates), naive(query, candidates)
+    found, expected = scores_of(query, candidates), naive(query, candidates)
     for name in ("token_scores", "reverse", "sentence"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=2e-6, err_msg=name)
         assert getattr(found, name).dtype == np.float32
@@ -114,7 +121,7 @@ def test_spec_5_4_scores_are_those_of_every_word_with_every_word(
 def test_a_word_meets_itself_whatever_else_is_said() -> None:
     words = tokens([5, 6, 7, 1, 8, 9])
     query = TokenVectors(words.fingerprint, words.ids[[1, 4]], words.vectors[[1, 4]])
-    found = late_scores(query, [candidate(tokens([20, 21], seed=3)), candidate(words), None])
+    found = scores_of(query, [candidate(tokens([20, 21], seed=3)), candidate(words), None])
     assert found.token_scores[:, 1].min() > 0.98
     assert found.token_scores[:, 0].max() < 0.98
     assert not found.token_scores[:, 2].any()
@@ -127,6 +134,6 @@ def test_a_word_meets_itself_whatever_else_is_said() -> None:
 
 def test_scores_are_cosines_whatever_rounding_does() -> None:
     longest = TokenVectors("space", np.array([5], np.uint16), np.full((1, 8), 127, np.int8))
-    found = late_scores(longest, [candidate(longest)])
+    found = scores_of(longest, [candidate(longest)])
     assert found.token_scores.tolist() == [[1.0]]
     assert (found.reverse.tolist(), found.sentence.tolist()) == ([1.0], [1.0])

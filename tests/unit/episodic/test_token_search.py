@@ -7,14 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from services.common.embedding.tokens import TokenVectors
 from services.common.errors import DeadlineExceeded, StoreUnavailable
 from services.episodic.candidates import Candidates
 from services.episodic.config import TokenSettings
+from services.episodic.late_interaction import TokenRun
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId, UserId
 from services.episodic.store import EpisodeColumns
-from services.episodic.token_cache import TokenCache
+from services.episodic.token_cache import TokenCache, TokenRing
 from services.episodic.token_format import pack
 from services.episodic.token_search import TokenSearch
 from services.episodic.token_store import EpisodeName, UntokenedBatch
@@ -200,26 +203,53 @@ async def test_damaged_token_vectors_are_as_good_as_none() -> None:
     assert scores.present.tolist() == [True, False, True]
 
 
-async def test_memory_is_bounded_and_keeps_what_was_used_last() -> None:
+async def test_memory_is_bounded_and_the_newest_overwrite_the_oldest() -> None:
     assert SPACE is not None
-    texts = {key: f"word{key}" for key in range(1, 5)}
+    texts = {key: f"word{key} more" for key in range(1, 5)}
     store = MemoryTokenStore(texts)
-    entry = TOKEN_BYTES + 8 + 600
-    cache = TokenCache(store, SPACE, bytes_max=2 * entry)
+    cache = TokenCache(store, SPACE, bytes_max=2 * 2 * (TOKEN_BYTES + 1) + 1)
 
     async def read(*keys: int) -> None:
-        assert None not in await cache.read(OWNER, [name(k) for k in keys])
+        run, places = await cache.read(OWNER, [name(k) for k in keys])
+        assert run is not None
+        assert sorted(places) == list(range(len(keys)))
+        assert run.sizes.tolist() == [2] * len(keys)
 
-    for keys in ((1, 2), (1,), (3,), (1,), (2,)):
+    for keys in ((1, 2), (1,), (3,), (2,), (1,)):
         await read(*keys)
-    assert store.asked == [[1, 2], [3], [2]]
-    assert cache.byte_count == 2 * entry
+    assert store.asked == [[1, 2], [3], [1]]
+    assert cache.kept_count == 2
     await read(1, 2, 3, 4)  # more than there is room for: answered all the same
-    assert cache.byte_count == 2 * entry
+    assert cache.kept_count == 2
 
 
 async def test_spec_7_1_memory_is_not_shared_between_owners() -> None:
     assert SPACE is not None
     cache = TokenCache(MemoryTokenStore(TEXTS), SPACE, bytes_max=1_000_000)
-    assert (await cache.read(OWNER, [name(1)]))[0] is not None
-    assert await cache.read(OTHER, [name(1)]) == [None]
+    assert (await cache.read(OWNER, [name(1)]))[1] == [0]
+    assert await cache.read(OTHER, [name(1)]) == (None, [])
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 7)), max_size=60), st.integers(0, 16))
+def test_a_ring_gives_back_what_was_put_or_nothing(puts: list[tuple[int, int]], room: int) -> None:
+    ring = TokenRing(2, token_count=room)
+    put: dict[bytes, TokenRun] = {}
+    for number, (key, size) in enumerate(puts):
+        run = TokenRun(
+            np.full(size, number, np.uint16),
+            np.full((size, 2), number, np.uint8),
+            np.arange(size) == 0,
+            np.array([size], np.int64),
+        )
+        if ring.gather([name(key)])[0] is None:
+            put[name(key)] = run
+        ring.put(name(key), run)
+        assert (ring.gather([name(key)])[0] is not None) == (len(put[name(key)].ids) <= room)
+    names = list(put)[::-1]
+    found, places = ring.gather(names)
+    assert len(places) == len(ring)
+    if found is not None:
+        expected = TokenRun.joined([put[names[place]] for place in places])
+        for field in ("ids", "vectors", "begins", "sizes"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
+        assert found.sizes.sum() <= room
