@@ -31,8 +31,8 @@ class RankerSettings:
 
     evidence_file: str = ""  # a ranker that was fitted with token vectors; empty for the one that comes along
     light_file: str = ""  # one that was fitted without; empty for the one that comes along
-    plain_up_to: CountOrNone = 20  # candidates: for so few the round weights rank, a ranker was fitted on hundreds
-    fitted_from: Count = 60  # candidates: from so many on the ranker alone; between the two both, in proportion
+    plain_up_to: CountOrNone = 2  # candidates: for so few the round weights rank, there is nothing to standardise by
+    fitted_from: Count = 8  # candidates: from so many on the ranker alone; between the two both, in proportion
 
 
 @dataclass(frozen=True, slots=True)
