@@ -152,6 +152,7 @@ async def open_episodic_on(
             clock=resources.clock,
             settings=chosen,
         )
+        stack.push_async_callback(episodes.aclose)
         servicer = EpisodicServicer(
             episodes,
             Rules(

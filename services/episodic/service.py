@@ -118,6 +118,11 @@ class EpisodeService:
         space = embedder.tokens if tokens.stored else None
         self._tokens = TokenSearch(store, space, tokens) if space is not None else None
 
+    async def aclose(self) -> None:
+        """Stop what it does in the background. Closing twice is allowed."""
+        if self._tokens is not None:
+            await self._tokens.aclose()
+
     async def store_episodes(
         self, tenant_id: TenantId, items: Sequence[StoreItem], *, wait_until_active: bool
     ) -> list[StoreResult]:

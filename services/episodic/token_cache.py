@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+import asyncio
+import contextlib
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from typing import TypeAlias
 from uuid import UUID
@@ -11,6 +13,8 @@ import numpy as np
 import structlog
 
 from services.common.embedding.tokens import TokenSpace
+from services.common.errors import MnemeError
+from services.episodic.config import TokenSettings
 from services.episodic.late_interaction import TokenRun, candidate_tokens, sentence_end_table
 from services.episodic.model import EpisodeId, Owner
 from services.episodic.token_format import unpack
@@ -21,6 +25,10 @@ _log = structlog.get_logger(__name__)
 _TOKEN_BYTES: int = 3
 """What a token takes beside its vector: its id, and whether a sentence begins there."""
 
+_READ_AT_ONCE: int = 200
+"""Episodes, a megabyte or less."""
+_OWNERS_COUNTED: int = 10_000
+
 _Name: TypeAlias = bytes
 """Episode id and owner. What an episode says never changes, so that an entry is good for ever."""
 
@@ -28,12 +36,17 @@ _Name: TypeAlias = bytes
 class TokenCache:
     """Reads token vectors of one space, and keeps those that were read last. Belongs to one event loop."""
 
-    def __init__(self, store: TokenStore, space: TokenSpace, *, bytes_max: int) -> None:
-        """Keep up to `bytes_max` bytes of what is in `store`."""
+    def __init__(self, store: TokenStore, space: TokenSpace, settings: TokenSettings) -> None:
+        """Keep some of what is in `store`."""
         self._store = store
+        self._settings = settings
         self._space = space
         self._ends = sentence_end_table(space.sentence_ends)
-        self._kept = TokenRing(space.dimension, token_count=bytes_max // (space.dimension + _TOKEN_BYTES))
+        self._kept = TokenRing(
+            space.dimension, token_count=settings.cache_bytes_max // (space.dimension + _TOKEN_BYTES)
+        )
+        self._reads: OrderedDict[Owner, int] = OrderedDict()  # of owners, that had to ask the store
+        self._ahead: set[asyncio.Task[None]] = set()
 
     @property
     def kept_count(self) -> int:
@@ -60,6 +73,7 @@ class TokenCache:
         known, places = self._kept.gather(names)
         if len(places) == len(names):
             return known, places
+        self._consider(owner)
         runs = [] if known is None else [known]
         at_hand = set(places)
         missing = [place for place in range(len(names)) if place not in at_hand]
@@ -72,6 +86,53 @@ class TokenCache:
                 places.append(place)
                 self._kept.put(names[place], run)
         return (TokenRun.joined(runs) if runs else None), places
+
+    async def settle(self) -> None:
+        """Wait until what is read ahead is there."""
+        while self._ahead:
+            await asyncio.gather(*self._ahead)
+
+    async def aclose(self) -> None:
+        """Stop reading ahead. Closing twice is allowed."""
+        for task in list(self._ahead):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    def _consider(self, owner: Owner) -> None:
+        """Whoever asks several times will ask again: read what the answers may need, once in a while."""
+        reads = self._reads.pop(owner, 0) + 1
+        self._reads[owner] = reads
+        if len(self._reads) > _OWNERS_COUNTED:
+            self._reads.popitem(last=False)
+        # Twice as many for each time it was done: what cannot be kept is not read over and over again.
+        if self._settings.ahead_bytes_max and _is_doubled(reads, self._settings.ahead_after_reads):
+            task = asyncio.create_task(self._read_ahead(owner), name="episodic-tokens-ahead")
+            self._ahead.add(task)
+            task.add_done_callback(self._ahead.discard)
+
+    async def _read_ahead(self, owner: Owner) -> None:
+        """The owner's token vectors, the newest first, in small steps."""
+        suffix = owner.key.encode()
+        room = min(self._settings.ahead_bytes_max, self._settings.cache_bytes_max // 2)
+        before: EpisodeId | None = None
+        try:
+            while True:
+                found = await self._store.newest_tokens(
+                    owner, model=self._space.fingerprint, before=before, limit=_READ_AT_ONCE
+                )
+                for episode_id, data in found:
+                    room -= len(data)
+                    name = episode_id.bytes + suffix
+                    run = self._unpacked(data) if room >= 0 and name not in self._kept else None
+                    if run is not None:
+                        self._kept.put(name, run)
+                if room < 0 or len(found) < _READ_AT_ONCE:
+                    return
+                before = found[-1][0]
+                await asyncio.sleep(self._settings.ahead_pause_seconds)
+        except MnemeError as error:
+            _log.warning("token vectors are not read ahead", error=str(error))
 
     def _unpacked(self, data: bytes | None) -> TokenRun | None:
         if data is None:
@@ -105,6 +166,10 @@ class TokenRing:
     def __len__(self) -> int:
         """Number of episodes."""
         return len(self._places)
+
+    def __contains__(self, name: _Name) -> bool:
+        """Whether an episode is there."""
+        return name in self._places
 
     def gather(self, names: Sequence[_Name]) -> tuple[TokenRun | None, list[int]]:
         """A copy of those of the episodes that are there, and which of `names` they are."""
@@ -142,3 +207,9 @@ class TokenRing:
         while self._order and self._head < self._order[0][0] and self._places[self._order[0][1]][0] < end:
             _, name = self._order.popleft()
             del self._places[name]
+
+
+def _is_doubled(number: int, start: int) -> bool:
+    """Whether a number is `start`, or that doubled any number of times."""
+    times, rest = divmod(number, start)
+    return rest == 0 and times > 0 and times & (times - 1) == 0

@@ -36,7 +36,11 @@ class TokenSearch:
         """Compare token vectors of `space` that are kept in `store`."""
         self._space = space
         self._settings = settings
-        self._cache = TokenCache(store, space, bytes_max=settings.cache_bytes_max)
+        self._cache = TokenCache(store, space, settings)
+
+    async def aclose(self) -> None:
+        """Stop what reads in the background. Closing twice is allowed."""
+        await self._cache.aclose()
 
     async def scores(self, owner: Owner, query: TokenVectors, found: Candidates) -> LateScores | None:
         """How the query's words meet the candidates; None where nothing can be said.

@@ -57,6 +57,19 @@ class TokenStore(Protocol):
         """Packed token vectors of these episodes of the owner; missing where there are none of the model."""
         ...
 
+    async def newest_tokens(
+        self, owner: Owner, *, model: str, before: EpisodeId | None, limit: int
+    ) -> list[tuple[EpisodeId, bytes]]:
+        """Packed token vectors of the owner's episodes, from the highest id on; the last ones where they are fewer.
+
+        Args:
+            owner: Whose.
+            model: Identity of the space.
+            before: Only those with lower ids; None for no bound.
+            limit: At most this many.
+        """
+        ...
+
     def claim_untokened(
         self, model: str, *, after: EpisodeName | None, scan_limit: int, limit: int
     ) -> AbstractAsyncContextManager[UntokenedBatch]:

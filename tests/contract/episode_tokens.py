@@ -1,5 +1,7 @@
 """What every `EpisodeStore` must do with token vectors."""
 
+from functools import partial
+
 import pytest
 
 from services.episodic.model import EpisodeStatus, Owner, UserId
@@ -36,6 +38,17 @@ class EpisodeTokensContract:
         keys = [name(number).episode_id for number in (3, 2, 1, 9)]
         assert await store.tokens(OWNER, keys, model=SPACE) == {name(1).episode_id: b"one", name(2).episode_id: long}
         assert await store.tokens(OWNER, [], model=SPACE) == {}
+
+    async def test_token_vectors_are_read_ahead_from_the_newest_on(self, store: EpisodeStore) -> None:
+        await insert(store, *(new_episode(number) for number in range(1, 6)))
+        await activate_with(
+            store, {name(1): packed(b"1"), name(3): packed(b"3"), name(4): packed(b"4"), name(5): packed(b"5", "old")}
+        )
+        read = partial(store.newest_tokens, OWNER, model=SPACE)
+        assert await read(before=None, limit=2) == [(episode_id(4), b"4"), (episode_id(3), b"3")]
+        assert await read(before=episode_id(3), limit=2) == [(episode_id(1), b"1")]
+        assert await read(before=episode_id(1), limit=2) == []
+        assert await store.newest_tokens(Owner(TENANT, UserId("bob")), model=SPACE, before=None, limit=2) == []
 
     async def test_token_vectors_of_another_model_are_none(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))

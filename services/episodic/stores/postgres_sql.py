@@ -90,6 +90,13 @@ TOKENS: Final = _read(
     "e.episode_id, e.tokens", "e.episode_id = ANY($3::uuid[]) AND e.model = $4", table="token_vectors"
 )
 
+NEWEST_TOKENS: Final = _read(
+    "e.episode_id, e.tokens",
+    "e.model = $3 AND e.episode_id < $4",
+    "ORDER BY e.episode_id DESC LIMIT $5",
+    table="token_vectors",
+)
+
 # Held until the transaction ends.
 UNTOKENED_CLAIM: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended('mneme.episodic.token_vectors', 0))"
 

@@ -17,6 +17,7 @@ from services.episodic.token_store import EpisodeName, UntokenedEpisode
 
 _PUT_BYTES_MAX: Final = 4 * 1024 * 1024
 """Token vectors in one statement, about: a batch of long texts has hundreds of megabytes."""
+_BEHIND_ALL: Final = UUID(int=2**128 - 1)
 _BEFORE_ALL: Final = EpisodeName(Owner(TenantId(""), UserId("")), EpisodeId(UUID(int=0)))
 
 
@@ -32,6 +33,16 @@ class PostgresTokenStore:
         with translate_errors():
             found = await self._pool.fetch(sql.TOKENS, owner.tenant_id, owner.user_id, list(episode_ids), model)
         return {EpisodeId(row["episode_id"]): row["tokens"] for row in found}
+
+    async def newest_tokens(
+        self, owner: Owner, *, model: str, before: EpisodeId | None, limit: int
+    ) -> list[tuple[EpisodeId, bytes]]:
+        """See `TokenStore.newest_tokens`."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                sql.NEWEST_TOKENS, owner.tenant_id, owner.user_id, model, before or _BEHIND_ALL, limit
+            )
+        return [(EpisodeId(row["episode_id"]), row["tokens"]) for row in found]
 
     @contextlib.asynccontextmanager
     async def claim_untokened(

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ class MemoryTokenStore:
     def __init__(self, texts: dict[int, str]) -> None:
         self.texts = texts
         self.asked: list[list[int]] = []
+        self.ahead: list[list[int]] = []
         self.error: Exception | None = None
         self.damaged: set[int] = set()
         self.answers: asyncio.Event | None = None
@@ -58,6 +60,16 @@ class MemoryTokenStore:
         assert found is not None
         data = pack(SPACE, [found])
         return data[:-1] if key in self.damaged else data
+
+    async def newest_tokens(
+        self, owner: Owner, *, model: str, before: EpisodeId | None, limit: int
+    ) -> list[tuple[EpisodeId, bytes]]:
+        keys = [key for key in sorted(self.texts, reverse=True) if before is None or key < before.int]
+        self.ahead.append(keys[:limit])
+        assert SPACE is not None
+        if model != SPACE.fingerprint or owner != OWNER:
+            return []
+        return [(EpisodeId(UUID(int=key)), self._packed(key)) for key in keys[:limit]]
 
     def claim_untokened(
         self, model: str, *, after: EpisodeName | None, scan_limit: int, limit: int
@@ -207,7 +219,8 @@ async def test_memory_is_bounded_and_the_newest_overwrite_the_oldest() -> None:
     assert SPACE is not None
     texts = {key: f"word{key} more" for key in range(1, 5)}
     store = MemoryTokenStore(texts)
-    cache = TokenCache(store, SPACE, bytes_max=2 * 2 * (TOKEN_BYTES + 1) + 1)
+    room = 2 * 2 * (TOKEN_BYTES + 1) + 1
+    cache = TokenCache(store, SPACE, TokenSettings(cache_bytes_max=room, ahead_bytes_max=0))
 
     async def read(*keys: int) -> None:
         run, places = await cache.read(OWNER, [name(k) for k in keys])
@@ -223,9 +236,42 @@ async def test_memory_is_bounded_and_the_newest_overwrite_the_oldest() -> None:
     assert cache.kept_count == 2
 
 
+async def test_what_an_owner_who_asks_again_may_need_is_read_ahead() -> None:
+    assert SPACE is not None
+    texts = {key: f"word{key}" for key in range(1, 501)}
+    store = MemoryTokenStore(texts)
+    cache = TokenCache(store, SPACE, TokenSettings(ahead_after_reads=2, ahead_pause_seconds=0.0))
+    await cache.read(OWNER, [name(1)])
+    await cache.read(OWNER, [name(1)])  # it is there
+    await cache.settle()
+    assert store.ahead == []
+    await cache.read(OWNER, [name(2)])
+    await cache.settle()
+    assert [keys[0] for keys in store.ahead] == [500, 300, 100]
+    assert cache.kept_count == 500
+    _, places = await cache.read(OWNER, [name(key) for key in texts])
+    assert len(places) == 500
+    assert store.asked == [[1], [2]]
+    await cache.aclose()
+
+
+async def test_only_so_much_is_read_ahead_and_less_and_less_often() -> None:
+    assert SPACE is not None
+    store = MemoryTokenStore({key: f"word{key}" for key in range(1, 11)})
+    packed_bytes = len(store._packed(1))
+    settings = TokenSettings(ahead_after_reads=1, ahead_bytes_max=3 * packed_bytes, ahead_pause_seconds=0.0)
+    cache = TokenCache(store, SPACE, settings)
+    for key in range(20, 30):  # which are nowhere: every search has to read
+        await cache.read(OWNER, [name(key)])
+        await cache.settle()
+    assert len(store.ahead) == 4  # after 1, 2, 4, and 8 of them
+    assert cache.kept_count == 3
+    await cache.aclose()
+
+
 async def test_spec_7_1_memory_is_not_shared_between_owners() -> None:
     assert SPACE is not None
-    cache = TokenCache(MemoryTokenStore(TEXTS), SPACE, bytes_max=1_000_000)
+    cache = TokenCache(MemoryTokenStore(TEXTS), SPACE, TokenSettings())
     assert (await cache.read(OWNER, [name(1)]))[1] == [0]
     assert await cache.read(OTHER, [name(1)]) == (None, [])
 
