@@ -9,6 +9,7 @@ import pytest
 from services.agentic.config import KeptVectorsSettings
 from services.agentic.model import Owner, ScoredNote
 from services.agentic.store import NoteSearch, NoteStore
+from services.agentic.stores import kept_vectors
 from services.agentic.stores.postgres import PostgresNoteStore
 from services.common.postgres.server import EmbeddedPostgres
 from tests.contract.note_drivers import postgres_note_store
@@ -48,7 +49,11 @@ class TestKeptVectors:
         async with postgres_note_store(postgres_server, settings) as store:
             yield store
 
-    async def test_searches_see_what_was_written_since_they_are_kept(self, store: PostgresNoteStore) -> None:
+    @pytest.mark.parametrize("in_place_max", [0, 100], ids=["on another thread", "in place"])
+    async def test_searches_see_what_was_written_since_they_are_kept(
+        self, store: PostgresNoteStore, monkeypatch: pytest.MonkeyPatch, in_place_max: int
+    ) -> None:
+        monkeypatch.setattr(kept_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
         await add(store, {60: make_note(1), -30: make_note(3), 180: make_note(4)})
         assert numbers(await search(store, hops=0)) == [3, 1, 4]
         await store.settle()
@@ -56,6 +61,7 @@ class TestKeptVectors:
         await add(store, {30: make_note(2)})
         assert numbers(await search(store, hops=0)) == [2, 3, 1, 4]
         assert store.kept_count == 4
+        assert numbers(await search(store, hops=0)) == [2, 3, 1, 4]
 
     async def test_those_of_small_users_are_not_kept(self, store: PostgresNoteStore) -> None:
         await add(store, {60: make_note(1), -30: make_note(3)})

@@ -8,6 +8,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeAlias
 
 import structlog
@@ -71,15 +72,22 @@ class KeptVectors:
         if kept is None:
             self._consider((owner, model))
             return None
-        if not await self._catch_up(owner, model, kept):
-            self._kept.pop((owner, model), None)
-            return None
-        self._kept[owner, model] = kept
-        self._kept.move_to_end((owner, model))
-        table = kept.table
-        if len(table) <= _COMPARED_IN_PLACE_MAX:
-            return table.nearest(vector, scope_keys, limit)
-        return await asyncio.to_thread(table.nearest, vector, scope_keys, limit)
+        table, number = kept.table, kept.number
+        compare = partial(table.nearest, vector, scope_keys, limit)
+        # Mostly there is nothing new: the comparison need not wait for that.
+        early = asyncio.create_task(asyncio.to_thread(compare)) if len(table) > _COMPARED_IN_PLACE_MAX else None
+        try:
+            if not await self._catch_up(owner, model, kept):
+                self._kept.pop((owner, model), None)
+                return None
+            self._kept[owner, model] = kept
+            self._kept.move_to_end((owner, model))
+            if early is None:
+                return compare()
+            return await (early if kept.number == number else asyncio.to_thread(compare))
+        finally:
+            if early is not None:
+                early.cancel()
 
     @property
     def count(self) -> int:
