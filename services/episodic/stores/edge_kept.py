@@ -27,7 +27,7 @@ _LISTED_AT_ONCE: Final = 5_000
 _READ_AT_ONCE: Final = 50
 """Points whose vectors come out of the engine in 5 ms, in which nothing else runs."""
 _COMPARED_IN_PLACE_MAX: Final = 20_000
-"""Pieces whose comparison, 2 ms, is not worth another thread: waiting for the interpreter there and back takes as long."""
+"""Pieces whose comparison, 2 ms, is not worth another thread: to wait there for the interpreter takes as long."""
 _QUESTIONS_KEPT: Final = 4
 _OWNERS_LOOKED_AT: Final = 10_000
 
