@@ -33,8 +33,17 @@ NEVER_DIVIDED: Final = {"gateway": ("grants",)}
 
 def undivided_folder(schema: str, folder: Path) -> Path:
     """The migrations of a schema up to the last version without parts, copied into a new sub-folder."""
-    copy = folder / schema
+    return _folder_up_to(UNDIVIDED_VERSIONS[schema], schema, folder)
+
+
+def just_divided_folder(schema: str, folder: Path) -> Path:
+    """The same up to the first version with parts."""
+    return _folder_up_to(UNDIVIDED_VERSIONS[schema] + 1, schema, folder)
+
+
+def _folder_up_to(version: int, schema: str, folder: Path) -> Path:
+    copy = folder / f"{schema}-{version}"
     copy.mkdir()
-    for file in sorted(FOLDERS[schema].glob("*.sql"))[: UNDIVIDED_VERSIONS[schema]]:
+    for file in sorted(FOLDERS[schema].glob("*.sql"))[:version]:
         shutil.copy(file, copy)
     return copy

@@ -14,7 +14,14 @@ from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import register_codecs
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Connection
-from tests.integration.postgres.schemas import BORN_DIVIDED, DIVIDED, FOLDERS, NEVER_DIVIDED, undivided_folder
+from tests.integration.postgres.schemas import (
+    BORN_DIVIDED,
+    DIVIDED,
+    FOLDERS,
+    NEVER_DIVIDED,
+    just_divided_folder,
+    undivided_folder,
+)
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 NOW: Final = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
@@ -161,11 +168,13 @@ async def test_what_was_written_before_is_carried_over(fresh_database: DatabaseU
             await _fill(connection, tenant, number)
         before = await _content(connection)
         structures = {schema: await _structure(connection, schema) for schema in FOLDERS}
-        for schema, folder in FOLDERS.items():
-            assert await migrate(fresh_database.owner, schema=schema, folder=folder)
-        assert await _content(connection) == before
         for schema in FOLDERS:
+            folder = just_divided_folder(schema, tmp_path)
+            assert await migrate(fresh_database.owner, schema=schema, folder=folder)
             assert await _structure(connection, schema) == structures[schema]
+        for schema, folder in FOLDERS.items():
+            await migrate(fresh_database.owner, schema=schema, folder=folder)
+        assert await _content(connection) == before
     finally:
         await connection.close()
     assert all(len(rows) == len(TENANTS) for rows in before.values())

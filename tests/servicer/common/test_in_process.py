@@ -135,7 +135,7 @@ async def test_a_handler_sees_metadata_and_time(way: str, authenticator: Authent
     async with echo_channel(way, ActingServicer(look), authenticator) as channel:
         await echo(channel)(b"", timeout=5.0, metadata=[*metadata(READER), ("x-text", "a"), ("x-raw-bin", b"\xff")])
         assert (seen["x-text"], seen["x-raw-bin"], seen["state"]) == ("a", b"\xff", (None, False, False))
-        assert 4.0 < seen["remaining"] <= 5.0
+        assert 4.0 < seen["remaining"] < 5.1  # gRPC rounds it up on its way
         await echo(channel)(b"", metadata=metadata(READER))
         assert seen["remaining"] is None
 
@@ -287,7 +287,9 @@ async def test_spec_8_2_a_draining_server_finishes_its_calls(
 
         assert await call == b"under way"
         await stopping
-    assert refused.code() is grpc.StatusCode.UNAVAILABLE
+    # Through a socket a call may also be on its way while the server closes: gRPC cancels it.
+    refusals = {grpc.StatusCode.UNAVAILABLE} | ({grpc.StatusCode.CANCELLED} if way == "socket" else set())
+    assert refused.code() in refusals
 
 
 async def until_refused(method: Any, metadata: CallMetadata, proceed: asyncio.Event) -> None:
