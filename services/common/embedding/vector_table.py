@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -27,18 +28,26 @@ _USED_SHARE_MIN: Final = 0.75
 """Below it what was removed is given back."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows(Generic[K]):
+    """What a search reads. One object for all of it: it is replaced as a whole, and rows are added behind."""
+
+    keys: list[K]
+    vectors: Matrix
+    groups: npt.NDArray[np.int32]
+    levels: npt.NDArray[np.float64]
+
+
 class VectorTable(Generic[K]):
-    """Vectors by their keys, each in one group, by which searches choose.
+    """Vectors by their keys, each in one group and of one level, by which searches choose.
 
     Vectors are taken as they are: of length 1, the scores are cosines.
     """
 
     def __init__(self, dimension: int) -> None:
         """An empty one for vectors of so many numbers."""
-        self._vectors: Matrix = np.zeros((0, dimension), np.float32)
-        self._groups: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+        self._all: _Rows[K] = _empty(0, dimension)
         self._group_numbers: dict[str, int] = {}
-        self._keys: list[K] = []
         self._rows: dict[K, int] = {}
 
     def __len__(self) -> int:
@@ -48,23 +57,28 @@ class VectorTable(Generic[K]):
     @property
     def size_bytes(self) -> int:
         """Memory of the vectors, without keys."""
-        return self._vectors.nbytes
+        return self._all.vectors.nbytes
 
-    def put(self, keys: Sequence[K], groups: Sequence[str], vectors: Matrix) -> None:
+    def put(
+        self, keys: Sequence[K], groups: Sequence[str], vectors: Matrix, levels: Sequence[float] | None = None
+    ) -> None:
         """Add or replace vectors.
 
         Args:
             keys: One for each, each once.
             groups: Their groups.
             vectors: float32 `[keys, dimension]`.
+            levels: Their levels; None: 0.
         """
-        self._reserve(len(self._keys) + len(keys))
-        for key, group, vector in zip(keys, groups, vectors, strict=True):
-            row = self._rows.get(key, len(self._keys))
-            self._vectors[row] = vector
-            self._groups[row] = self._group_numbers.setdefault(group, len(self._group_numbers))
-            if row == len(self._keys):
-                self._keys.append(key)
+        self._reserve(len(self._all.keys) + len(keys))
+        rows = self._all
+        for key, group, vector, level in zip(keys, groups, vectors, levels or [0.0] * len(keys), strict=True):
+            row = self._rows.get(key, len(rows.keys))
+            rows.vectors[row] = vector
+            rows.groups[row] = self._group_numbers.setdefault(group, len(self._group_numbers))
+            rows.levels[row] = level
+            if row == len(rows.keys):
+                rows.keys.append(key)
                 self._rows[key] = row
 
     def remove(self, keys: Iterable[K]) -> None:
@@ -72,24 +86,34 @@ class VectorTable(Generic[K]):
         for key in keys:
             row = self._rows.pop(key, None)
             if row is not None:
-                self._groups[row] = _REMOVED
-        if len(self._keys) > _ROWS_MIN and len(self._rows) < _USED_SHARE_MIN * len(self._keys):
+                self._all.groups[row] = _REMOVED
+        count = len(self._all.keys)
+        if count > _ROWS_MIN and len(self._rows) < _USED_SHARE_MIN * count:
             self._compact()
 
-    def nearest(self, vector: Vector, groups: Sequence[str], limit: int) -> list[tuple[K, float]]:
+    def nearest(
+        self, vector: Vector, groups: Sequence[str], limit: int, *, level_min: float | None = None
+    ) -> list[tuple[K, float]]:
         """The best `limit` of the groups by inner product, best first, ties by key.
 
-        May run on another thread than the one that changes the table, which it sees as of its start.
+        May run on another thread than the one that changes the table. It sees the table as of its start but for what
+        is replaced or removed meanwhile, which it may see as it was, as it is, or half.
+
+        Args:
+            vector: What they are compared with.
+            groups: Which of them.
+            limit: How many.
+            level_min: Their least level; None: any.
         """
-        keys = self._keys
-        count = len(keys)
-        vectors, numbers = self._vectors[:count], self._groups[:count]
+        rows = self._all
+        keys, count = rows.keys, len(rows.keys)
+        vectors, numbers = rows.vectors[:count], rows.groups[:count]
         scores: Vector = vectors @ vector
         chosen = self._chosen(groups)
+        is_asked = np.ones(count, np.bool_) if level_min is None else rows.levels[:count] >= level_min
         if len(self._rows) < count or len(chosen) < len(self._group_numbers):
-            candidates = np.flatnonzero(np.isin(numbers, chosen))
-        else:
-            candidates = np.arange(count)
+            is_asked &= np.isin(numbers, chosen)
+        candidates = np.flatnonzero(is_asked)
         if len(candidates) > limit:
             among = scores[candidates]
             # All that may be as good as the last one that counts.
@@ -102,30 +126,32 @@ class VectorTable(Generic[K]):
     def score(self, vector: Vector, keys: Iterable[K], groups: Sequence[str]) -> dict[K, float]:
         """Inner products of those of the keys that are there, in one of the groups."""
         chosen = set(self._chosen(groups))
-        rows = {
-            key: row for key in keys if (row := self._rows.get(key)) is not None and int(self._groups[row]) in chosen
-        }
+        numbers = self._all.groups
+        rows = {key: row for key in keys if (row := self._rows.get(key)) is not None and int(numbers[row]) in chosen}
         if not rows:
             return {}
-        exact = (self._vectors[list(rows.values())] * vector).sum(axis=1)
+        exact = (self._all.vectors[list(rows.values())] * vector).sum(axis=1)
         return dict(zip(rows, exact.tolist(), strict=True))
 
     def _chosen(self, groups: Sequence[str]) -> list[int]:
         return [number for group in set(groups) if (number := self._group_numbers.get(group)) is not None]
 
     def _compact(self) -> None:
-        """Into new arrays: searches that run go on with the old ones."""
-        rows = list(self._rows.values())
-        self._vectors, self._groups = self._vectors[rows], self._groups[rows]
-        self._keys = list(self._rows)
-        self._rows = {key: row for row, key in enumerate(self._keys)}
+        old, used = self._all, list(self._rows.values())
+        self._all = _Rows(list(self._rows), old.vectors[used], old.groups[used], old.levels[used])
+        self._rows = {key: row for row, key in enumerate(self._all.keys)}
 
     def _reserve(self, count: int) -> None:
-        if count <= len(self._vectors):
+        old = self._all
+        if count <= len(old.vectors):
             return
-        rows = max(count, _ROWS_MIN, int(len(self._vectors) * _GROWTH))
-        vectors = np.zeros((rows, self._vectors.shape[1]), np.float32)
-        groups = np.zeros(rows, np.int32)
-        used = len(self._keys)
-        vectors[:used], groups[:used] = self._vectors[:used], self._groups[:used]
-        self._vectors, self._groups = vectors, groups
+        grown: _Rows[K] = _empty(max(count, _ROWS_MIN, int(len(old.vectors) * _GROWTH)), old.vectors.shape[1])
+        used = len(old.keys)
+        grown.vectors[:used], grown.groups[:used] = old.vectors[:used], old.groups[:used]
+        grown.levels[:used] = old.levels[:used]
+        grown.keys.extend(old.keys)
+        self._all = grown
+
+
+def _empty(count: int, dimension: int) -> _Rows[K]:
+    return _Rows([], np.zeros((count, dimension), np.float32), np.zeros(count, np.int32), np.zeros(count))

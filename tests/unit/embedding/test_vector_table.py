@@ -47,6 +47,20 @@ def test_other_groups_are_not_found() -> None:
     }
 
 
+def test_levels_below_the_least_are_not_found() -> None:
+    vectors = _vectors(100)
+    table: VectorTable[int] = VectorTable(16)
+    table.put(range(100), ["g", "h"] * 50, vectors, [i / 100 for i in range(100)])
+    found = table.nearest(vectors[0], ["g"], 100, level_min=0.5)
+    assert sorted(key for key, _ in found) == list(range(50, 100, 2))
+    above = table.nearest(vectors[0], ["g", "h"], 100, level_min=float(np.nextafter(0.5, 1)))
+    assert sorted(key for key, _ in above) == list(range(51, 100))
+    table.put([99, 50], ["h", "g"], vectors[[99, 50]], [0.1, 0.9])
+    changed = table.nearest(vectors[0], ["g", "h"], 100, level_min=float(np.nextafter(0.5, 1)))
+    assert sorted(key for key, _ in changed) == list(range(50, 99))
+    assert len(table.nearest(vectors[0], ["g", "h"], 100)) == 100
+
+
 def test_a_replaced_vector_and_group_hold() -> None:
     vectors = _vectors(10)
     table = _table(vectors)
