@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ from typing import Any, Final
 from bench.common import BenchError, Target, open_channel, open_target, run
 from bench.gateway import Gateway
 from bench.load_store import LoadTimes, load_episodes_directly, load_through_gateway
+from bench.multiply import copy_store, multiply
 from bench.prepared import PreparedEncoder
 from bench.resources import Footprint, footprint
 from services.cli.stack import StackSettings
@@ -22,6 +23,8 @@ from services.common.embedding.factory import EmbeddingSettings, load_encoder
 from services.common.hosting import HostSettings
 
 _LOADED_FILE: Final = "bench-loaded.json"
+_TIMES: Final = 10
+"""How often a memory is in a multiplied store, unless there is a larger one to begin with."""
 
 
 class Loading(StrEnum):
@@ -33,6 +36,8 @@ class Loading(StrEnum):
     """Through the gateway, with prepared vectors instead of the model's."""
     DIRECT = "direct"
     """Prepared vectors into the episodic tier alone; the other tiers stay empty."""
+    MULTIPLIED = "multiplied"
+    """A smaller store that was loaded as one of the first two, each of its memories several times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +100,36 @@ def ensure_loaded(options: LoadOptions) -> Loaded:
     if options.data_dir.exists():
         raise BenchError(f"{options.folder} holds a store that was not filled to the end")
     options.folder.mkdir(parents=True, exist_ok=True)
+    base = base_of(options) if options.loading is Loading.MULTIPLIED else None
+    loaded = ensure_loaded(base) if base else None
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        loaded = process.submit(_run, options).result()
+        if base and loaded:
+            process.submit(_multiply, base, options).result()
+        else:
+            loaded = process.submit(_run, options).result()
     file.write_text(json.dumps({"options": wanted} | asdict(loaded), indent=2), "utf-8")
     return loaded
+
+
+def base_of(options: LoadOptions) -> LoadOptions:
+    """The smaller store that a multiplied one is made of, in a folder beside it: the largest there is, or a new one.
+
+    Raises:
+        BenchError: The size cannot be reached by multiplying.
+    """
+    found: list[LoadOptions] = []
+    for file in options.folder.parent.glob(f"*/{_LOADED_FILE}"):
+        known = json.loads(file.read_text("utf-8"))["options"]
+        size, loading = known["size"], Loading(known["loading"])
+        fits = options.size % size == 0 and 2 <= options.size // size <= _TIMES
+        if fits and known["seed"] == options.seed and loading in {Loading.REAL, Loading.PREPARED}:
+            found.append(replace(options, folder=file.parent, size=size, loading=loading))
+    if found:
+        return max(found, key=lambda one: one.size)
+    if options.size % _TIMES:
+        raise BenchError(f"{options.size} memories are not {_TIMES} times what could be loaded")
+    size = options.size // _TIMES
+    return replace(options, folder=options.folder.parent / str(size), size=size, loading=Loading.PREPARED)
 
 
 def embedding_settings(data_dir: Path) -> EmbeddingSettings:
@@ -113,6 +144,11 @@ def embedding_settings(data_dir: Path) -> EmbeddingSettings:
 
 def _run(options: LoadOptions) -> Loaded:
     return run(_load(options))
+
+
+def _multiply(base: LoadOptions, options: LoadOptions) -> None:
+    copy_store(base.data_dir, options.data_dir)
+    run(multiply(options.data_dir, options.size // base.size, seed=options.seed))
 
 
 async def _load(options: LoadOptions) -> Loaded:
