@@ -93,6 +93,15 @@ class NoteSearchContract:
         hits = await search(store, walk=WalkSettings(damping=0.9))
         assert [(hit.hops, hit.score == hit.similarity) for hit in hits] == [(0, True), (0, True)]
 
+    async def test_spec_4_10_of_equal_scores_the_smaller_id_comes_first_also_over_a_link(
+        self, store: NoteStore
+    ) -> None:
+        await add(store, {0: make_note(5), 360: make_note(9), 100: make_note(1), 110: make_note(2)})
+        await connect(store, make_link(5, 1, 1.0), make_link(1, 2, 1.0))
+        walk = WalkSettings(damping=1.0, seeds_max=1)
+        for top_k in (1, 2, 3, 4):
+            assert numbers(await search(store, top_k=top_k, walk=walk)) == [1, 2, 5, 9][:top_k]
+
     async def test_vectors_of_another_model_are_not_compared(self, store: NoteStore) -> None:
         await add(store, {0: make_note(1)}, model="other@2")
         assert await search(store) == []

@@ -1,4 +1,4 @@
-"""The walk of a search against an enumeration of all ways."""
+"""The walk of a search against an enumeration of all ways, and where it stops early against one that does not."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.agentic.model import LinkType, NoteId, Owner, TenantId, UserId
+from services.agentic.config import KeptVectorsSettings
+from services.agentic.model import LinkType, NoteId, Owner, ScoredNote, TenantId, UserId
 from services.agentic.store import NoteSearch, NoteStore, WalkSettings
+from services.agentic.stores.postgres import PostgresNoteStore
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from tests.contract.note_drivers import neo4j_note_store, postgres_note_store
@@ -33,15 +35,15 @@ class Graph:
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
-    count = draw(st.integers(1, 7))
+def graphs(draw: st.DrawFn, *, notes_max: int = 7, links_max: int = 14) -> Graph:
+    count = draw(st.integers(1, notes_max))
     link = st.tuples(
         st.integers(0, count - 1),
         st.integers(0, count - 1),
         st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
         st.sampled_from(list(LinkType)),
     ).filter(lambda parts: parts[0] != parts[1])
-    links = draw(st.lists(link, max_size=14 if count > 1 else 0)) if count > 1 else []
+    links = draw(st.lists(link, max_size=links_max)) if count > 1 else []
     unique = {make_link(one, two, 0.0, kind).key: (one, two, strength, kind) for one, two, strength, kind in links}
     return Graph(
         angles=draw(st.lists(st.integers(-180, 180), min_size=count, max_size=count)),
@@ -77,6 +79,13 @@ async def in_postgres(postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteSt
 
 
 @pytest.fixture
+async def in_memory(postgres_server: EmbeddedPostgres) -> AsyncIterator[PostgresNoteStore]:
+    settings = KeptVectorsSettings(vectors_min=1)
+    async with postgres_note_store(postgres_server, settings) as opened:
+        yield opened
+
+
+@pytest.fixture
 async def in_neo4j(neo4j_url: str) -> AsyncIterator[NoteStore]:
     async with neo4j_note_store(neo4j_url) as opened:
         yield opened
@@ -96,6 +105,50 @@ async def test_spec_4_10_scores_are_those_of_the_best_ways_in_neo4j(
     in_neo4j: NoteStore, graph: Graph, hops: int, top_k: int, sees_hidden: bool
 ) -> None:
     await _check_search(in_neo4j, graph, hops=hops, top_k=top_k, sees_hidden=sees_hidden)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    graph=graphs(notes_max=12, links_max=30),
+    walk=st.builds(
+        WalkSettings,
+        damping=st.sampled_from([0.75, 0.95]),
+        seeds_max=st.integers(1, 5),
+        fanout_max=st.integers(1, 4),
+        frontier_max=st.integers(1, 4),
+    ),
+    hops=st.integers(0, 2),
+    sees_hidden=st.booleans(),
+)
+async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds(
+    in_postgres: NoteStore,
+    in_memory: PostgresNoteStore,
+    graph: Graph,
+    walk: WalkSettings,
+    hops: int,
+    sees_hidden: bool,
+) -> None:
+    owner = Owner(TenantId("acme"), UserId(f"user-{next(_examples)}"))
+    reader = PROJECT if sees_hidden else GLOBAL_SCOPE
+    for store in (in_postgres, in_memory):
+        await _fill(store, owner, graph)
+
+        async def search(top_k: int, store: NoteStore = store) -> list[ScoredNote]:
+            return await store.search(owner, NoteSearch(angle(0), MODEL, reader, top_k, hops, walk))
+
+        await search(1)
+        await in_memory.settle()
+        # More hits than there are notes: nothing is beaten by the last of them.
+        whole = await search(1_000)
+        for top_k in range(1, len(whole) + 1):
+            hits = await search(top_k)
+            assert [(hit.note.note_id, hit.score, hit.path) for hit in hits] == [
+                (hit.note.note_id, hit.score, hit.path) for hit in whole[:top_k]
+            ]
+            assert [hit.similarity for hit in hits] == pytest.approx(
+                [hit.similarity for hit in whole[:top_k]], abs=1e-6
+            )
+    assert in_memory.kept_count > 0
 
 
 async def _check_search(store: NoteStore, graph: Graph, *, hops: int, top_k: int, sees_hidden: bool) -> None:

@@ -105,29 +105,27 @@ class PostgresNoteStore:
         return [note_from_row(row) for row in rows]
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
-        """Vector search and walk in one statement; the walk alone where the user's vectors are kept."""
+        """Vector search and walk in one statement.
+
+        Where the user's vectors are kept it is the walk alone, or, where no link can matter, the notes alone.
+        """
         walk = search.walk
         scope_keys = list(search.reader.visible_keys())
         seeds = walk.seeds_max if search.hops >= 1 else 0
         near = await self._vectors.nearest(
             owner, search.model, search.vector, scope_keys, limit=max(search.top_k, seeds)
         )
-        given = () if near is None else ([note_id for note_id, _ in near], [score for _, score in near])
+        arguments: list[Any]
+        if near is not None and not _links_matter(near, search):
+            statement = sql.NOTES_AS_TENANT
+            arguments = [*_columns(near[: search.top_k])]
+        else:
+            statement = sql.SEARCH_AS_TENANT if near is None else sql.SEARCH_FROM_AS_TENANT
+            arguments = [search.model, scope_keys, search.vector, search.top_k, seeds]
+            arguments += [walk.damping, walk.fanout_max, walk.frontier_max if search.hops >= 2 else 0]
+            arguments += () if near is None else _columns(near)
         async with tenant_connection(self._pool) as connection:
-            rows = await connection.fetch(
-                sql.SEARCH_AS_TENANT if near is None else sql.SEARCH_FROM_AS_TENANT,
-                owner.tenant_id,
-                owner.user_id,
-                search.model,
-                scope_keys,
-                search.vector,
-                search.top_k,
-                seeds,
-                walk.damping,
-                walk.fanout_max,
-                walk.frontier_max if search.hops >= 2 else 0,
-                *given,
-            )
+            rows = await connection.fetch(statement, owner.tenant_id, owner.user_id, *arguments)
         return [scored_from_row(row) for row in rows]
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
@@ -142,3 +140,19 @@ class PostgresNoteStore:
                 list(counts.values()),
                 time,
             )
+
+
+def _links_matter(near: Sequence[tuple[uuid.UUID, float]], search: NoteSearch) -> bool:
+    """Whether a link of strength 1 from the best of the nearest notes could lead to a hit.
+
+    Args:
+        near: The nearest notes with their cosines, best first: all there are, or at least as many as hits are wanted.
+        search: What they were found for.
+    """
+    if search.hops < 1 or not near or near[0][1] <= 0:
+        return False
+    return len(near) < search.top_k or near[0][1] * search.walk.damping >= near[search.top_k - 1][1]
+
+
+def _columns(near: Sequence[tuple[uuid.UUID, float]]) -> tuple[list[uuid.UUID], list[float]]:
+    return [note_id for note_id, _ in near], [score for _, score in near]

@@ -49,13 +49,15 @@ def _expand(source: str) -> str:
     """Links of each note of `source`, in both directions, to notes that the reader may see.
 
     LATERAL with a LIMIT leaves the planner no choice but to look links up note by note, whatever it believes
-    about the sizes of tables.
+    about the sizes of tables. Of a note's links those that could count are the strongest, so leaving out the others
+    before or after the LIMIT is the same.
     """
     return f"""
-        {source} s CROSS JOIN LATERAL (
-            SELECT other_note_id AS note_id, strength FROM agentic.link_ends
+        {source} s CROSS JOIN bound CROSS JOIN LATERAL (
+            SELECT other_note_id AS note_id, s.score * (strength * $8::float8) AS score FROM agentic.link_ends
             WHERE tenant_id = $1 AND user_id = $2 AND note_id = s.note_id
                 AND other_scope_key = ANY ($4::text[])
+                AND s.score * (strength * $8::float8) >= bound.score
             ORDER BY strength DESC, other_note_id
             LIMIT $9::bigint
         ) l
@@ -63,22 +65,34 @@ def _expand(source: str) -> str:
 
 
 def _search(near: str) -> str:
+    """The walk from the notes that `near` finds.
+
+    It leaves out what cannot be among the hits: a way's score never rises, strength and damping being at most 1 (nor
+    does its float, since rounding keeps the order), so neither a note that does not reach the last of the nearest hits
+    nor one that would not with a link of strength 1 is walked from. Equal scores may count, by the smaller id.
+    """
     return f"""
-WITH near AS MATERIALIZED ({near}), seeds AS MATERIALIZED (
-    SELECT note_id, score FROM near WHERE score > 0 ORDER BY score DESC, note_id LIMIT $7
+WITH near AS MATERIALIZED ({near}), bound AS MATERIALIZED (
+    SELECT coalesce((SELECT score FROM near ORDER BY score DESC OFFSET $6::bigint - 1 LIMIT 1), '-Infinity') AS score
+), seeds AS MATERIALIZED (
+    SELECT near.note_id, near.score
+    FROM near CROSS JOIN bound
+    WHERE near.score > 0 AND near.score * $8::float8 >= bound.score
+    ORDER BY near.score DESC, near.note_id
+    LIMIT $7
 ), one AS MATERIALIZED (
-    SELECT DISTINCT ON (l.note_id) l.note_id, s.score * (l.strength * $8::float8) AS score, s.note_id AS seed
+    SELECT DISTINCT ON (l.note_id) l.note_id, l.score, s.note_id AS seed
     FROM {_expand("seeds")}
-    ORDER BY l.note_id, score DESC, seed
+    ORDER BY l.note_id, l.score DESC, seed
 ), frontier AS MATERIALIZED (
     SELECT one.note_id, one.score, one.seed
-    FROM one LEFT JOIN near USING (note_id)
-    WHERE near.note_id IS NULL OR one.score > near.score
+    FROM one CROSS JOIN bound LEFT JOIN near USING (note_id)
+    WHERE one.score * $8::float8 >= bound.score AND (near.note_id IS NULL OR one.score > near.score)
     ORDER BY one.score DESC, one.note_id
     LIMIT $10::bigint
 ), two AS MATERIALIZED (
-    SELECT DISTINCT ON (l.note_id) l.note_id, s.score * (l.strength * $8::float8) AS score, s.seed, s.note_id
-    AS via FROM {_expand("frontier")} WHERE l.note_id <> s.seed ORDER BY l.note_id, score DESC, seed, via
+    SELECT DISTINCT ON (l.note_id) l.note_id, l.score, s.seed, s.note_id AS via
+    FROM {_expand("frontier")} WHERE l.note_id <> s.seed ORDER BY l.note_id, l.score DESC, s.seed, via
 ), best AS (
     -- A note that is not near is less similar than all that are, so what reached it is all that can place it.
     SELECT * FROM (
@@ -93,14 +107,15 @@ WITH near AS MATERIALIZED ({near}), seeds AS MATERIALIZED (
     ORDER BY score DESC, note_id
     LIMIT $6
 )
-SELECT {NOTE_COLUMNS}, b.score, b.seed, b.via, coalesce(-(v.embedding <#> $5::vector), 0) AS similarity
-FROM best b
+SELECT {NOTE_COLUMNS}, b.score, b.seed, b.via,
+    coalesce(near.score, -(v.embedding <#> $5::vector), 0) AS similarity
+FROM best b LEFT JOIN near ON near.note_id = b.note_id
 CROSS JOIN LATERAL (
     SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = b.note_id OFFSET 0
 ) n
 LEFT JOIN LATERAL (
     SELECT embedding FROM agentic.note_vectors
-    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND note_id = b.note_id OFFSET 0
+    WHERE near.note_id IS NULL AND tenant_id = $1 AND user_id = $2 AND model = $3 AND note_id = b.note_id OFFSET 0
 ) v ON true
 ORDER BY b.score DESC, b.note_id
 """  # noqa: S608 - no input in it
@@ -122,6 +137,16 @@ SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
 SEARCH_FROM_AS_TENANT: Final = as_tenant(
     _search("SELECT note_id, score FROM unnest($11::uuid[], $12::float8[]) AS given (note_id, score)")
 )
+
+#: The notes themselves where it is known that no link leads to a better one: $3 their ids, $4 their scores.
+NOTES_AS_TENANT: Final = as_tenant(f"""
+SELECT {NOTE_COLUMNS}, given.score, NULL::uuid AS seed, NULL::uuid AS via, given.score AS similarity
+FROM unnest($3::uuid[], $4::float8[]) AS given (note_id, score)
+CROSS JOIN LATERAL (
+    SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = given.note_id OFFSET 0
+) n
+ORDER BY given.score DESC, given.note_id
+""")  # noqa: S608 - no input in it
 
 #: Vectors of a user behind number $4, up to $5 of them.
 NEW_VECTORS_AS_TENANT: Final = as_tenant("""
