@@ -55,25 +55,23 @@ def sentence_end_table(sentence_ends: Sequence[int]) -> npt.NDArray[np.bool_]:
     return table
 
 
-def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> TokenRun | None:
-    """Returns an episode's tokens cut into sentences; None where it has no token.
+def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> TokenRun:
+    """Returns episodes' tokens cut into sentences.
 
     A sentence ends with the last of one or several marks that end one, and with a piece of the text.
 
     Args:
-        stored: What the store keeps.
+        stored: What the store keeps, of episodes that have at least one token each.
         ends: Which ids are marks that end a sentence; see `sentence_end_table`.
     """
     count = len(stored.ids)
-    if not count:
-        return None
     is_end = ends[stored.ids]
     # One place more: a piece without a token begins where the next one does, or behind the last token.
     begins = np.zeros(count + 1, dtype=np.bool_)
     np.greater(is_end[:-1], is_end[1:], out=begins[1:count])
-    begins[0] = True
+    begins[np.cumsum(stored.sizes) - stored.sizes] = True
     begins[stored.piece_starts] = True
-    return TokenRun(stored.ids, unsigned(stored.vectors), begins[:count], np.array([count], dtype=np.int64))
+    return TokenRun(stored.ids, unsigned(stored.vectors), begins[:count], np.ascontiguousarray(stored.sizes))
 
 
 def late_scores(query: TokenVectors, known: TokenRun | None, places: Sequence[int], *, count: int) -> LateScores:

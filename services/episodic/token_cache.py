@@ -17,7 +17,7 @@ from services.common.errors import MnemeError
 from services.episodic.config import TokenSettings
 from services.episodic.late_interaction import TokenRun, candidate_tokens, sentence_end_table
 from services.episodic.model import EpisodeId, Owner
-from services.episodic.token_format import unpack
+from services.episodic.token_format import packed_shape, unpack
 from services.episodic.token_store import TokenStore
 
 _log = structlog.get_logger(__name__)
@@ -74,18 +74,16 @@ class TokenCache:
         if len(places) == len(names):
             return known, places
         self._consider(owner)
-        runs = [] if known is None else [known]
         at_hand = set(places)
         missing = [place for place in range(len(names)) if place not in at_hand]
         ids = [EpisodeId(UUID(bytes=episode_ids[place])) for place in missing]
         stored = await self._store.tokens(owner, ids, model=self._space.fingerprint)
-        for place, episode_id in zip(missing, ids, strict=True):
-            run = self._unpacked(stored.get(episode_id))
-            if run is not None:
-                runs.append(run)
-                places.append(place)
-                self._kept.put(names[place], run)
-        return (TokenRun.joined(runs) if runs else None), places
+        packed = ((place, stored.get(episode_id)) for place, episode_id in zip(missing, ids, strict=True))
+        fresh = {place: data for place, data in packed if data is not None and self._is_usable(data)}
+        if not fresh:
+            return known, places
+        run = self._keep([names[place] for place in fresh], [*fresh.values()])
+        return (run if known is None else TokenRun.joined([known, run])), [*places, *fresh]
 
     async def settle(self) -> None:
         """Wait until what is read ahead is there."""
@@ -121,12 +119,14 @@ class TokenCache:
                 found = await self._store.newest_tokens(
                     owner, model=self._space.fingerprint, before=before, limit=_READ_AT_ONCE
                 )
+                fresh: dict[_Name, bytes] = {}
                 for episode_id, data in found:
                     room -= len(data)
                     name = episode_id.bytes + suffix
-                    run = self._unpacked(data) if room >= 0 and name not in self._kept else None
-                    if run is not None:
-                        self._kept.put(name, run)
+                    if room >= 0 and name not in self._kept and self._is_usable(data):
+                        fresh[name] = data
+                if fresh:
+                    self._keep([*fresh], [*fresh.values()])
                 if room < 0 or len(found) < _READ_AT_ONCE:
                     return
                 before = found[-1][0]
@@ -134,18 +134,23 @@ class TokenCache:
         except MnemeError as error:
             _log.warning("token vectors are not read ahead", error=str(error))
 
-    def _unpacked(self, data: bytes | None) -> TokenRun | None:
-        if data is None:
-            return None
+    def _is_usable(self, data: bytes) -> bool:
+        """Whether there are tokens that can be compared."""
         try:
-            stored = unpack(data)
+            shape = packed_shape(data)
         except ValueError as error:
             _log.warning("stored token vectors cannot be read", error=str(error))
-            return None
-        if stored.vectors.shape[1] != self._space.dimension:
-            _log.warning("stored token vectors have another dimension", dimension=stored.vectors.shape[1])
-            return None
-        return candidate_tokens(stored, self._ends)
+            return False
+        if shape.dimension != self._space.dimension:
+            _log.warning("stored token vectors have another dimension", dimension=shape.dimension)
+            return False
+        return shape.tokens > 0
+
+    def _keep(self, names: Sequence[_Name], packed: Sequence[bytes]) -> TokenRun:
+        """What was read of episodes with these names; it is kept. All at once, which takes a quarter of one by one."""
+        run = candidate_tokens(unpack(packed), self._ends)
+        self._kept.put(names, run)
+        return run
 
 
 class TokenRing:
@@ -186,21 +191,39 @@ class TokenRing:
         )
         return run, [place for place, _, _ in found]
 
-    def put(self, name: _Name, run: TokenRun) -> None:
-        """Keep an episode's tokens; those of a longer text than there is room for are left alone."""
-        size = len(run.ids)
-        if name in self._places or size > len(self._ids):
+    def put(self, names: Sequence[_Name], run: TokenRun) -> None:
+        """Keep episodes' tokens; those of a longer text than there is room for are left alone.
+
+        Args:
+            names: Of the run's candidates, each once.
+            run: What they say.
+        """
+        ends = np.cumsum(run.sizes).tolist()
+        if self._head + len(run.ids) <= len(self._ids) and self._places.keys().isdisjoint(names):
+            self._append(names, run, 0, ends)
             return
-        if self._head + size > len(self._ids):
-            self._make_room(len(self._ids))
-            self._head = 0
-        end = self._head + size
-        self._make_room(end)
-        own = slice(self._head, end)
-        self._ids[own], self._vectors[own], self._begins[own] = run.ids, run.vectors, run.begins
-        self._places[name] = (self._head, size)
-        self._order.append((end, name))
-        self._head = end
+        for name, start, end in zip(names, [0, *ends[:-1]], ends, strict=True):
+            size = end - start
+            if name in self._places or size > len(self._ids):
+                continue
+            if self._head + size > len(self._ids):
+                self._make_room(len(self._ids))
+                self._head = 0
+            self._append([name], run, start, [end])
+
+    def _append(self, names: Sequence[_Name], run: TokenRun, start: int, ends: Sequence[int]) -> None:
+        """Keep some neighbours of a run, for which there is room behind the head: where they start, and each ends."""
+        head, last = self._head, ends[-1]
+        self._make_room(head + last - start)
+        own, theirs = slice(head, head + last - start), slice(start, last)
+        self._ids[own], self._vectors[own] = run.ids[theirs], run.vectors[theirs]
+        self._begins[own] = run.begins[theirs]
+        begin = start
+        for name, end in zip(names, ends, strict=True):
+            self._places[name] = (head + begin - start, end - begin)
+            self._order.append((head + end - start, name))
+            begin = end
+        self._head = head + last - start
 
     def _make_room(self, end: int) -> None:
         """Forget what lies between the head and `end`: the oldest, since the head goes round."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,13 +39,22 @@ class PackedTokens:
     data: bytes
 
 
+class PackedShape(NamedTuple):
+    """What packed bytes say of themselves."""
+
+    dimension: int
+    pieces: int
+    tokens: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EpisodeTokens:
-    """Token vectors of one episode: those of its pieces, one behind the other. The arrays are read-only."""
+    """Token vectors of k episodes: those of their pieces, one behind the other. The arrays are read-only."""
 
-    piece_starts: npt.NDArray[np.uint32]  # [pieces]
+    piece_starts: npt.NDArray[np.int64]  # [pieces]: first token of each, counted through all episodes
     ids: npt.NDArray[np.uint16]  # [tokens]
     vectors: npt.NDArray[np.int8]  # [tokens, dimension]
+    sizes: npt.NDArray[np.int64]  # [k]: tokens of each
 
 
 def pack(space: TokenSpace, pieces: Sequence[TokenVectors]) -> bytes:
@@ -68,21 +77,47 @@ def pack(space: TokenSpace, pieces: Sequence[TokenVectors]) -> bytes:
     return b"".join(parts)
 
 
-def unpack(data: bytes) -> EpisodeTokens:
-    """Returns what `pack` has packed, as views of the bytes.
+def packed_shape(data: bytes) -> PackedShape:
+    """Returns what is in packed bytes.
 
     Raises:
         ValueError: The bytes are damaged, or of another format.
     """
     if len(data) < _HEADER.size:
         raise ValueError("packed token vectors are cut off")
-    version, dimension, piece_count, token_count = _HEADER.unpack_from(data)
-    if version != _FORMAT or len(data) != _HEADER.size + 4 * piece_count + token_count * (2 + dimension):
+    version, dimension, pieces, tokens = _HEADER.unpack_from(data)
+    if version != _FORMAT or len(data) != _HEADER.size + 4 * pieces + tokens * (2 + dimension):
         raise ValueError("packed token vectors are damaged, or of a format that is not known")
-    ids_at = _HEADER.size + 4 * piece_count
-    vectors_at = ids_at + 2 * token_count
+    return PackedShape(dimension, pieces, tokens)
+
+
+def unpack(packed: Sequence[bytes]) -> EpisodeTokens:
+    """Returns what `pack` has packed, of several episodes at once: hundreds are no dearer to handle than one.
+
+    Args:
+        packed: Each as `packed_shape` accepts it, all of one dimension; at least one.
+
+    Raises:
+        ValueError: Some bytes are damaged, of another format, or of another dimension than the others.
+    """
+    shapes = [packed_shape(data) for data in packed]
+    dimension = shapes[0].dimension
+    starts, ids, vectors = [], [], []
+    for data, shape in zip(packed, shapes, strict=True):
+        ids_at = _HEADER.size + 4 * shape.pieces
+        vectors_at = ids_at + 2 * shape.tokens
+        starts.append(data[_HEADER.size : ids_at])
+        ids.append(data[ids_at:vectors_at])
+        vectors.append(data[vectors_at:])
+    table = np.array(shapes, dtype=np.int64)
+    if (table[:, 0] != dimension).any():
+        raise ValueError("packed token vectors of different dimensions")
+    sizes = table[:, 2]
+    piece_starts = np.frombuffer(b"".join(starts), dtype="<u4").astype(np.int64)
+    piece_starts += np.repeat(np.cumsum(sizes) - sizes, table[:, 1])
     return EpisodeTokens(
-        piece_starts=np.frombuffer(data, dtype="<u4", count=piece_count, offset=_HEADER.size),
-        ids=np.frombuffer(data, dtype="<u2", count=token_count, offset=ids_at),
-        vectors=np.frombuffer(data, dtype=np.int8, offset=vectors_at).reshape(token_count, dimension),
+        piece_starts=piece_starts,
+        ids=np.frombuffer(b"".join(ids), dtype="<u2"),
+        vectors=np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(int(sizes.sum()), dimension),
+        sizes=sizes,
     )

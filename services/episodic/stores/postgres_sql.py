@@ -86,9 +86,12 @@ USES: Final = _read(
     "e.episode_key = ANY($3::bytea[])",
 )
 
-TOKENS: Final = _read(
-    "e.episode_id, e.tokens", "e.episode_id = ANY($3::uuid[]) AND e.model = $4", table="token_vectors"
-)
+TOKENS: Final = """
+    WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
+    SELECT found.* FROM tenant CROSS JOIN LATERAL (
+        SELECT * FROM episodic.token_vectors_of(tenant.tenant_id, $2, $3::uuid[], $4) OFFSET 0
+    ) AS found
+"""
 
 NEWEST_TOKENS: Final = _read(
     "e.episode_id, e.tokens",

@@ -18,6 +18,8 @@ from services.episodic.model import EpisodeStatus
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.token_backfill import TokenBackfill
+from services.episodic.token_format import PackedTokens
+from services.episodic.token_store import EpisodeName
 from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, TENANT, episode_id, new_episode
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
@@ -92,6 +94,22 @@ async def test_the_indexer_keeps_token_vectors_unless_told_otherwise(
     await store.insert(TENANT, [new_episode(2)], now=FakeClock().now())
     assert await indexer(store, index, embedder, stored=True).index_batch() == 1
     assert await with_tokens(store, embedder, 1, 2) == [2]
+
+
+async def test_token_vectors_of_a_turn_lie_in_its_row(store: PostgresEpisodeStore, pool: Pool) -> None:
+    """What lies outside is read in pieces, each from a page of its own."""
+    now = FakeClock().now()
+    await store.insert(TENANT, [new_episode(number) for number in (1, 2)], now=now)
+    sizes = {1: 7_500, 2: 30_000}  # of a long turn and of one that no page could hold
+    async with store.claim_pending(limit=2, now=now) as batch:
+        packed = {EpisodeName(OWNER, episode_id(n)): PackedTokens("m", bytes(size)) for n, size in sizes.items()}
+        await batch.mark_active(batch.episodes, [1, 1], packed)
+    outside = await pool.fetchval(
+        "SELECT sum(pg_relation_size(reltoastrelid)) FROM pg_class WHERE relname ~ '^token_vectors_[0-7]$'"
+    )
+    assert 30_000 <= outside < 30_000 + 2 * 8_192
+    found = await store.tokens(OWNER, [episode_id(1), episode_id(2)], model="m")
+    assert {name.int: len(data) for name, data in found.items()} == {episode_id(n).int: s for n, s in sizes.items()}
 
 
 async def test_a_model_without_token_vectors_indexes_as_before(

@@ -40,7 +40,7 @@ ONE_PART: Final[dict[str, tuple[str, Sequence[Any]]]] = {
     "columns by id": (episodic.COLUMNS_OF, (TENANT, "ana", ["user:ana"], IDS)),
     "columns by place": (episodic.COLUMNS_AT, (TENANT, "ana", ["user:ana"], KEYS)),
     "changes since": (episodic.CHANGES, (TENANT, "ana", 3, 100)),
-    "token vectors": (episodic.TOKENS, (TENANT, "ana", IDS, "m")),
+    "newest token vectors": (episodic.NEWEST_TOKENS, (TENANT, "ana", "m", IDS[0], 20)),
     "a page of episodes": (episodic.LIST, (TENANT, "ana", 20, None, NOW, IDS[0])),
     "episodes by words": (episodic.COLUMNS_MATCHING, (TENANT, "ana", ["user:ana"], "a question", 20)),
     "facts by meaning": (facts.SEARCH_AS_TENANT, (TENANT, "ana", "m", VECTOR, ["user:ana"], 0.1, True, 20)),
@@ -102,6 +102,19 @@ async def test_reads_of_a_recall_open_one_part(connection: Connection, name: str
     plan = await _plan(connection, statement, arguments, mode=mode)
     parts = _parts(plan)
     assert len(parts) == 1, plan
+
+
+@pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+async def test_token_vectors_are_read_by_pages_of_one_part(connection: Connection, mode: str) -> None:
+    function = await connection.fetchrow("SELECT prosrc, proconfig FROM pg_proc WHERE proname = 'token_vectors_of'")
+    assert function is not None
+    for setting in function["proconfig"]:
+        name, _, value = setting.partition("=")
+        await connection.execute(f"SET {name} = {value}")
+    statement = function["prosrc"].partition("RETURN QUERY")[2].partition(";")[0]
+    plan = await _plan(connection, statement, (TENANT, "ana", IDS, "m"), mode=mode)
+    assert len(_parts(plan)) == 1, plan
+    assert "Bitmap Heap Scan" in plan
 
 
 async def test_subjects_of_a_claim_are_read_from_their_own_part(connection: Connection) -> None:

@@ -185,8 +185,12 @@ async def test_parts_have_the_options_of_the_tables_before(administrator: Connec
     schemas = (*DIVIDED.values(), *BORN_DIVIDED.values())
     assert {part["whole"] for part in parts} == {table for tables in schemas for table in tables}
     assert len(parts) == 8 * len({part["whole"] for part in parts})
-    factors = {"conversations": ["fillfactor=70"], "episodes": ["fillfactor=90"]}
-    assert all(part["options"] == factors.get(part["whole"]) for part in parts)
+    options = {
+        "conversations": ["fillfactor=70"],
+        "episodes": ["fillfactor=90"],
+        "token_vectors": ["toast_tuple_target=8160"],
+    }
+    assert all(part["options"] == options.get(part["whole"]) for part in parts)
     storages = await administrator.fetch(
         "SELECT attstorage FROM pg_attribute WHERE attname = 'embedding' AND attrelid::regclass::text ~ 'facts_[0-7]$'"
     )

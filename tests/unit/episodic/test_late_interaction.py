@@ -30,7 +30,9 @@ def tokens(ids: Sequence[int], seed: int = 0) -> TokenVectors:
 
 
 def candidate(*pieces: TokenVectors) -> TokenRun | None:
-    return candidate_tokens(unpack(pack(SPACE, pieces)), sentence_end_table(ENDS))
+    if not sum(map(len, pieces)):
+        return None
+    return candidate_tokens(unpack([pack(SPACE, pieces)]), sentence_end_table(ENDS))
 
 
 def sentences(one: TokenRun) -> list[list[int]]:
@@ -60,9 +62,14 @@ def test_texts_are_cut_into_sentences(pieces: list[list[int]], expected: list[li
     assert sentences(found) == expected
 
 
-def test_a_text_without_a_word_has_no_token_vectors() -> None:
-    assert candidate() is None
-    assert candidate(tokens([]), tokens([])) is None
+@given(st.lists(st.lists(st.lists(st.integers(0, 6), max_size=6), max_size=3).filter(any), min_size=1, max_size=5))
+def test_texts_are_cut_together_as_one_by_one(texts: list[list[list[int]]]) -> None:
+    packed = [pack(SPACE, [tokens(piece, seed) for piece in pieces]) for seed, pieces in enumerate(texts)]
+    ends = sentence_end_table(ENDS)
+    found = candidate_tokens(unpack(packed), ends)
+    expected = TokenRun.joined([candidate_tokens(unpack([data]), ends) for data in packed])
+    for field in TokenRun.__slots__:
+        np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
 
 
 def naive(query: TokenVectors, candidates: Sequence[TokenRun | None]) -> LateScores:

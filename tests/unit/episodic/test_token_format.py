@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.embedding.tokens import TokenSpace, TokenVectors
-from services.episodic.token_format import pack, unpack
+from services.episodic.token_format import PackedShape, pack, packed_shape, unpack
 
 SPACE = TokenSpace("space", dimension=3)
 
@@ -17,14 +17,18 @@ def piece(content: list[tuple[int, tuple[int, int, int]]], fingerprint: str = "s
     return TokenVectors(fingerprint, ids, np.array([v for _, v in content], dtype=np.int8).reshape(len(content), 3))
 
 
-@given(st.lists(st.lists(token, max_size=9), max_size=5))
-def test_what_was_packed_comes_back(contents: list[list[tuple[int, tuple[int, int, int]]]]) -> None:
-    pieces = [piece(content) for content in contents]
-    data = pack(SPACE, pieces)
-    found = unpack(data)
-    assert len(data) == 12 + 4 * len(pieces) + 5 * sum(map(len, pieces))
+@given(st.lists(st.lists(st.lists(token, max_size=9), max_size=5), min_size=1, max_size=4))
+def test_what_was_packed_comes_back(contents: list[list[list[tuple[int, tuple[int, int, int]]]]]) -> None:
+    episodes = [[piece(content) for content in pieces] for pieces in contents]
+    packed = [pack(SPACE, pieces) for pieces in episodes]
+    for pieces, data in zip(episodes, packed, strict=True):
+        assert len(data) == 12 + 4 * len(pieces) + 5 * sum(map(len, pieces))
+        assert packed_shape(data) == PackedShape(3, len(pieces), sum(map(len, pieces)))
+    found = unpack(packed)
+    assert found.sizes.tolist() == [sum(map(len, pieces)) for pieces in episodes]
     starts = [*found.piece_starts.tolist(), len(found.ids)]
-    for own, start, end in zip(pieces, starts[:-1], starts[1:], strict=True):
+    every = [own for pieces in episodes for own in pieces]
+    for own, start, end in zip(every, starts[:-1], starts[1:], strict=True):
         np.testing.assert_array_equal(found.ids[start:end], own.ids)
         np.testing.assert_array_equal(found.vectors[start:end], own.vectors)
     assert not found.vectors.flags.writeable
@@ -48,4 +52,12 @@ def test_damaged_bytes_are_refused(change: object) -> None:
     data = pack(SPACE, [piece([(5, (1, 2, 3))])])
     assert callable(change)
     with pytest.raises(ValueError, match="packed token vectors"):
-        unpack(change(data))
+        packed_shape(change(data))
+    with pytest.raises(ValueError, match="packed token vectors"):
+        unpack([data, change(data)])
+
+
+def test_vectors_of_different_dimensions_are_not_put_together() -> None:
+    empty = pack(SPACE, [piece([])])
+    with pytest.raises(ValueError, match="different dimensions"):
+        unpack([empty, pack(TokenSpace("space", dimension=4), [])])

@@ -215,6 +215,14 @@ async def test_damaged_token_vectors_are_as_good_as_none() -> None:
     assert scores.present.tolist() == [True, False, True]
 
 
+async def test_a_text_without_a_word_has_no_token_vectors() -> None:
+    store = MemoryTokenStore({1: "", 2: TEXTS[2]})
+    scores = await search(store).scores(OWNER, question("ship"), found(TEXTS))
+    assert scores is not None
+    assert scores.present.tolist() == [False, True, False]
+    assert await search(MemoryTokenStore({1: ""})).scores(OWNER, question("ship"), found({1: ""})) is not None
+
+
 async def test_memory_is_bounded_and_the_newest_overwrite_the_oldest() -> None:
     assert SPACE is not None
     texts = {key: f"word{key} more" for key in range(1, 5)}
@@ -276,26 +284,29 @@ async def test_spec_7_1_memory_is_not_shared_between_owners() -> None:
     assert await cache.read(OTHER, [name(1)]) == (None, [])
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 7)), max_size=60), st.integers(0, 16))
-def test_a_ring_gives_back_what_was_put_or_nothing(puts: list[tuple[int, int]], room: int) -> None:
+@given(
+    st.lists(st.integers(1, 7), min_size=10, max_size=10),
+    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4, unique=True), max_size=40),
+    st.integers(0, 24),
+)
+def test_a_ring_gives_back_what_was_put_or_nothing(sizes: list[int], puts: list[list[int]], room: int) -> None:
     ring = TokenRing(2, token_count=room)
-    put: dict[bytes, TokenRun] = {}
-    for number, (key, size) in enumerate(puts):
-        run = TokenRun(
-            np.full(size, number, np.uint16),
-            np.full((size, 2), number, np.uint8),
+    runs = [
+        TokenRun(
+            np.arange(10 * key, 10 * key + size, dtype=np.uint16),
+            np.full((size, 2), key, np.uint8),
             np.arange(size) == 0,
             np.array([size], np.int64),
         )
-        if ring.gather([name(key)])[0] is None:
-            put[name(key)] = run
-        ring.put(name(key), run)
-        assert (ring.gather([name(key)])[0] is not None) == (len(put[name(key)].ids) <= room)
-    names = list(put)[::-1]
-    found, places = ring.gather(names)
+        for key, size in enumerate(sizes)
+    ]
+    for keys in puts:
+        ring.put([name(key) for key in keys], TokenRun.joined([runs[key] for key in keys]))
+        assert (name(keys[-1]) in ring) == (sizes[keys[-1]] <= room)
+    found, places = ring.gather([name(key) for key in range(10)])
     assert len(places) == len(ring)
+    assert sum(sizes[key] for key in places) <= room
     if found is not None:
-        expected = TokenRun.joined([put[names[place]] for place in places])
+        expected = TokenRun.joined([runs[key] for key in places])
         for field in ("ids", "vectors", "begins", "sizes"):
             np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
-        assert found.sizes.sum() <= room
