@@ -79,7 +79,8 @@ async def open_semantic(
     """The tier on PostgreSQL, whose schema is up to date."""
     chosen = settings or SemanticSettings()
     profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
-    yield open_semantic_on(PostgresFactStore(pool, chosen.evidence), profiles, resources, chosen)
+    async with contextlib.aclosing(PostgresFactStore(pool, chosen.evidence, chosen.kept_vectors)) as facts:
+        yield open_semantic_on(facts, profiles, resources, chosen)
 
 
 async def migrate_semantic_graph(graph: Graph) -> None:

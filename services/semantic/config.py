@@ -55,6 +55,18 @@ class UseSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptVectorsSettings:
+    """Vectors of users with many facts, kept in memory where facts are in PostgreSQL: 1.5 KB a fact at 384 numbers."""
+
+    vectors_min: Count = 300
+    """Facts of a user that make keeping their vectors worth it; fewer are compared there."""
+    bytes_max: CountOrNone = 256 * 1024 * 1024
+    """Memory of all users together; those searched least recently go. 0 keeps none."""
+    look_again_seconds: Seconds = 60.0
+    """How long until a user who had too few facts, or too many, is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
 class FactLimits:
     """Bounds of requests; each exceeded one is an error that names the field."""
 
@@ -115,6 +127,7 @@ class SemanticSettings:
     extraction: ExtractionSettings = field(default_factory=ExtractionSettings)
     evidence: EvidenceSettings = field(default_factory=EvidenceSettings)
     use: UseSettings = field(default_factory=UseSettings)
+    kept_vectors: KeptVectorsSettings = field(default_factory=KeptVectorsSettings)
     facts: FactLimits = field(default_factory=FactLimits)
     profile: ProfileLimits = field(default_factory=ProfileLimits)
     graph_search_candidates: Count = 512

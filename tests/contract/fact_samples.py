@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -129,7 +130,10 @@ def made_facts(count: int, owner: Owner, random: np.random.Generator) -> list[Fa
     statuses = random.choice([int(status) for status in FactStatus], count).tolist()
     scopes = [GLOBAL_SCOPE if is_global else PROJECT for is_global in random.random(count) < 0.7]
     made = zip(unit_vectors(count, random), confidences, statuses, scopes, strict=True)
-    return [_made_fact(owner, *values) for values in made]
+    return [
+        made_fact(owner, vector, confidence=confidence, status=FactStatus(status), scope=scope)
+        for vector, confidence, status, scope in made
+    ]
 
 
 def exact_search(changes: Sequence[FactChange], search: FactSearch) -> list[tuple[FactId, float]]:
@@ -145,7 +149,16 @@ def exact_search(changes: Sequence[FactChange], search: FactSearch) -> list[tupl
     return sorted(found, key=lambda hit: (-hit[1], hit[0]))[: search.top_k]
 
 
-def _made_fact(owner: Owner, made: Vector, confidence: float, status: int, scope: Scope) -> FactChange:
+def made_fact(
+    owner: Owner,
+    vector: Vector,
+    *,
+    confidence: float = 0.8,
+    status: FactStatus = FactStatus.STABLE,
+    scope: Scope = GLOBAL_SCOPE,
+    model: str = MODEL,
+) -> FactChange:
+    """A new fact without statements."""
     fact_id = FactId(new_id())
     draft = likes(f"thing {fact_id}", confidence=confidence)
     keys = keys_of(draft, scope)
@@ -161,8 +174,15 @@ def _made_fact(owner: Owner, made: Vector, confidence: float, status: int, scope
         importance=draft.importance,
         first_observed_time=DAY_ONE,
         last_confirmed_time=DAY_ONE,
-        status=FactStatus(status),
+        status=status,
         scope=scope,
     )
     record = FactRecord(fact_id, keys.identity, keys.text_identity, keys.topic, (), scope)
-    return FactChange(record, fact, (), made, MODEL)
+    return FactChange(record, fact, (), vector, model)
+
+
+def changed(change: FactChange, vector: Vector | None = None, *, model: str | None = None, **state: Any) -> FactChange:
+    """Another state of a fact that is stored, with another vector where one is given."""
+    fact = replace(change.fact, revision=change.fact.revision + 1, **state)
+    record = replace(change.record, fact=change.fact, scope=fact.scope)
+    return FactChange(record, fact, (), vector, model or change.model)

@@ -1,20 +1,139 @@
-"""The PostgreSQL fact store fulfils the contract."""
+"""The PostgreSQL fact store fulfils the contract, whether or not vectors are kept in memory."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing
 from functools import partial
 
+import numpy as np
 import pytest
 
+from services.common.embedding.vectors import Vector
+from services.common.postgres import kept_vectors
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Pool
+from services.common.scope import GLOBAL_SCOPE
+from services.semantic.config import EvidenceSettings, KeptVectorsSettings
+from services.semantic.facts.model import FactStatus, ScoredFact
+from services.semantic.facts.store import FactChange, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.model import Owner
 from tests.contract.fact_drivers import semantic_pool
+from tests.contract.fact_samples import ANN, MODEL, PROJECT, changed, made_fact, put
 from tests.contract.fact_store import FactStoreContract, MakeStore
+
+QUERY = np.array([1.0, 0.0], np.float32)
+
+
+@pytest.fixture
+async def pool(postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
+    async with semantic_pool(postgres_server) as opened:
+        yield opened
 
 
 class TestPostgresFactStore(FactStoreContract):
     @pytest.fixture
-    async def make_store(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[MakeStore]:
-        async with semantic_pool(postgres_server) as pool:
-            yield partial(PostgresFactStore, pool)
+    def make_store(self, pool: Pool) -> MakeStore:
+        return partial(PostgresFactStore, pool)
+
+
+class _KeepingStore(PostgresFactStore):
+    """Has the vectors of whoever is searched in memory."""
+
+    async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
+        await super().search(owner, search)
+        await self.settle()
+        return await super().search(owner, search)
+
+
+class TestPostgresFactStoreWithVectorsKept(FactStoreContract):
+    @pytest.fixture
+    async def make_store(self, pool: Pool) -> AsyncIterator[MakeStore]:
+        async with AsyncExitStack() as stack:
+
+            def make(evidence: EvidenceSettings) -> _KeepingStore:
+                store = _KeepingStore(pool, evidence, KeptVectorsSettings(vectors_min=1, look_again_seconds=0.001))
+                stack.push_async_callback(store.aclose)
+                return store
+
+            yield make
+
+
+def _near(cosine: float) -> Vector:
+    return np.array([cosine, np.sqrt(1.0 - cosine**2)], np.float32)
+
+
+async def _found(store: PostgresFactStore, *, confidence: float = 0.3, top_k: int = 10) -> list[float]:
+    """Cosines to the query of what is found, to two digits: what facts are told apart by here."""
+    wanted = FactSearch(QUERY, MODEL, GLOBAL_SCOPE, top_k, confidence, includes_threshold=True)
+    return [round(hit.similarity, 2) for hit in await store.search(ANN, wanted)]
+
+
+class TestKeptVectors:
+    @pytest.fixture
+    async def store(self, pool: Pool) -> AsyncIterator[PostgresFactStore]:
+        settings = KeptVectorsSettings(vectors_min=3, look_again_seconds=0.001)
+        async with aclosing(PostgresFactStore(pool, kept_vectors=settings)) as store:
+            yield store
+
+    @pytest.fixture
+    async def facts(self, store: PostgresFactStore) -> list[FactChange]:
+        """Three facts, which are kept."""
+        facts = [made_fact(ANN, _near(cosine)) for cosine in (0.9, 0.8, 0.7)]
+        await put(store, ANN, facts)
+        assert await _found(store) == [0.9, 0.8, 0.7]
+        await store.settle()
+        assert store.kept_count == 3
+        return facts
+
+    @pytest.mark.parametrize("in_place_max", [0, 100], ids=["on another thread", "in place"])
+    async def test_searches_see_what_was_written_since_they_are_kept(
+        self,
+        store: PostgresFactStore,
+        facts: list[FactChange],
+        monkeypatch: pytest.MonkeyPatch,
+        in_place_max: int,
+    ) -> None:
+        monkeypatch.setattr(kept_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
+        await put(store, ANN, [made_fact(ANN, _near(0.85)), made_fact(ANN, _near(0.95), confidence=0.29)])
+        assert await _found(store) == [0.9, 0.85, 0.8, 0.7]
+        assert store.kept_count == 5
+        await put(store, ANN, [changed(facts[0], _near(0.75)), changed(facts[1], confidence=0.2)])
+        assert await _found(store) == [0.85, 0.75, 0.7]
+        assert await _found(store, confidence=0.2) == [0.95, 0.85, 0.8, 0.75, 0.7]
+
+    async def test_what_may_not_be_found_any_more_is_forgotten(
+        self, store: PostgresFactStore, facts: list[FactChange]
+    ) -> None:
+        gone = [changed(facts[0], status=FactStatus.DEPRECATED), changed(facts[1], _near(0.1), model="another")]
+        await put(store, ANN, gone)
+        assert await _found(store) == [0.7]
+        assert store.kept_count == 1
+        await put(store, ANN, [changed(gone[0], status=FactStatus.TENTATIVE), changed(facts[2], scope=PROJECT)])
+        assert await _found(store) == [0.9]
+
+    async def test_what_was_deleted_is_not_found(
+        self, store: PostgresFactStore, facts: list[FactChange], pool: Pool
+    ) -> None:
+        async with tenant_transaction(pool, ANN.tenant_id) as connection:
+            await connection.execute("DELETE FROM semantic.facts WHERE fact_id = $1", facts[0].fact.fact_id)
+        assert await _found(store, top_k=2) == [0.8, 0.7]
+        assert store.kept_count == 0
+
+    async def test_those_of_small_users_are_not_kept(self, store: PostgresFactStore) -> None:
+        useless = made_fact(ANN, _near(0.6), status=FactStatus.DEPRECATED)
+        await put(store, ANN, [useless, *(made_fact(ANN, _near(cosine)) for cosine in (0.9, 0.8))])
+        await _found(store)
+        await store.settle()
+        assert store.kept_count == 0
+
+    async def test_more_than_has_a_place_is_not_kept(self, pool: Pool) -> None:
+        settings = KeptVectorsSettings(vectors_min=1, bytes_max=1, look_again_seconds=0.001)
+        async with aclosing(PostgresFactStore(pool, kept_vectors=settings)) as store:
+            await put(store, ANN, [made_fact(ANN, _near(cosine)) for cosine in (0.9, 0.8)])
+            for _ in range(3):
+                assert await _found(store) == [0.9, 0.8]
+                await store.settle()
+            assert store.kept_count == 0

@@ -9,8 +9,8 @@ import pytest
 from services.agentic.config import KeptVectorsSettings
 from services.agentic.model import Owner, ScoredNote
 from services.agentic.store import NoteSearch, NoteStore
-from services.agentic.stores import kept_vectors
 from services.agentic.stores.postgres import PostgresNoteStore
+from services.common.postgres import kept_vectors
 from services.common.postgres.server import EmbeddedPostgres
 from tests.contract.note_drivers import postgres_note_store
 from tests.contract.note_samples import add, make_note, numbers, search

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,6 @@ from services.common.scope import Scope
 
 Nearest: TypeAlias = list[tuple[uuid.UUID, float]]
 """Ids and cosine similarities, best first, ties by id."""
-
-VECTOR_HEADER_BYTES: Final = 4
-"""Dimension and a reserved field, before the big-endian float32 values."""
-
-
-def decode_vectors(data: bytes, *, count: int, dimension: int) -> Matrix:
-    """Vectors in pgvector's binary form, one after the other, as float32 `[count, dimension]`."""
-    stride = VECTOR_HEADER_BYTES + 4 * dimension
-    raw = np.frombuffer(data, dtype=np.uint8).reshape(count, stride)[:, VECTOR_HEADER_BYTES:]
-    return np.ascontiguousarray(raw).view(">f4").astype(np.float32)
 
 
 def nearest(

@@ -21,17 +21,18 @@ from services.agentic.model import (
 )
 from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
 from services.agentic.stores import postgres_sql as sql
-from services.agentic.stores.kept_vectors import KeptVectors
 from services.agentic.stores.postgres_rows import link_from_row, note_from_row, scored_from_row
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.errors import NotFound
+from services.common.postgres.kept_vectors import KeptVectors, Nearest, NearestQuery, VectorOwner, VectorSource
 from services.common.postgres.tenancy import tenant_connection, tenant_transaction
-from services.common.postgres.types import Pool
+from services.common.postgres.types import Pool, Record
 
 _T = TypeVar("_T")
 
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
 SCHEMA: Final = "agentic"
+_VECTORS: Final = VectorSource("notes", sql.NEW_VECTORS_AS_TENANT, sql.HAS_MORE_VECTORS_AS_TENANT)
 
 
 class PostgresNoteStore:
@@ -40,7 +41,7 @@ class PostgresNoteStore:
     def __init__(self, pool: Pool, kept_vectors: KeptVectorsSettings | None = None) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`."""
         self._pool = pool
-        self._vectors = KeptVectors(pool, kept_vectors)
+        self._vectors = KeptVectors(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
 
     async def aclose(self) -> None:
         """Stop what reads in the background. Closing twice is allowed."""
@@ -112,20 +113,23 @@ class PostgresNoteStore:
         walk = search.walk
         scope_keys = list(search.reader.visible_keys())
         seeds = walk.seeds_max if search.hops >= 1 else 0
-        near = await self._vectors.nearest(
-            owner, search.model, search.vector, scope_keys, limit=max(search.top_k, seeds)
+        key = (owner.tenant_id, owner.user_id)
+        frontier = walk.frontier_max if search.hops >= 2 else 0
+        asked = (search.model, scope_keys, search.vector, search.top_k, seeds, walk.damping, walk.fanout_max, frontier)
+
+        async def read(near: Nearest) -> list[Record] | None:
+            if _links_matter(near.scores, search):
+                rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, near.ids, near.scores, near.number)
+            else:
+                ids, scores = near.ids[: search.top_k], near.scores[: search.top_k]
+                rows = await self._rows(sql.NOTES_AS_TENANT, *key, search.model, ids, scores, near.number)
+            return None if not rows or rows[0]["is_behind"] else rows
+
+        rows = await self._vectors.search(
+            VectorOwner(*key, search.model), NearestQuery(search.vector, scope_keys, max(search.top_k, seeds)), read
         )
-        arguments: list[Any]
-        if near is not None and not _links_matter(near, search):
-            statement = sql.NOTES_AS_TENANT
-            arguments = [*_columns(near[: search.top_k])]
-        else:
-            statement = sql.SEARCH_AS_TENANT if near is None else sql.SEARCH_FROM_AS_TENANT
-            arguments = [search.model, scope_keys, search.vector, search.top_k, seeds]
-            arguments += [walk.damping, walk.fanout_max, walk.frontier_max if search.hops >= 2 else 0]
-            arguments += () if near is None else _columns(near)
-        async with tenant_connection(self._pool) as connection:
-            rows = await connection.fetch(statement, owner.tenant_id, owner.user_id, *arguments)
+        if rows is None:
+            rows = await self._rows(sql.SEARCH_AS_TENANT, *key, *asked)
         return [scored_from_row(row) for row in rows]
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
@@ -141,18 +145,18 @@ class PostgresNoteStore:
                 time,
             )
 
+    async def _rows(self, statement: str, *arguments: object) -> list[Record]:
+        async with tenant_connection(self._pool) as connection:
+            return await connection.fetch(statement, *arguments)
 
-def _links_matter(near: Sequence[tuple[uuid.UUID, float]], search: NoteSearch) -> bool:
+
+def _links_matter(scores: Sequence[float], search: NoteSearch) -> bool:
     """Whether a link of strength 1 from the best of the nearest notes could lead to a hit.
 
     Args:
-        near: The nearest notes with their cosines, best first: all there are, or at least as many as hits are wanted.
+        scores: Cosines of the nearest notes, best first: of all there are, or of at least as many as hits are wanted.
         search: What they were found for.
     """
-    if search.hops < 1 or not near or near[0][1] <= 0:
+    if search.hops < 1 or scores[0] <= 0:
         return False
-    return len(near) < search.top_k or near[0][1] * search.walk.damping >= near[search.top_k - 1][1]
-
-
-def _columns(near: Sequence[tuple[uuid.UUID, float]]) -> tuple[list[uuid.UUID], list[float]]:
-    return [note_id for note_id, _ in near], [score for _, score in near]
+    return len(scores) < search.top_k or scores[0] * search.walk.damping >= scores[search.top_k - 1]

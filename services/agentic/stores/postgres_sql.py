@@ -64,7 +64,7 @@ def _expand(source: str) -> str:
     """  # noqa: S608 - no input in it
 
 
-def _search(near: str) -> str:
+def _search(near: str, beside: str = "") -> str:
     """The walk from the notes that `near` finds.
 
     It leaves out what cannot be among the hits: a way's score never rises, strength and damping being at most 1 (nor
@@ -108,7 +108,7 @@ WITH near AS MATERIALIZED ({near}), bound AS MATERIALIZED (
     LIMIT $6
 )
 SELECT {NOTE_COLUMNS}, b.score, b.seed, b.via,
-    coalesce(near.score, -(v.embedding <#> $5::vector), 0) AS similarity
+    coalesce(near.score, -(v.embedding <#> $5::vector), 0) AS similarity{beside}
 FROM best b LEFT JOIN near ON near.note_id = b.note_id
 CROSS JOIN LATERAL (
     SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = b.note_id OFFSET 0
@@ -133,15 +133,28 @@ SEARCH: Final = _search("""
 """)
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
 
-#: The same where the nearest notes are known: $11 their ids, $12 their scores.
+
+def _is_behind(model: str, number: str) -> str:
+    """Whether there are vectors behind a number: above it none was compared."""
+    return f"""EXISTS (
+        SELECT FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND model = {model} AND number > {number}
+    ) AS is_behind"""
+
+
+#: The same where the nearest notes are known: $11 their ids, $12 their scores, $13 the number up to which they are.
 SEARCH_FROM_AS_TENANT: Final = as_tenant(
-    _search("SELECT note_id, score FROM unnest($11::uuid[], $12::float8[]) AS given (note_id, score)")
+    _search(
+        "SELECT note_id, score FROM unnest($11::uuid[], $12::float8[]) AS given (note_id, score)",
+        f", {_is_behind('$3', '$13')}",
+    )
 )
 
-#: The notes themselves where it is known that no link leads to a better one: $3 their ids, $4 their scores.
+#: The notes themselves where it is known that no link leads to a better one: $3 model, $4 their ids, $5 their scores,
+#: $6 the number up to which they are the nearest.
 NOTES_AS_TENANT: Final = as_tenant(f"""
-SELECT {NOTE_COLUMNS}, given.score, NULL::uuid AS seed, NULL::uuid AS via, given.score AS similarity
-FROM unnest($3::uuid[], $4::float8[]) AS given (note_id, score)
+SELECT {NOTE_COLUMNS}, given.score, NULL::uuid AS seed, NULL::uuid AS via, given.score AS similarity,
+    {_is_behind("$3", "$6")}
+FROM unnest($4::uuid[], $5::float8[]) AS given (note_id, score)
 CROSS JOIN LATERAL (
     SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = given.note_id OFFSET 0
 ) n
@@ -150,8 +163,8 @@ ORDER BY given.score DESC, given.note_id
 
 #: Vectors of a user behind number $4, up to $5 of them.
 NEW_VECTORS_AS_TENANT: Final = as_tenant("""
-SELECT array_agg(note_id) AS note_ids, array_agg(scope_key) AS scope_keys,
-    string_agg(vector_send(embedding), ''::bytea) AS vectors, max(number) AS number
+SELECT array_agg(note_id) AS ids, array_agg(scope_key) AS scope_keys, NULL::float8[] AS levels,
+    string_agg(vector_send(embedding), ''::bytea) AS vectors, NULL::uuid[] AS gone, max(number) AS number
 FROM (
     SELECT note_id, scope_key, embedding, number FROM agentic.note_vectors
     WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND number > $4

@@ -10,10 +10,11 @@ from datetime import datetime
 from services.agentic.model import GenerationResult, InteractionId, Link, LinkKey, Note, NoteId, Owner
 from services.agentic.store import Neighbour, NeighbourQuery, Receipt, TakenTurn, TurnKey
 from services.agentic.stores import postgres_sql as sql
-from services.agentic.stores.neighbours import Nearest, decode_vectors, nearest
+from services.agentic.stores.neighbours import Nearest, nearest
 from services.agentic.stores.postgres_rows import link_from_row, neighbour_from_row
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.errors import NotFound
+from services.common.postgres.pool import decode_vectors
 from services.common.postgres.types import Connection
 from services.common.scope import Scope
 
@@ -120,7 +121,7 @@ class PostgresNoteWriter:
             return [[] for _ in scopes]
 
         def compare() -> list[Nearest]:
-            stored = decode_vectors(row["vectors"], count=len(row["note_ids"]), dimension=vectors.shape[1])
+            stored = decode_vectors(row["vectors"], count=len(row["note_ids"]))
             return nearest(vectors @ stored.T, row["note_ids"], row["scope_keys"], scopes, query)
 
         # Some 20 ms with 10,000 notes stored, which other calls need not wait for.

@@ -19,14 +19,21 @@ _IS_OURS: Final = """
     c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND c.relname <> 'schema_migrations'
 """
-# Tables divided into partitions are one table here: what is written to it finds its place by itself. Identities "by
-# default" are what one database numbers its rows by for itself: each numbers its own.
+# Tables divided into partitions are one table here: what is written to it finds its place by itself. What one database
+# numbers its rows by for itself is an identity "by default", or, where tables in partitions cannot have one, a column
+# with a sequence that belongs to it: each database numbers its own.
+_NUMBERS_ITSELF: Final = """
+    (a.attidentity = 'd' OR EXISTS (
+        SELECT FROM pg_depend AS o JOIN pg_class AS s ON s.oid = o.objid AND s.relkind = 'S'
+        WHERE o.refobjid = a.attrelid AND o.refobjsubid = a.attnum AND o.deptype = 'a'
+    ))
+"""
 _COLUMNS: Final = f"""
     SELECT c.relname::text AS table_name, a.attname::text AS name, format_type(a.atttypid, NULL) AS type_name,
         array_position(i.indkey::int2[], a.attnum) AS key_position
     FROM pg_class AS c
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-        AND a.attidentity <> 'd'
+        AND NOT {_NUMBERS_ITSELF}
     LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
     WHERE {_IS_OURS}
     ORDER BY c.relname, a.attnum
@@ -38,10 +45,11 @@ _REFERENCES: Final = f"""
     JOIN pg_class AS f ON f.oid = k.confrelid AND NOT f.relispartition AND f.oid <> c.oid
     WHERE k.contype = 'f' AND {_IS_OURS}
 """  # noqa: S608 - a constant
-_SHARED_SEQUENCE: Final = """
+_SHARED_SEQUENCE: Final = f"""
     schemaname = $1 AND NOT EXISTS (
         SELECT FROM pg_depend AS d JOIN pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-        WHERE d.objid = format('%I.%I', schemaname, sequencename)::regclass AND d.deptype = 'i' AND a.attidentity = 'd'
+        WHERE d.objid = format('%I.%I', schemaname, sequencename)::regclass AND d.deptype IN ('a', 'i')
+            AND {_NUMBERS_ITSELF}
     )
 """
 _HAS_SEQUENCES: Final = f"SELECT EXISTS (SELECT FROM pg_sequences WHERE {_SHARED_SEQUENCE})"  # noqa: S608 - a constant

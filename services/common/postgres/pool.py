@@ -16,6 +16,9 @@ from services.common.settings_types import Count, CountOrNone, Seconds
 
 _STORE_NAME: Final = "postgres"
 
+_VECTOR_HEADER_BYTES: Final = 4
+"""Dimension and a reserved field, before the big-endian float32 values."""
+
 _RETRY_AFTER_SECONDS: Final = 1.0
 """What callers are told to wait when the store is unavailable."""
 
@@ -151,9 +154,15 @@ def encode_vector(vector: npt.ArrayLike) -> bytes:
     return int(values.size).to_bytes(2, "big") + b"\x00\x00" + values.tobytes()
 
 
+def decode_vectors(data: bytes, *, count: int) -> npt.NDArray[np.float32]:
+    """So many vectors in pgvector's binary form, one after the other, of one dimension: float32 `[count, dim]`."""
+    raw = np.frombuffer(data, dtype=np.uint8).reshape(count, -1)[:, _VECTOR_HEADER_BYTES:]
+    return np.ascontiguousarray(raw).view(">f4").astype(np.float32)
+
+
 def decode_vector(data: bytes) -> npt.NDArray[np.float32]:
     """Inverse of `encode_vector`, as a float32 array in native byte order."""
-    return np.frombuffer(data, dtype=">f4", offset=4).astype(np.float32)
+    return np.frombuffer(data, dtype=">f4", offset=_VECTOR_HEADER_BYTES).astype(np.float32)
 
 
 @contextlib.contextmanager

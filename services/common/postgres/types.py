@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import asyncpg
 import asyncpg.pool
 
+Record: TypeAlias = asyncpg.Record
+
 if TYPE_CHECKING:
     Connection: TypeAlias = asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
     Pool: TypeAlias = asyncpg.Pool[asyncpg.Record]

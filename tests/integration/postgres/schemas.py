@@ -29,6 +29,8 @@ BORN_DIVIDED: Final = {"episodic": ("token_vectors",)}
 """Tables that never were without parts."""
 NEVER_DIVIDED: Final = {"gateway": ("grants",)}
 """Younger tables without parts."""
+YOUNGER_COLUMNS: Final = {"semantic.facts": ["number"]}
+"""Columns that divided tables were given later."""
 
 
 def undivided_folder(schema: str, folder: Path) -> Path:

@@ -19,6 +19,7 @@ from tests.integration.postgres.schemas import (
     DIVIDED,
     FOLDERS,
     NEVER_DIVIDED,
+    YOUNGER_COLUMNS,
     just_divided_folder,
     undivided_folder,
 )
@@ -143,7 +144,10 @@ async def _content(connection: Connection) -> dict[str, list[str]]:
     return {
         f"{schema}.{table}": [
             row[0]
-            for row in await connection.fetch(f"SELECT t::text FROM {schema}.{table} AS t ORDER BY 1")  # noqa: S608
+            for row in await connection.fetch(
+                f"SELECT (to_jsonb(t) - $1::text[])::text FROM {schema}.{table} AS t ORDER BY 1",  # noqa: S608
+                YOUNGER_COLUMNS.get(f"{schema}.{table}", []),
+            )
         ]
         for schema, tables in DIVIDED.items()
         for table in tables

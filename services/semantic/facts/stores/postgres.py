@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from services.common.errors import NotFound
+from services.common.postgres.kept_vectors import KeptVectors, Nearest, NearestQuery, VectorOwner, VectorSource
 from services.common.postgres.tenancy import tenant_connection, tenant_transaction
 from services.common.postgres.types import Connection, Pool
-from services.semantic.config import EvidenceSettings
+from services.semantic.config import EvidenceSettings, KeptVectorsSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
@@ -28,15 +30,32 @@ from services.semantic.stores.postgres import LOCK_USER, find_receipt, keep_rece
 _T = TypeVar("_T")
 
 _SUBJECT: Final = "facts"
+_VECTORS: Final = VectorSource("facts", sql.NEW_VECTORS_AS_TENANT, sql.HAS_MORE_VECTORS_AS_TENANT)
 
 
 class PostgresFactStore:
-    """A `FactStore`. Searches are exact: they read all facts of the user and of nobody else."""
+    """A `FactStore`. Searches are exact: they compare all facts of the user and of nobody else."""
 
-    def __init__(self, pool: Pool, evidence: EvidenceSettings | None = None) -> None:
-        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
+    def __init__(
+        self, pool: Pool, evidence: EvidenceSettings | None = None, kept_vectors: KeptVectorsSettings | None = None
+    ) -> None:
+        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`."""
         self._pool = pool
         self._evidence = evidence or EvidenceSettings()
+        self._vectors = KeptVectors(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
+
+    async def aclose(self) -> None:
+        """Stop what reads in the background. Closing twice is allowed."""
+        await self._vectors.aclose()
+
+    @property
+    def kept_count(self) -> int:
+        """Vectors that are kept in memory, of all users."""
+        return self._vectors.count
+
+    async def settle(self) -> None:
+        """Wait until vectors that are being read into memory are there."""
+        await self._vectors.settle()
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         """A transaction under the user's advisory lock, which ends with it; work runs once."""
@@ -75,7 +94,29 @@ class PostgresFactStore:
         return [fact_from_row(row) for row in rows]
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
-        """Filter and order in one statement."""
+        """Filter and order in one statement; where the user's vectors are kept, in memory."""
+        scope_keys = list(search.reader.visible_keys())
+        least = search.confidence if search.includes_threshold else math.nextafter(search.confidence, math.inf)
+
+        async def read(near: Nearest) -> list[ScoredFact] | None:
+            return await self._found(owner, near)
+
+        found = await self._vectors.search(
+            VectorOwner(owner.tenant_id, owner.user_id, search.model),
+            NearestQuery(search.vector, scope_keys, search.top_k, level_min=least),
+            read,
+        )
+        return await self._compared_there(owner, search, scope_keys) if found is None else found
+
+    async def _found(self, owner: Owner, near: Nearest) -> list[ScoredFact] | None:
+        async with tenant_connection(self._pool) as connection:
+            rows = await connection.fetch(sql.FOUND_AS_TENANT, owner.tenant_id, owner.user_id, near.ids, near.number)
+        if len(rows) < len(near.ids) or rows[0]["is_behind"]:
+            return None
+        by_id = {row["fact_id"]: row for row in rows}
+        return [scored_from_row(by_id[fact_id], score) for fact_id, score in zip(near.ids, near.scores, strict=True)]
+
+    async def _compared_there(self, owner: Owner, search: FactSearch, scope_keys: Sequence[str]) -> list[ScoredFact]:
         async with tenant_connection(self._pool) as connection:
             rows = await connection.fetch(
                 sql.SEARCH_AS_TENANT,
@@ -83,12 +124,12 @@ class PostgresFactStore:
                 owner.user_id,
                 search.model,
                 search.vector,
-                list(search.reader.visible_keys()),
+                scope_keys,
                 search.confidence,
                 search.includes_threshold,
                 search.top_k,
             )
-        return [scored_from_row(row) for row in rows]
+        return [scored_from_row(row, row["similarity"]) for row in rows]
 
 
 class _PostgresFactWriter:

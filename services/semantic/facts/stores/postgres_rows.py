@@ -56,9 +56,9 @@ def fact_from_row(row: Row) -> Fact:
     )
 
 
-def scored_from_row(row: Row) -> ScoredFact:
+def scored_from_row(row: Row, similarity: float) -> ScoredFact:
     """A hit; rounding may have put the cosine of equal vectors a little above 1."""
-    return ScoredFact(fact_from_row(row), max(-1.0, min(1.0, row["similarity"])))
+    return ScoredFact(fact_from_row(row), max(-1.0, min(1.0, similarity)))
 
 
 def records_from_rows(

@@ -77,7 +77,7 @@ UPDATE semantic.facts SET
     valid_to_time = $17, derived_from = $18, contradictions = $19, status = $20, merged_into_fact_id = $21,
     versions = $22, scope_key = $23, revision = $24,
     embedding_model = CASE WHEN $26::vector IS NULL THEN embedding_model ELSE $25 END,
-    embedding = coalesce($26, embedding), evidence_count = $27
+    embedding = coalesce($26, embedding), evidence_count = $27, number = DEFAULT
 WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3
 """
 
@@ -118,3 +118,39 @@ ORDER BY embedding <#> $4, fact_id
 LIMIT $8
 """  # noqa: S608 - no input in it
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
+
+#: Facts of the ids $3, in any order, and whether there are any of the user's behind number $4.
+FOUND_AS_TENANT: Final = as_tenant(f"""
+SELECT {_PLAIN_COLUMNS}, EXISTS (
+    SELECT FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND number > $4
+) AS is_behind
+FROM unnest($3::uuid[]) AS found (id) CROSS JOIN LATERAL (
+    SELECT * FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = found.id OFFSET 0
+) AS fact
+""")  # noqa: S608 - no input in it
+
+#: What `VectorSource` asks for; levels are confidences. Of whatever model: a fact of another may have been of this one.
+NEW_VECTORS_AS_TENANT: Final = as_tenant("""
+SELECT array_agg(fact_id) FILTER (WHERE may_be_found) AS ids,
+    array_agg(scope_key) FILTER (WHERE may_be_found) AS scope_keys,
+    array_agg(confidence) FILTER (WHERE may_be_found) AS levels,
+    string_agg(vector_send(embedding), ''::bytea) FILTER (WHERE may_be_found) AS vectors,
+    array_agg(fact_id) FILTER (WHERE NOT may_be_found) AS gone,
+    max(number) AS number
+FROM (
+    SELECT fact_id, scope_key, confidence, embedding, number,
+        embedding_model = $3 AND status IN (1, 2) AS may_be_found
+    FROM semantic.facts
+    WHERE tenant_id = $1 AND user_id = $2 AND number > $4
+    ORDER BY number
+    LIMIT $5
+) behind
+""")
+
+#: Whether a user has more than $4 facts that may be found.
+HAS_MORE_VECTORS_AS_TENANT: Final = as_tenant("""
+SELECT EXISTS (
+    SELECT FROM semantic.facts
+    WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3 AND status IN (1, 2) OFFSET $4
+) AS has_more
+""")
