@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from services.common.embedding.byte_products import Products, Unsigned, products, unsigned
 from services.common.embedding.tokens import COMPACT_SCALE, TOKEN_ID_MAX, TokenVectors
-from services.episodic.byte_products import Products, Unsigned, products, unsigned
 from services.episodic.token_format import EpisodeTokens
 
 _SCALE: Final = np.float32(1.0 / (COMPACT_SCALE * COMPACT_SCALE))

@@ -145,11 +145,17 @@ class KeptOwners:
             task.add_done_callback(self._tasks.discard)
 
     async def _read(self, owner: Owner) -> None:
-        lanes = self._reading[owner]
+        lanes = self._reading.get(owner)
+        if lanes is None:
+            return
         owned = Filter(must=[FieldCondition("owner", match=MatchValue(owner.key))])
         try:
             count = translated(lambda: self._shard.count(CountRequest(exact=True, filter=owned)))
-            if self._settings.kept_points_min <= count and self._fits(count) and await self._fill(lanes, owner, owned):
+            if count < self._settings.kept_points_min or not self._fits(count):
+                return
+            # What has come in until here is counted.
+            lanes = self._reading[owner] = KeptLanes(self._dimension, count=count)
+            if await self._fill(lanes, owner, owned):
                 self._kept[owner] = lanes
                 self._forget_some()
         except StoreUnavailable as error:

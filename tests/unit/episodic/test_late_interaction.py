@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.common.embedding.byte_products import OFFSET
 from services.common.embedding.tokens import TokenSpace, TokenVectors, compact
-from services.episodic.byte_products import OFFSET
 from services.episodic.late_interaction import (
     LateScores,
     TokenRun,

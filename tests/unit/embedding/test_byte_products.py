@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from services.episodic import byte_products
-from services.episodic.byte_products import products, unsigned
+from services.common.embedding import byte_products
+from services.common.embedding.byte_products import products, unsigned
 
 
 @pytest.fixture(params=["by the operator", "by numpy"])

@@ -1,0 +1,125 @@
+"""Lanes in memory against plain computations over what they hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.common.embedding import vector_rows
+from services.common.embedding.vectors import Vector
+from services.episodic.model import EpisodeKey
+from services.episodic.stores.kept_lanes import KeptLanes, KeptPiece
+
+_DIMENSION = 24
+_TERMS = 12
+_SCOPES = ("g", "a", "b")
+
+
+@pytest.fixture(params=["bytes first", "product"], autouse=True)
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_rows, "_ROUNDED_FROM", 1 if request.param == "bytes first" else math.inf)
+
+
+@dataclass
+class _Model:
+    """Pieces by identifier."""
+
+    pieces: dict[int, KeptPiece] = field(default_factory=dict)
+
+    def dense(self, vector: Vector, scopes: set[str]) -> dict[EpisodeKey, float]:
+        found: dict[EpisodeKey, float] = {}
+        for piece in self.pieces.values():
+            if piece.scope_key in scopes:
+                score = float(piece.vector @ vector)
+                found[piece.key] = max(score, found.get(piece.key, -math.inf))
+        return found
+
+    def lexical(self, terms: dict[int, float], scopes: set[str]) -> dict[EpisodeKey, float]:
+        found: dict[EpisodeKey, float] = {}
+        having = {term: sum(term in piece.terms for piece in self.pieces.values()) for term in terms}
+        for piece in self.pieces.values():
+            score = sum(
+                piece.terms[term]
+                * weight
+                * math.log((len(self.pieces) - having[term] + 0.5) / (having[term] + 0.5) + 1)
+                for term, weight in terms.items()
+                if term in piece.terms
+            )
+            if piece.scope_key in scopes and score > 0.0:
+                found[piece.key] = max(score, found.get(piece.key, -math.inf))
+        return found
+
+
+def _piece(random: np.random.Generator, identifier: int) -> KeptPiece:
+    vector = random.normal(size=_DIMENSION)
+    terms = random.permutation(_TERMS)[: random.integers(0, 5)].tolist()
+    return KeptPiece(
+        identifier,
+        EpisodeKey(identifier // 3),
+        _SCOPES[identifier // 3 % len(_SCOPES)],
+        (vector / np.linalg.norm(vector)).astype(np.float32),
+        {int(term): float(random.uniform(0.2, 2.0)) for term in terms},
+    )
+
+
+def _changed(random: np.random.Generator, lanes: KeptLanes) -> _Model:
+    model = _Model()
+    for _ in range(8):
+        pieces = [_piece(random, int(number)) for number in random.permutation(400)[:60]]
+        lanes.put(pieces)
+        model.pieces |= {piece.identifier: piece for piece in pieces}
+        gone = {EpisodeKey(int(number)) for number in random.permutation(134)[:10]}
+        lanes.remove(gone)
+        model.pieces = {number: piece for number, piece in model.pieces.items() if piece.key not in gone}
+    return model
+
+
+@given(seed=st.integers(0, 2**32 - 1), limit=st.integers(1, 150), scopes=st.sets(st.sampled_from([*_SCOPES, "none"])))
+def test_answers_are_those_of_a_plain_computation(seed: int, limit: int, scopes: set[str]) -> None:
+    random = np.random.default_rng(seed)
+    lanes = KeptLanes(_DIMENSION, count=int(random.integers(0, 300)))
+    model = _changed(random, lanes)
+    assert len(lanes) == len(model.pieces)
+    vector = _piece(random, 0).vector
+    terms = {int(term): float(random.uniform(0.5, 2.0)) for term in random.permutation(_TERMS + 2)[:4]}
+    scores = lanes.scores(vector, terms, sorted(scopes))
+    found = lanes.search(scores, limit=limit, overfetch=1.25)
+    for lane, is_complete, expected in (
+        (found.dense, found.dense_complete, model.dense(vector, scopes)),
+        (found.lexical, found.lexical_complete, model.lexical(terms, scopes)),
+    ):
+        best = dict(sorted(expected.items(), key=lambda item: (-item[1], item[0]))[:limit])
+        assert list(lane.values()) == pytest.approx(list(best.values()), abs=2e-6)
+        assert dict(lane) == pytest.approx({key: expected[key] for key in lane}, abs=2e-6)
+        assert not is_complete or len(expected) <= limit
+    named = [EpisodeKey(int(number)) for number in random.permutation(140)[:50]]
+    for is_lexical, expected in ((False, model.dense(vector, scopes)), (True, model.lexical(terms, scopes))):
+        assert lanes.score(scores, named, lexical=is_lexical) == pytest.approx(
+            {key: expected[key] for key in named if key in expected}, abs=2e-6
+        )
+
+
+def test_what_is_put_in_later_is_not_in_scores_computed_before() -> None:
+    random = np.random.default_rng(4)
+    lanes = KeptLanes(_DIMENSION)
+    lanes.put([_piece(random, number) for number in range(0, 90, 3)])
+    scores = lanes.scores(_piece(random, 0).vector, {1: 1.0}, _SCOPES)
+    before = lanes.search(scores, limit=100, overfetch=1.25)
+    lanes.put([_piece(random, number) for number in range(90, 3_000, 3)])
+    assert not lanes.is_current(scores)
+    assert lanes.search(scores, limit=100, overfetch=1.25) == before
+    assert lanes.score(scores, [EpisodeKey(40)], lexical=False) == {}
+
+
+def test_nothing_is_found_where_nothing_is() -> None:
+    lanes = KeptLanes(_DIMENSION)
+    vector = _piece(np.random.default_rng(1), 0).vector
+    found = lanes.search(lanes.scores(vector, {1: 1.0}, _SCOPES), limit=10, overfetch=1.25)
+    assert (found.dense, found.lexical) == ({}, {})
+    assert found.dense_complete
+    assert found.lexical_complete
