@@ -121,7 +121,7 @@ class AccessSettings:
 
 @dataclass(frozen=True, slots=True)
 class KeptVectorsSettings:
-    """Vectors of users with many notes, kept in memory where notes are in PostgreSQL: 1.5 KB a note at 384 numbers."""
+    """Vectors of users with many notes, kept in memory where notes are in PostgreSQL: 1.9 KB a note at 384 numbers."""
 
     vectors_min: Count = 1_500
     """Notes of a user that make keeping their vectors worth a query for what is new; fewer are compared there."""

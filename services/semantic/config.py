@@ -56,7 +56,7 @@ class UseSettings:
 
 @dataclass(frozen=True, slots=True)
 class KeptVectorsSettings:
-    """Vectors of users with many facts, kept in memory where facts are in PostgreSQL: 1.5 KB a fact at 384 numbers."""
+    """Vectors of users with many facts, kept in memory where facts are in PostgreSQL: 1.9 KB a fact at 384 numbers."""
 
     vectors_min: Count = 300
     """Facts of a user that make keeping their vectors worth it; fewer are compared there."""
