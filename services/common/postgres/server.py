@@ -255,6 +255,10 @@ class EmbeddedPostgres:
             "log_min_error_statement": "panic",
             "log_parameter_max_length_on_error": "0",
         }
+        if hasattr(os, "posix_fadvise"):
+            # Reads are of few pages, mostly such as the system has in memory: to hand them to other processes takes a
+            # quarter more of the processor than to read them. The system is told what comes next all the same.
+            values["io_method"] = "sync"
         options = [f"-c{name}={value}" for name, value in values.items()]
         return [str(wheel.programs_folder() / "postgres"), "-D", str(self._cluster), *options]
 
