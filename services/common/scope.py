@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
@@ -65,6 +66,7 @@ class Scope:
         return other.key in self.visible_keys()
 
     @classmethod
+    @functools.lru_cache(maxsize=1_024)  # an answer's memories lie in a few places, which are read again and again
     def from_key(cls, key: str) -> Scope:
         """Reads a key back. The inverse of `key`."""
         first, *rest = key.split(SEPARATOR)
