@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,48 +107,67 @@ async def test_spec_4_10_scores_are_those_of_the_best_ways_in_neo4j(
     await _check_search(in_neo4j, graph, hops=hops, top_k=top_k, sees_hidden=sees_hidden)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    graph=graphs(notes_max=12, links_max=30),
-    walk=st.builds(
-        WalkSettings,
-        damping=st.sampled_from([0.75, 0.95]),
-        seeds_max=st.integers(1, 5),
-        fanout_max=st.integers(1, 4),
-        frontier_max=st.integers(1, 4),
-    ),
-    hops=st.integers(0, 2),
-    sees_hidden=st.booleans(),
+bounded_walks = st.builds(
+    WalkSettings,
+    damping=st.sampled_from([0.75, 0.95]),
+    seeds_max=st.integers(1, 5),
+    fanout_max=st.integers(1, 4),
+    frontier_max=st.integers(1, 4),
 )
-async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds(
-    in_postgres: NoteStore,
-    in_memory: PostgresNoteStore,
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(notes_max=12, links_max=30), walk=bounded_walks, hops=st.integers(0, 2), sees_hidden=st.booleans())
+async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds_in_postgres(
+    in_postgres: NoteStore, graph: Graph, walk: WalkSettings, hops: int, sees_hidden: bool
+) -> None:
+    await _check_early_stop(in_postgres, graph, walk, hops=hops, sees_hidden=sees_hidden)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(notes_max=12, links_max=30), walk=bounded_walks, hops=st.integers(0, 2), sees_hidden=st.booleans())
+async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds_in_memory(
+    in_memory: PostgresNoteStore, graph: Graph, walk: WalkSettings, hops: int, sees_hidden: bool
+) -> None:
+    kept_before = in_memory.kept_count
+    await _check_early_stop(in_memory, graph, walk, hops=hops, sees_hidden=sees_hidden, settle=in_memory.settle)
+    assert in_memory.kept_count == kept_before + len(graph.angles)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(notes_max=12, links_max=30), walk=bounded_walks, hops=st.integers(0, 2), sees_hidden=st.booleans())
+async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds_in_neo4j(
+    in_neo4j: NoteStore, graph: Graph, walk: WalkSettings, hops: int, sees_hidden: bool
+) -> None:
+    await _check_early_stop(in_neo4j, graph, walk, hops=hops, sees_hidden=sees_hidden)
+
+
+async def _check_early_stop(
+    store: NoteStore,
     graph: Graph,
     walk: WalkSettings,
+    *,
     hops: int,
     sees_hidden: bool,
+    settle: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
     owner = Owner(TenantId("acme"), UserId(f"user-{next(_examples)}"))
+    await _fill(store, owner, graph)
     reader = PROJECT if sees_hidden else GLOBAL_SCOPE
-    for store in (in_postgres, in_memory):
-        await _fill(store, owner, graph)
 
-        async def search(top_k: int, store: NoteStore = store) -> list[ScoredNote]:
-            return await store.search(owner, NoteSearch(angle(0), MODEL, reader, top_k, hops, walk))
+    async def search(top_k: int) -> list[ScoredNote]:
+        return await store.search(owner, NoteSearch(angle(0), MODEL, reader, top_k, hops, walk))
 
+    if settle is not None:
         await search(1)
-        await in_memory.settle()
-        # More hits than there are notes: nothing is beaten by the last of them.
-        whole = await search(1_000)
-        for top_k in range(1, len(whole) + 1):
-            hits = await search(top_k)
-            assert [(hit.note.note_id, hit.score, hit.path) for hit in hits] == [
-                (hit.note.note_id, hit.score, hit.path) for hit in whole[:top_k]
-            ]
-            assert [hit.similarity for hit in hits] == pytest.approx(
-                [hit.similarity for hit in whole[:top_k]], abs=1e-6
-            )
-    assert in_memory.kept_count > 0
+        await settle()
+    # More hits than there are notes: none of them bounds the walk.
+    whole = await search(len(graph.angles) + 1)
+    for top_k in range(1, len(whole) + 1):
+        hits, expected = await search(top_k), whole[:top_k]
+        assert [(hit.note.note_id, hit.path) for hit in hits] == [(hit.note.note_id, hit.path) for hit in expected]
+        assert [hit.score for hit in hits] == [hit.score for hit in expected]
+        assert [hit.similarity for hit in hits] == pytest.approx([hit.similarity for hit in expected], abs=1e-6)
 
 
 async def _check_search(store: NoteStore, graph: Graph, *, hops: int, top_k: int, sees_hidden: bool) -> None:

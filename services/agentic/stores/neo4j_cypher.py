@@ -86,6 +86,8 @@ def _expand(source: str) -> str:
 #: Ways are maps {note, score, hops, seed, via}. `near` are the notes by similarity, `one` and `two` the best ways of
 #: one and of two links to each note, `known` the best of `near` and `one`. A note that is not near is less similar than
 #: all that are, so what reached it is all that can place it. The score s of the index is (1 + cosine) / 2.
+#: A way's score never rises, so nothing is walked from where a link of strength 1 would not reach `bound`, the last of
+#: the near hits.
 SEARCH: Final = f"""CYPHER 25
 MATCH (n:Note)
 SEARCH n IN (
@@ -98,10 +100,12 @@ WITH n, 2 * s - 1 AS score
 ORDER BY score DESC, n.note_id
 LIMIT $near_max
 WITH collect({{note: n, score: score, hops: 0}}) AS near
-CALL (near) {{
-    UNWIND [way IN near WHERE way.score > 0][..$seeds_max] AS way
+WITH near, CASE WHEN size(near) >= $top_k THEN near[$top_k - 1].score ELSE -1.0 END AS bound
+CALL (near, bound) {{
+    UNWIND [way IN near WHERE way.score > 0 AND way.score * $damping >= bound][..$seeds_max] AS way
     WITH way.note AS seed, way.score AS score {_expand("seed")}
     WITH n, seed, score * (strength * $damping) AS score
+    WHERE score >= bound
     ORDER BY score DESC, seed.note_id
     WITH n, collect({{score: score, seed: seed}})[0] AS way
     RETURN collect({{note: n, score: way.score, hops: 1, seed: way.seed}}) AS one
@@ -113,13 +117,13 @@ CALL (near, one) {{
     WITH way.note AS n, collect(way)[0] AS way
     RETURN collect(way) AS known
 }}
-CALL (known) {{
-    UNWIND [way IN known WHERE way.hops = 1] AS way
+CALL (known, bound) {{
+    UNWIND [way IN known WHERE way.hops = 1 AND way.score * $damping >= bound] AS way
     WITH way.note AS via, way.score AS score, way.seed AS seed
     ORDER BY score DESC, via.note_id
     LIMIT $frontier_max {_expand("via")}
     WITH n, seed, via, score * (strength * $damping) AS score
-    WHERE n <> seed
+    WHERE n <> seed AND score >= bound
     ORDER BY score DESC, seed.note_id, via.note_id
     WITH n, collect({{score: score, seed: seed, via: via}})[0] AS way
     RETURN collect({{note: n, score: way.score, hops: 2, seed: way.seed, via: way.via}}) AS two
