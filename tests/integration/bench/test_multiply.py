@@ -57,7 +57,11 @@ REFERENCES = {
     "episodic.episodes (episode_id)": ["episode_id FROM episodic.token_vectors"],
 }
 """What refers to what. Nothing has looked at it while it was copied."""
-ONCE = ["sequence FROM gateway.interactions", "number FROM agentic.note_vectors"]
+ONCE = [
+    "sequence FROM gateway.interactions",
+    "number FROM semantic.facts",
+    "number FROM agentic.note_vectors",
+]
 """Numbers that no two rows may have."""
 
 
