@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
@@ -113,6 +114,36 @@ class TestKeptVectors:
         assert store.kept_count == 1
         await put(store, ANN, [changed(gone[0], status=FactStatus.TENTATIVE), changed(facts[2], scope=PROJECT)])
         assert await _found(store) == [0.9]
+
+    @pytest.mark.parametrize("in_place_max", [0, 100], ids=["on another thread", "in place"])
+    async def test_what_changes_in_one_work_is_seen_at_once(
+        self,
+        store: PostgresFactStore,
+        facts: list[FactChange],
+        monkeypatch: pytest.MonkeyPatch,
+        in_place_max: int,
+    ) -> None:
+        monkeypatch.setattr(kept_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
+        states = [(FactStatus.STABLE, FactStatus.DEPRECATED), (FactStatus.DEPRECATED, FactStatus.STABLE)]
+        await put(store, ANN, [changed(facts[1], status=FactStatus.DEPRECATED)])
+        done = asyncio.Event()
+
+        async def swap() -> None:
+            """One of the first two may be found, at any time."""
+            for number in range(1, 60):
+                swapped = zip(facts[:2], states[number % 2], strict=True)
+                await put(store, ANN, [changed(fact, status=status) for fact, status in swapped])
+            done.set()
+
+        async def look() -> set[tuple[float, ...]]:
+            seen = set()
+            while not done.is_set():
+                seen.add(tuple(await _found(store)))
+            return seen
+
+        _, *seen = await asyncio.gather(swap(), look(), look(), look())
+        assert set().union(*seen) == {(0.9, 0.7), (0.8, 0.7)}
+        assert store.kept_count == 2
 
     async def test_what_was_deleted_is_not_found(
         self, store: PostgresFactStore, facts: list[FactChange], pool: Pool
