@@ -15,7 +15,8 @@ from services.common.embedding.vectors import Matrix, Vector
 Rows: TypeAlias = npt.NDArray[np.intp]
 
 _ROUNDED_FROM: Final = 5_000
-"""Rows from which bytes are compared first: there it saves 0.1 ms of 0.4, of 100,000 rows it saves 4 of 7."""
+"""Rows from which bytes are compared first: there it takes as long; of 10,000 it saves 0.2 ms of 0.7, of 100,000 3.5 of
+6.5."""
 _ROUNDED_AT_ONCE: Final = 1_000
 """In parts that stay in the processor's cache."""
 _ROUNDING: Final = 1e-6

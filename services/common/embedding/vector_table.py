@@ -111,8 +111,11 @@ class VectorTable(Generic[K]):
         comparison = rows.vectors.compare(vector, count)
         # The sums of a product depend on the row: equal vectors must score the same for ties to be seen.
         candidates = comparison.candidates(limit, self._asked(rows, count, groups, level_min))
-        exact = rows.vectors.scores(vector, candidates).tolist()
-        found = sorted((-score, keys[row]) for row, score in zip(candidates.tolist(), exact, strict=True))
+        exact = rows.vectors.scores(vector, candidates)
+        if len(exact) > limit:
+            best = exact >= np.partition(exact, -limit)[-limit]
+            candidates, exact = candidates[best], exact[best]
+        found = sorted((-score, keys[row]) for row, score in zip(candidates.tolist(), exact.tolist(), strict=True))
         return [(key, -score) for score, key in found[:limit]]
 
     def score(self, vector: Vector, keys: Iterable[K], groups: Sequence[str]) -> dict[K, float]:

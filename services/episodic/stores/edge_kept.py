@@ -23,10 +23,11 @@ from services.episodic.stores.points import DENSE, LEXICAL, episode_key, id_behi
 
 _log = structlog.get_logger(__name__)
 
-_LISTED_AT_ONCE: Final = 5_000
+_LISTED_AT_ONCE: Final = 2_000
+"""Of 100,000 among a million points: 35 ms. Half of that goes into finding where to go on."""
 _READ_AT_ONCE: Final = 50
-"""Points whose vectors come out of the engine in 5 ms, in which nothing else runs."""
-_COMPARED_IN_PLACE_MAX: Final = 20_000
+"""Points that are read in 2 ms, in which nothing else runs."""
+_COMPARED_IN_PLACE_MAX: Final = 40_000
 """Pieces whose comparison, 2 ms, is not worth another thread: to wait there for the interpreter takes as long."""
 _QUESTIONS_KEPT: Final = 4
 _OWNERS_LOOKED_AT: Final = 10_000
@@ -186,18 +187,7 @@ class KeptOwners:
     def _read_points(self, lanes: KeptLanes, identifiers: list[UUID]) -> None:
         """In one go with the engine, so that nothing can change between."""
         points: list[Any] = list(translated(lambda: self._shard.retrieve(list(identifiers), ["visibility"], True)))
-        lanes.put(
-            [
-                KeptPiece(
-                    point.id.int,
-                    episode_key(point.id),
-                    scope_key_of(point.payload["visibility"]),
-                    np.array(point.vector[DENSE], np.float32),
-                    terms_of(point.vector[LEXICAL]) if LEXICAL in point.vector else {},
-                )
-                for point in points
-            ]
-        )
+        lanes.put([_piece_of(point) for point in points])
 
     def _fits(self, count: int) -> bool:
         return KeptLanes.bytes_of(count, self._dimension) <= self._settings.kept_bytes_max
@@ -207,3 +197,15 @@ class KeptOwners:
         while size > self._settings.kept_bytes_max and self._kept:
             _, dropped = self._kept.popitem(last=False)
             size -= dropped.size_bytes
+
+
+def _piece_of(point: Any) -> KeptPiece:
+    # Each look at an attribute makes its objects anew, the vector's in 4 microseconds.
+    identifier, vectors = point.id, point.vector
+    return KeptPiece(
+        identifier.int,
+        episode_key(identifier),
+        scope_key_of(point.payload["visibility"]),
+        np.array(vectors[DENSE], np.float32),
+        terms_of(vectors[LEXICAL]) if LEXICAL in vectors else {},
+    )
