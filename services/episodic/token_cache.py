@@ -18,7 +18,7 @@ from services.common.errors import MnemeError
 from services.episodic.config import TokenSettings
 from services.episodic.late_interaction import TokenRun, candidate_tokens, sentence_end_table
 from services.episodic.model import EpisodeId, Owner
-from services.episodic.token_format import packed_shape, unpack
+from services.episodic.token_format import packed_shapes, unpack
 from services.episodic.token_store import TokenStore
 
 _log = structlog.get_logger(__name__)
@@ -79,12 +79,11 @@ class TokenCache:
         missing = [place for place in range(len(names)) if place not in at_hand]
         ids = [EpisodeId(UUID(bytes=episode_ids[place])) for place in missing]
         stored = await self._store.tokens(owner, ids, model=self._space.fingerprint)
-        packed = ((place, stored.get(episode_id)) for place, episode_id in zip(missing, ids, strict=True))
-        fresh = {place: data for place, data in packed if data is not None and self._is_usable(data)}
-        if not fresh:
+        there = [(place, stored[name]) for place, name in zip(missing, ids, strict=True) if name in stored]
+        run, fresh = self._keep([names[place] for place, _ in there], [data for _, data in there])
+        if run is None:
             return known, places
-        run = self._keep([names[place] for place in fresh], [*fresh.values()])
-        return (run if known is None else TokenRun.joined([known, run])), [*places, *fresh]
+        return (run if known is None else TokenRun.joined([known, run])), [*places, *(there[i][0] for i in fresh)]
 
     async def settle(self) -> None:
         """Wait until what is read ahead is there."""
@@ -124,10 +123,9 @@ class TokenCache:
                 for episode_id, data in found:
                     room -= len(data)
                     name = episode_id.bytes + suffix
-                    if room >= 0 and name not in self._kept and self._is_usable(data):
+                    if room >= 0 and name not in self._kept:
                         fresh[name] = data
-                if fresh:
-                    self._keep([*fresh], [*fresh.values()])
+                self._keep([*fresh], [*fresh.values()])
                 if room < 0 or len(found) < _READ_AT_ONCE:
                     return
                 before = found[-1][0]
@@ -135,23 +133,30 @@ class TokenCache:
         except MnemeError as error:
             _log.warning("token vectors are not read ahead", error=str(error))
 
-    def _is_usable(self, data: bytes) -> bool:
-        """Whether there are tokens that can be compared."""
-        try:
-            shape = packed_shape(data)
-        except ValueError as error:
-            _log.warning("stored token vectors cannot be read", error=str(error))
-            return False
-        if shape.dimension != self._space.dimension:
-            _log.warning("stored token vectors have another dimension", dimension=shape.dimension)
-            return False
-        return shape.tokens > 0
+    def _usable(self, packed: Sequence[bytes]) -> list[int]:
+        """Which of what was read has tokens that can be compared."""
+        if not packed:
+            return []
+        shapes = packed_shapes(packed)
+        alike = shapes.dimensions == self._space.dimension
+        if not shapes.sound.all():
+            _log.warning("stored token vectors cannot be read", count=int((~shapes.sound).sum()))
+        if not alike[shapes.sound].all():
+            _log.warning("stored token vectors have another dimension", count=int((shapes.sound & ~alike).sum()))
+        usable: list[int] = (shapes.sound & alike & (shapes.tokens > 0)).nonzero()[0].tolist()
+        return usable
 
-    def _keep(self, names: Sequence[_Name], packed: Sequence[bytes]) -> TokenRun:
-        """What was read of episodes with these names; it is kept. All at once, which takes a quarter of one by one."""
-        run = candidate_tokens(unpack(packed), self._ends)
-        self._kept.put(names, run)
-        return run
+    def _keep(self, names: Sequence[_Name], packed: Sequence[bytes]) -> tuple[TokenRun | None, list[int]]:
+        """What was read of episodes with these names, and which of them have any; it is kept.
+
+        All at once: that takes a fifth of one by one.
+        """
+        usable = self._usable(packed)
+        if not usable:
+            return None, []
+        run = candidate_tokens(unpack([packed[i] for i in usable]), self._ends)
+        self._kept.put([names[i] for i in usable], run)
+        return run, usable
 
 
 class TokenRing:

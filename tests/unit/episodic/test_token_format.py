@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.embedding.tokens import TokenSpace, TokenVectors
-from services.episodic.token_format import PackedShape, pack, packed_shape, unpack
+from services.episodic.token_format import pack, packed_shapes, unpack
 
 SPACE = TokenSpace("space", dimension=3)
 
@@ -23,7 +23,11 @@ def test_what_was_packed_comes_back(contents: list[list[list[tuple[int, tuple[in
     packed = [pack(SPACE, pieces) for pieces in episodes]
     for pieces, data in zip(episodes, packed, strict=True):
         assert len(data) == 12 + 4 * len(pieces) + 5 * sum(map(len, pieces))
-        assert packed_shape(data) == PackedShape(3, len(pieces), sum(map(len, pieces)))
+    shapes = packed_shapes(packed)
+    assert shapes.sound.all()
+    assert shapes.dimensions.tolist() == [3] * len(packed)
+    assert shapes.pieces.tolist() == [len(pieces) for pieces in episodes]
+    assert shapes.tokens.tolist() == [sum(map(len, pieces)) for pieces in episodes]
     found = unpack(packed)
     assert found.sizes.tolist() == [sum(map(len, pieces)) for pieces in episodes]
     starts = [*found.piece_starts.tolist(), len(found.ids)]
@@ -47,12 +51,21 @@ def test_vectors_of_another_space_are_not_packed() -> None:
         pack(TokenSpace("space", dimension=4), [piece([])])
 
 
-@pytest.mark.parametrize("change", [lambda d: d[:-1], lambda d: d + b"x", lambda d: b"\x02" + d[1:], lambda _: b"\x01"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d[:-1],
+        lambda d: d + b"x",
+        lambda d: b"\x02" + d[1:],
+        lambda d: d[:2] + b"\xff" * 10 + d[12:],
+        lambda _: b"\x01",
+        lambda _: b"",
+    ],
+)
 def test_damaged_bytes_are_refused(change: object) -> None:
     data = pack(SPACE, [piece([(5, (1, 2, 3))])])
     assert callable(change)
-    with pytest.raises(ValueError, match="packed token vectors"):
-        packed_shape(change(data))
+    assert packed_shapes([data, change(data), data]).sound.tolist() == [True, False, True]
     with pytest.raises(ValueError, match="packed token vectors"):
         unpack([data, change(data)])
 
