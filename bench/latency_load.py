@@ -16,6 +16,7 @@ from bench.load_store import LoadTimes, load_episodes_directly, load_through_gat
 from bench.multiply import copy_store, multiply
 from bench.prepared import PreparedEncoder
 from bench.resources import Footprint, footprint
+from bench.stalls import stalls_shown
 from services.cli.stack import StackSettings
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.encoder import EncoderSettings
@@ -161,14 +162,17 @@ async def _load(options: LoadOptions) -> Loaded:
 
     if not is_real:
         prepared = PreparedEncoder(load_encoder(embedding_settings(options.data_dir)), seed=options.seed)
-    async with open_target(
-        None,
-        data_dir=options.data_dir,
-        host_settings=options.host_settings,
-        # The embedder of another process cannot be chosen from here.
-        processes=options.processes and is_real,
-        make_embedder=None if is_real else make_embedder,
-    ) as target:
+    async with (
+        stalls_shown(),
+        open_target(
+            None,
+            data_dir=options.data_dir,
+            host_settings=options.host_settings,
+            # The embedder of another process cannot be chosen from here.
+            processes=options.processes and is_real,
+            make_embedder=None if is_real else make_embedder,
+        ) as target,
+    ):
         empty = footprint(options.data_dir)
         times = await _fill(target, options, prepared)
         return Loaded(times, target.start_seconds or 0.0, empty)
