@@ -124,7 +124,7 @@ class KeptVectorsSettings:
     """Vectors of users with many notes, kept in memory where notes are in PostgreSQL: 1.9 KB a note at 384 numbers."""
 
     vectors_min: Count = 1_500
-    """Notes of a user that make keeping their vectors worth a query for what is new; fewer are compared there."""
+    """Notes of a user from which on comparing them in memory is faster; fewer are compared by the database."""
     bytes_max: CountOrNone = 512 * 1024 * 1024
     """Memory of all users together; those searched least recently go. 0 keeps none."""
     look_again_seconds: Seconds = 60.0

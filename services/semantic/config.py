@@ -59,7 +59,7 @@ class KeptVectorsSettings:
     """Vectors of users with many facts, kept in memory where facts are in PostgreSQL: 1.9 KB a fact at 384 numbers."""
 
     vectors_min: Count = 300
-    """Facts of a user that make keeping their vectors worth it; fewer are compared there."""
+    """Facts of a user from which on comparing them in memory is faster; fewer are compared by the database."""
     bytes_max: CountOrNone = 256 * 1024 * 1024
     """Memory of all users together; those searched least recently go. 0 keeps none."""
     look_again_seconds: Seconds = 60.0

@@ -10,7 +10,7 @@ from qdrant_client import grpc as qdrant
 from services.common.copying.checksum import checksum_of
 from services.common.copying.model import CopyError, Record, key_of
 from services.common.copying.postgres_values import vector_bytes
-from services.episodic.config import QdrantServer, QdrantSettings
+from services.episodic.config import EdgeSettings, QdrantServer, QdrantSettings
 from services.episodic.model import Owner, TenantId, UserId
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.points_copy import (
@@ -124,6 +124,21 @@ async def copied(source: PointRecords, target: PointRecords) -> None:
 
 class TestEngines:
     """From one engine to the other, and how indexes are found."""
+
+    async def test_a_copied_index_is_opened_in_segments_that_are_built_already(self, tmp_path: Path) -> None:
+        settings = EdgeSettings(optimize_after_points=300, segment_points_max=400)
+        target = await EdgePointEngine(tmp_path, settings).open(MODEL, create=True)
+        for start in range(0, 1_000, 100):
+            await target.write(target.kinds[0], [point(n) for n in range(start, start + 100)])
+        await target.aclose()
+
+        index = await EdgeEpisodeIndex.open(
+            tmp_path, model=MODEL.fingerprint, dimension=MODEL.dimension, settings=settings
+        )
+
+        assert index.segments_count >= 1 + 1_000 // 300
+        assert index.unindexed_points < 300
+        await index.aclose()
 
     async def test_an_index_that_was_copied_to_a_server_and_back_answers_as_before(self, tmp_path: Path) -> None:
         index = await EdgeEpisodeIndex.open(tmp_path / "old", model=MODEL.fingerprint, dimension=MODEL.dimension)

@@ -118,7 +118,7 @@ class EdgePointEngine:
         if not create and folder not in {known for known, _ in known_shards(self._folder).values()}:
             raise CopyError(f"{self._folder} holds no vectors of the model {model.fingerprint}")
         shard = translated(lambda: open_shard(folder, dimension=model.dimension, settings=self._settings))
-        return EdgePointRecords(shard, model, generation(folder), points_max=self._settings.upsert_points_max)
+        return EdgePointRecords(shard, model, generation(folder), self._settings)
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -127,11 +127,12 @@ class EdgePointEngine:
 class EdgePointRecords:
     """`PointRecords` of a shard. Calls block the process, which does nothing else."""
 
-    def __init__(self, shard: EdgeShard, model: EmbeddingModel, generation: str, *, points_max: int) -> None:
+    def __init__(self, shard: EdgeShard, model: EmbeddingModel, generation: str, settings: EdgeSettings) -> None:
         """Use an open shard; `aclose` closes it."""
         self._shard = shard
         self._kind = _kind(model)
-        self._points_max = points_max
+        self._settings = settings
+        self._unoptimized = 0
         self.index_name = f"{model.fingerprint}@{generation}"
 
     @property
@@ -152,7 +153,7 @@ class EdgePointRecords:
 
     async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
         """See `RecordStore.write`."""
-        for start in range(0, len(records), self._points_max):
+        for start in range(0, len(records), self._settings.upsert_points_max):
             points = [
                 Point(
                     UUID(record["id"]),
@@ -162,10 +163,15 @@ class EdgePointRecords:
                     },
                     record["payload"],
                 )
-                for record in records[start : start + self._points_max]
+                for record in records[start : start + self._settings.upsert_points_max]
             ]
             operation = UpdateOperation.upsert_points(points)
             translated(lambda operation=operation: self._shard.update(operation))  # type: ignore[misc]
+            self._unoptimized += len(points)
+            # In segments as small as those of a running index: the next start would build one of everything.
+            if self._unoptimized >= self._settings.optimize_after_points:
+                translated(self._shard.optimize)
+                self._unoptimized = 0
         translated(self._shard.flush)
 
     async def aclose(self) -> None:
