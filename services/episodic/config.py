@@ -67,7 +67,8 @@ class IndexerSettings:
     compare_seconds: Seconds = 21_600.0  # how often store and index are compared when nothing seems wrong
     reset_batch_max: Count = 500  # episodes that one statement sends through again
     scanned_pieces: Count = 256  # of the index, compared with the store one by one in one step
-    scan_pause_seconds: Amount = 0.02  # between two such steps, so that searches go first
+    scan_pause_seconds: Amount = 0.02  # least pause between two such steps, so that searches go first
+    scan_pause_factor: Amount = 9.0  # pause by the time of the step before: 9 leaves nine tenths of the time to others
     orphans_share_max: Share = 0.5  # of a big index that may be removed because the store does not know it; 1: all
     orphans_small_index: CountOrNone = 1_000  # pieces of an index that is not big: any share of it may be removed
     kept_vectors_max: CountOrNone = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeVar
@@ -93,6 +94,7 @@ class IndexSweep:
         counts, failures = _Counts(), 0
         after: EpisodeKey | None = None
         while True:
+            started = time.perf_counter()
             try:
                 page = await self._index.scan(after=after, limit=self._settings.scanned_pieces)
                 if not page:
@@ -116,7 +118,10 @@ class IndexSweep:
             counts.orphan_pieces += orphan_pieces
             counts.differing += len(found.differing)
             after = page[-1].key
-            await asyncio.sleep(self._settings.scan_pause_seconds)
+            # The embedded engine takes longer for a step the more it holds, and nothing is answered meanwhile.
+            elapsed = time.perf_counter() - started
+            settings = self._settings
+            await asyncio.sleep(max(settings.scan_pause_seconds, settings.scan_pause_factor * elapsed))
 
     async def _compared(self, page: Sequence[IndexedEpisode]) -> _Findings:
         places = [(episode.owner, episode.key) for episode in page]

@@ -144,7 +144,7 @@ async def test_everything_is_there_so_often_and_leads_somewhere(stores: Stores) 
 
 
 async def test_the_index_is_what_the_rows_say(stores: Stores, embedder: OnnxEmbedder) -> None:
-    quick = IndexerSettings(scan_pause_seconds=0.0)
+    quick = IndexerSettings(scan_pause_seconds=0.0, scan_pause_factor=0.0)
     with DataDir(stores.multiplied) as folder:
         async with EmbeddedPostgres(folder) as postgres, await create_pool(postgres.app_dsn) as pool:
             index = await EdgeEpisodeIndex.open(folder.qdrant, model=embedder.fingerprint, dimension=embedder.dimension)

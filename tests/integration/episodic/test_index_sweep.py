@@ -1,8 +1,10 @@
 """The sweep through the index on real stores: what the index has too much of, and what that hides from counts."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from services.episodic.config import IndexerSettings, QdrantServer, QdrantSettin
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId, UserId
 from services.episodic.reconciliation import IndexReconciler
-from services.episodic.store import EpisodeIndex, ExpectedEpisode, IndexedPiece
+from services.episodic.store import EpisodeIndex, ExpectedEpisode, IndexedEpisode, IndexedPiece
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
@@ -33,7 +35,12 @@ from tests.support.qdrant_server import StandIn, serving
 
 EMBEDDER = HashingEmbedder(64)
 QUICK = IndexerSettings(
-    retry_seconds_min=0.01, outage_seconds_max=0.02, poll_seconds=0.05, scanned_pieces=4, scan_pause_seconds=0.0
+    retry_seconds_min=0.01,
+    outage_seconds_max=0.02,
+    poll_seconds=0.05,
+    scanned_pieces=4,
+    scan_pause_seconds=0.0,
+    scan_pause_factor=0.0,
 )
 UNKNOWN = Owner(TenantId("gone"), UserId("gone"))
 
@@ -137,6 +144,24 @@ async def test_spec_2_11_a_whole_index_is_left_as_it_is(world: World) -> None:
 
     assert await world.indexed() == before
     assert len(before) == 10
+
+
+async def test_a_sweep_leaves_most_of_the_time_to_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await world.remember_active(*(new_episode(n) for n in range(20)))
+    steps: list[tuple[float, float]] = []
+    scan = world.index.scan
+
+    async def timed(*, after: EpisodeKey | None, limit: int) -> Sequence[IndexedEpisode]:
+        started = time.perf_counter()
+        page = await scan(after=after, limit=limit)
+        steps.append((started, time.perf_counter() - started))
+        return page
+
+    monkeypatch.setattr(world.index, "scan", timed)
+    assert await world.sweep(scan_pause_factor=3.0) == 0
+    assert len(steps) > 4
+    for (started, elapsed), (following, _) in pairwise(steps):
+        assert following - started > 3.9 * elapsed
 
 
 async def test_spec_2_11_orphans_are_removed_whoever_had_them(world: World) -> None:
