@@ -100,7 +100,8 @@ class EdgeSettings:
     kept_points_min: Count = 500  # pieces of an owner that are worth comparing in memory, outside the engine
     kept_bytes_max: CountOrNone = 1024 * 1024 * 1024  # of them, 2.5 KB each; least recently searched go. 0: none
     kept_after_searches: Count = 3  # of an owner, before its pieces are read into memory: 0.1 ms each
-    kept_pause_seconds: Amount = 0.005  # between steps of reading, 2 ms each, so that other work goes on
+    kept_pause_seconds: Amount = 0.005  # between steps of reading, so that other work goes on
+    kept_reading_factor: Amount = 0.5  # how long a step takes, times the pause before it, which busy times lengthen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
@@ -27,6 +28,8 @@ _LISTED_AT_ONCE: Final = 2_000
 """Of 100,000 among a million points: 35 ms. Half of that goes into finding where to go on."""
 _READ_AT_ONCE: Final = 50
 """Points that are read in 2 ms, in which nothing else runs."""
+_READING_SECONDS_MAX: Final = 0.01
+"""Of reading at a stretch, however long others had the loop before."""
 _COMPARED_IN_PLACE_MAX: Final = 40_000
 """Pieces whose comparison, 2 ms, is not worth another thread: to wait there for the interpreter takes as long."""
 _QUESTIONS_KEPT: Final = 4
@@ -174,8 +177,10 @@ class KeptOwners:
             )
             points, _ = translated(lambda request=request: self._shard.scroll(request))  # type: ignore[misc]
             listed = [UUID(str(point.id)) for point in points]
+            until = 0.0
             for first in range(0, len(listed), _READ_AT_ONCE):
-                await asyncio.sleep(self._settings.kept_pause_seconds)
+                if time.perf_counter() >= until:
+                    until = await self._after_others()
                 if self._reading.get(owner) is not lanes:
                     return False
                 self._read_points(
@@ -183,6 +188,13 @@ class KeptOwners:
                 )
             start = id_behind(listed[-1]) if len(listed) == _LISTED_AT_ONCE else None
         return True
+
+    async def _after_others(self) -> float:
+        """Pause, and return until when to read then: for longer where others had the loop for longer."""
+        started = time.perf_counter()
+        await asyncio.sleep(self._settings.kept_pause_seconds)
+        now = time.perf_counter()
+        return now + min((now - started) * self._settings.kept_reading_factor, _READING_SECONDS_MAX)
 
     def _read_points(self, lanes: KeptLanes, identifiers: list[UUID]) -> None:
         """In one go with the engine, so that nothing can change between."""
