@@ -33,9 +33,9 @@ _RANKING = """\
 ## The ranking
 
 Candidates are the best {lane_limit} turns of the dense and of the lexical lane, and up to {radius} turns before and
-after the best {seeds} of them. The run of the model that embeds the question also gives a vector for each of its word
-pieces; the episodic tier compares them with those of the candidates, as far as these have any (late interaction, see
-its README), and without them all else is as it is.
+after the best {seeds} of them; with the profile `light` {light_lane_limit} and {light_seeds}. The run of the model that
+embeds the question also gives a vector for each of its word pieces; the episodic tier compares them with those of the
+candidates, as far as these have any (late interaction, see its README), and without them all else is as it is.
 
 A turn's score is a sum of named parts, which the answer lists under `explanation`: those of
 `services/gateway/recall/evidence.py`, and beside them `facts` ({fact:g} of the similarity of the best fact made from
@@ -91,6 +91,8 @@ def describe_pipeline(
                 lane_limit=chosen.lane_limit,
                 radius=chosen.neighbour_radius,
                 seeds=chosen.neighbour_seeds,
+                light_lane_limit=chosen.light_lane_limit,
+                light_seeds=chosen.light_neighbour_seeds,
                 fact=weights.fact,
                 note=weights.note,
             ),

@@ -20,7 +20,7 @@ from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Amount, Count, CountOrNone, PositiveShare
 from services.gateway.grants.model import Grant, MemoryKind, Readers
 from services.gateway.journal.model import SequenceSpan, Tier
-from services.gateway.recall.choices import ConflictChoice, ConflictPolicy, ScoringChoice, TaskType
+from services.gateway.recall.choices import ConflictChoice, ConflictPolicy, Profile, ScoringChoice, TaskType
 
 FloatColumn = npt.NDArray[np.float32]
 IntColumn = npt.NDArray[np.int32]
@@ -311,6 +311,8 @@ class RecallSettings:
     text_chars_max: Count = 1_000_000  # of all memories of an answer; it has to fit into a message of 8 MiB
     lane_limit: Count = 200  # hits of each lane of the episodic tier; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
+    light_lane_limit: Count = 100  # the same for the profile `light`, which trades little recall for time:
+    light_neighbour_seeds: CountOrNone = 30  # docs/recall.md says how little
     neighbour_radius: CountOrNone = 2  # turns before and after
     fact_limit: CountOrNone = 10  # facts asked of the semantic tier
     note_limit: CountOrNone = 10  # notes asked of the agentic tier
@@ -319,6 +321,14 @@ class RecallSettings:
     consistency_time_share: PositiveShare = 0.6  # of the time left, for waiting until a write is visible
     speaker_cache_seconds: Amount = 5.0  # how old the names of a user's speakers may be
     access_queue_max: Count = 1_000  # recalls whose access statistics wait to be written; more are dropped
+
+    def lane_limit_of(self, profile: Profile) -> int:
+        """Hits of each lane for a profile."""
+        return self.light_lane_limit if profile is Profile.LIGHT else self.lane_limit
+
+    def neighbour_seeds_of(self, profile: Profile) -> int:
+        """Hits whose neighbours become candidates, for a profile."""
+        return self.light_neighbour_seeds if profile is Profile.LIGHT else self.neighbour_seeds
 
 
 def episode_id_text(raw: bytes) -> str:

@@ -14,6 +14,7 @@ from mneme.session.v1 import session_pb2
 from services.common.errors import DeadlineExceeded, MnemeError, NotFound, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.journal.model import Tier
+from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.model import CoarseResult, RecallQuery, RecallSettings, TierReport, TierState
 from tests.unit.gateway.tiers import (
@@ -82,6 +83,15 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     assert (notes.hops, notes.reader_scope.project_id) == (2, "p1")
     assert tiers.notes.method("search").principals == [ADA]
     assert tiers.notes.method("search").timeouts == [3.0]
+
+
+async def test_the_light_profile_asks_for_fewer_candidates() -> None:
+    tiers = full_tiers()
+    await search(tiers, replace(QUERY, scoring=ScoringChoice(profile=Profile.LIGHT)))
+    await search(tiers, QUERY)
+    light, others = tiers.episodic.method("search_candidates").requests
+    assert (light.lane_limit, light.neighbour_seeds) == (100, 30)
+    assert (others.lane_limit, others.neighbour_seeds) == (200, 60)
 
 
 FAILURES = {
