@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +34,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from bench.common import BenchError
+from bench.common import BenchError, times_of
 from services.common.embedding.embedder import Embedder
 from services.gateway.recall.model import RecallSettings
 
@@ -98,6 +98,10 @@ def similar_vectors(sample: Matrix, count: int, *, seed: int) -> Matrix:
     return np.concatenate([sample, mixed])
 
 
+BARE_POINTS_MAX: Final = 200_000
+"""More of them take the bare engine longer than ten minutes to build, in which it holds the whole process."""
+
+
 class BareIndex:
     """Qdrant's engine alone: dense vectors and one keyword, `user`."""
 
@@ -136,7 +140,7 @@ class RecallFloor:
     """One query embedding, one search in the bare engine, two empty hops, one after the other."""
 
     embedder: Embedder
-    index: BareIndex
+    index: BareIndex | None  # None: no search
     hop: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
     user: str
     total_seconds: list[float] = field(default_factory=list)
@@ -149,16 +153,32 @@ class RecallFloor:
         started = time.perf_counter()
         vector = await self.embedder.embed_query(query)
         embedded = time.perf_counter()
-        found = self.index.search(vector, self.user)
+        found = self.index.search(vector, self.user) if self.index is not None else 1
         searched = time.perf_counter()
         await self.hop(b"")
         await self.hop(b"")
         ended = time.perf_counter()
         assert found > 0
-        self.total_seconds.append(ended - started)
         self.embed_seconds.append(embedded - started)
-        self.search_seconds.append(searched - embedded)
         self.hops_seconds.append(ended - searched)
+        if self.index is not None:
+            self.total_seconds.append(ended - started)
+            self.search_seconds.append(searched - embedded)
+
+    def report(self) -> dict[str, Any]:
+        """Times of the parts and of all of them; without a search, of the other two."""
+        parts = {
+            "total": self.total_seconds,
+            "embed": self.embed_seconds,
+            "search": self.search_seconds,
+            "hops": self.hops_seconds,
+        }
+        return {name: asdict(times_of(seconds)) for name, seconds in parts.items() if seconds}
+
+    def clear(self) -> None:
+        """Forget what was measured so far."""
+        for seconds in (self.total_seconds, self.embed_seconds, self.search_seconds, self.hops_seconds):
+            seconds.clear()
 
 
 # -------------------------------------------------------------------------------------------- remember

@@ -15,7 +15,15 @@ from typing import Any, Final
 import numpy as np
 
 from bench.common import open_channel, open_target, ratio, run, times_of
-from bench.floor import BareIndex, RecallFloor, RememberFloor, empty_hops, similar_vectors, superuser_dsn
+from bench.floor import (
+    BARE_POINTS_MAX,
+    BareIndex,
+    RecallFloor,
+    RememberFloor,
+    empty_hops,
+    similar_vectors,
+    superuser_dsn,
+)
 from bench.gateway import Gateway, one_turn, retried
 from bench.latency_load import Loaded, Loading, LoadOptions, embedding_settings, ensure_loaded, per_memory
 from bench.load_store import MAIN_USER, conversations_of
@@ -98,6 +106,7 @@ async def _measure(
         result["start"]["at_rest_after_seconds"] = await _at_rest()
         for number in range(WARM_UPS):  # before the floor's engine takes memory too
             await gateway.recall(pb.RecallRequest(user_id=MAIN_USER, query=f"What happened {number} days ago?"))
+        await _at_rest()  # what is read into memory for whoever asks is there
         full = footprint(load.data_dir)
         if options.choice == EngineChoice():  # what other processes take is not seen
             result["memory_and_disk"] = {"empty": asdict(loaded.empty), "full": asdict(full)}
@@ -105,9 +114,11 @@ async def _measure(
             result["per_memory"] = per_memory(loaded.empty, full, options.size)
         embedder = await stack.enter_async_context(_own_embedder(load.data_dir))
         hop = await stack.enter_async_context(empty_hops())
-        users = [c.user_id for c in conversations_of(options.size, seed=options.seed) for _ in c.turns]
-        index = BareIndex(scratch, await _vectors(embedder, options), users)
-        stack.callback(index.close)
+        index = None
+        if options.size <= BARE_POINTS_MAX:
+            users = [c.user_id for c in conversations_of(options.size, seed=options.seed) for _ in c.turns]
+            index = BareIndex(scratch, await _vectors(embedder, options), users)
+            stack.callback(index.close)
         floor = RecallFloor(embedder, index, hop, MAIN_USER)
         result["recall"] = await _measure_recall(gateway, floor, options)
         if options.remembers:
@@ -174,21 +185,18 @@ async def _measure_recall(gateway: Gateway, floor: RecallFloor, options: RunOpti
             stages.clear()
             found = degraded = 0
             processor_seconds = 0.0
-            for values in (floor.total_seconds, floor.embed_seconds, floor.search_seconds, floor.hops_seconds):
-                values.clear()
+            floor.clear()
         question = questions.question()
         await _in_turns(number, lambda q=question: recall(q), lambda q=question: floor.measure(q))  # type: ignore[misc]
-    client, total = times_of(seconds), times_of(floor.total_seconds)
+    client = times_of(seconds)
+    ratios = {}
+    if floor.total_seconds:
+        total = times_of(floor.total_seconds)
+        ratios = {"ratio_p50": ratio(client.p50, total.p50), "ratio_p95": ratio(client.p95, total.p95)}
     return {
         "client": asdict(client),
-        "floor": {
-            "total": asdict(total),
-            "embed": asdict(times_of(floor.embed_seconds)),
-            "search": asdict(times_of(floor.search_seconds)),
-            "hops": asdict(times_of(floor.hops_seconds)),
-        },
-        "ratio_p50": ratio(client.p50, total.p50),
-        "ratio_p95": ratio(client.p95, total.p95),
+        "floor": floor.report(),
+        **ratios,
         "p99_to_p50": ratio(client.p99, client.p50),
         "processor_milliseconds": round(processor_seconds * 1000 / max(1, options.recalls), 3),
         "stages": {
