@@ -40,7 +40,7 @@ _PAUSE_SECONDS: Final = 0.005
 """Between two measurements, so that work behind an answer does not count against the next one."""
 _REST_SECONDS: Final = 2.0
 _REST_SECONDS_MAX: Final = 600.0
-_REST_SHARE: Final = 0.05
+_REST_SHARE: Final = 0.03
 """Of a core: a stack that takes less for `_REST_SECONDS` is at rest."""
 _BURST_CLIENTS: Final = 32
 _BURST_CALLS: Final = 960
