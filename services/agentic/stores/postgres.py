@@ -24,7 +24,7 @@ from services.agentic.stores import postgres_sql as sql
 from services.agentic.stores.postgres_rows import link_from_row, note_from_row, scored_from_row
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.errors import NotFound
-from services.common.postgres.kept_vectors import KeptVectors, Nearest, NearestQuery, VectorOwner, VectorSource
+from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
 from services.common.postgres.tenancy import tenant_connection, tenant_transaction
 from services.common.postgres.types import Pool, Record
 
@@ -35,26 +35,12 @@ SCHEMA: Final = "agentic"
 _VECTORS: Final = VectorSource("notes", sql.NEW_VECTORS_AS_TENANT, sql.HAS_MORE_VECTORS_AS_TENANT)
 
 
-class PostgresNoteStore:
+class PostgresNoteStore(StoreWithKeptVectors):
     """A `NoteStore`. Searches are exact: they compare all vectors of the user and of nobody else."""
 
     def __init__(self, pool: Pool, kept_vectors: KeptVectorsSettings | None = None) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`."""
-        self._pool = pool
-        self._vectors = KeptVectors(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
-
-    async def aclose(self) -> None:
-        """Stop what reads in the background. Closing twice is allowed."""
-        await self._vectors.aclose()
-
-    @property
-    def kept_count(self) -> int:
-        """Vectors that are kept in memory, of all users."""
-        return self._vectors.count
-
-    async def settle(self) -> None:
-        """Wait until vectors that are being read into memory are there."""
-        await self._vectors.settle()
+        super().__init__(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
 
     async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
         """Runs work, once, in a transaction under the user's advisory lock, which ends with it."""

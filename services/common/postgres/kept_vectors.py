@@ -256,6 +256,28 @@ class KeptVectors:
             del self._kept[owner]
 
 
+class StoreWithKeptVectors:
+    """What stores on PostgreSQL share that have vectors searched in memory."""
+
+    def __init__(self, pool: Pool, source: VectorSource, settings: KeepingSettings) -> None:
+        """Use a pool, which its owner closes after `aclose`."""
+        self._pool = pool
+        self._vectors = KeptVectors(pool, source, settings)
+
+    async def aclose(self) -> None:
+        """Stop what reads in the background. Closing twice is allowed."""
+        await self._vectors.aclose()
+
+    @property
+    def kept_count(self) -> int:
+        """Vectors that are kept in memory, of all users."""
+        return self._vectors.count
+
+    async def settle(self) -> None:
+        """Wait until vectors that are being read into memory are there."""
+        await self._vectors.settle()
+
+
 async def _compared(kept: _Kept, query: NearestQuery) -> list[tuple[uuid.UUID, float]]:
     table = kept.table
     if table is None:

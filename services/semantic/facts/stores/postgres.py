@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from services.common.errors import NotFound
-from services.common.postgres.kept_vectors import KeptVectors, Nearest, NearestQuery, VectorOwner, VectorSource
+from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
 from services.common.postgres.tenancy import tenant_connection, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.semantic.config import EvidenceSettings, KeptVectorsSettings
@@ -33,29 +33,15 @@ _SUBJECT: Final = "facts"
 _VECTORS: Final = VectorSource("facts", sql.NEW_VECTORS_AS_TENANT, sql.HAS_MORE_VECTORS_AS_TENANT)
 
 
-class PostgresFactStore:
+class PostgresFactStore(StoreWithKeptVectors):
     """A `FactStore`. Searches are exact: they compare all facts of the user and of nobody else."""
 
     def __init__(
         self, pool: Pool, evidence: EvidenceSettings | None = None, kept_vectors: KeptVectorsSettings | None = None
     ) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`."""
-        self._pool = pool
+        super().__init__(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
         self._evidence = evidence or EvidenceSettings()
-        self._vectors = KeptVectors(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
-
-    async def aclose(self) -> None:
-        """Stop what reads in the background. Closing twice is allowed."""
-        await self._vectors.aclose()
-
-    @property
-    def kept_count(self) -> int:
-        """Vectors that are kept in memory, of all users."""
-        return self._vectors.count
-
-    async def settle(self) -> None:
-        """Wait until vectors that are being read into memory are there."""
-        await self._vectors.settle()
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         """A transaction under the user's advisory lock, which ends with it; work runs once."""

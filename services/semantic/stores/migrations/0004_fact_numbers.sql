@@ -2,7 +2,7 @@
 -- Works on one user run one after the other, so that of one user's the numbers rise in the order of their commits. A
 -- number holds for this database alone, as the sequence belongs to the column: a copy of the installation numbers its own.
 --
--- Rewrites the table: some 20 s for a million memories.
+-- Rewrites the table: some 7 s for the 210,000 facts of a million memories.
 CREATE SEQUENCE fact_numbers;
 ALTER TABLE facts ADD COLUMN number bigint NOT NULL DEFAULT nextval('fact_numbers');
 ALTER SEQUENCE fact_numbers OWNED BY facts.number;
