@@ -28,6 +28,8 @@ from services.episodic.store import (
 
 _log = structlog.get_logger(__name__)
 
+_STEPS_UNTIL_SENT: Final = 2
+"""Rounds of the event loop until a statement has left: it is sent when all else of the round that makes it is done."""
 _LOST_ASKED_MAX: Final = 100
 """Episodes without a hit that the index is asked for again before they count as lost."""
 
@@ -102,7 +104,8 @@ class CandidateSearch:
         # The statement is on its way before the index is asked, which may work in this process.
         reading = asyncio.create_task(self._snapshots.current(query.owner))
         try:
-            await asyncio.sleep(0)
+            for _ in range(_STEPS_UNTIL_SENT):
+                await asyncio.sleep(0)
             lanes = await self._index.search(index_query, limit=query.lane_limit)
             snapshot = await reading
             if snapshot is None:

@@ -29,8 +29,8 @@ _log = structlog.get_logger(__name__)
 _R = TypeVar("_R")
 
 _READ_AT_ONCE: Final = 1_000
-_COMPARED_IN_PLACE_MAX: Final = 4_000
-"""Vectors whose comparison, 0.3 ms, is not worth another thread."""
+_COMPARED_IN_PLACE_MAX: Final = 20_000
+"""Vectors whose comparison, 1 ms, is not worth another thread: to wait there for the interpreter takes as long."""
 _LOOKED_AT_MAX: Final = 10_000
 _TRIES: Final = 4
 """How often a search starts anew because its user was written to meanwhile."""

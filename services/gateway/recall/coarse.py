@@ -30,6 +30,8 @@ from services.gateway.recall.profiles import needs_statistics
 from services.gateway.sessions import SessionAccess
 from services.gateway.upstream import Upstream
 
+_ASKED_IN_ORDER: Final = (Tier.EPISODIC, Tier.AGENTIC, Tier.SEMANTIC, Tier.SESSION)
+"""By how long their statements take: databases are at work while this process looks into the indexes it holds."""
 _INDEX_INCOMPLETE: Final = "index incomplete: some turns may be missing"
 _SESSION_STORE_AWAY: Final = "session store unavailable: the window is that of one process"
 
@@ -96,7 +98,7 @@ class CoarseSearch:
             if on_answer is not None:
                 on_answer(tier, _result(answers))
 
-        await asyncio.gather(*map(ask, RECALL_TIERS))
+        await asyncio.gather(*map(ask, _ASKED_IN_ORDER))
         return _result(answers)
 
     async def _ask(
