@@ -18,7 +18,7 @@ from services.agentic.model import (
 from services.agentic.service import NotePage
 from services.common import convert as common
 from services.common.auth import Principal
-from services.common.paging import PageTokens
+from services.common.paging import Cursor, PageTokens, cut_page, fitting
 
 
 def generation_response(batch: GenerationBatch, results: Iterable[GenerationResult]) -> pb.GenerateNotesResponse:
@@ -30,14 +30,21 @@ def generation_response(batch: GenerationBatch, results: Iterable[GenerationResu
 
 
 def list_notes_response(
-    page: NotePage, request: pb.ListNotesRequest, caller: Principal, *, tokens: PageTokens
+    page: NotePage, request: pb.ListNotesRequest, caller: Principal, *, tokens: PageTokens, bytes_max: int
 ) -> pb.ListNotesResponse:
-    """A page, with the token of the next one."""
-    token = ""
-    if page.next is not None:
-        cursor = (whole_microseconds(page.next.create_time), page.next.note_id)
-        token = tokens.encode(cursor, tenant_id=caller.tenant_id, query=list_query(request))
-    return pb.ListNotesResponse(notes=[note_to_proto(note) for note in page.notes], next_page_token=token)
+    """A page, cut where it grows beyond `bytes_max`, with the token of the next one."""
+
+    def cursor_of(index: int) -> Cursor:
+        return whole_microseconds(page.notes[index].create_time), page.notes[index].note_id
+
+    notes, cursor = cut_page(
+        [note_to_proto(note) for note in page.notes],
+        has_more=page.next is not None,
+        bytes_max=bytes_max,
+        cursor_of=cursor_of,
+    )
+    token = tokens.next_token(cursor, tenant_id=caller.tenant_id, query=list_query(request))
+    return pb.ListNotesResponse(notes=notes, next_page_token=token)
 
 
 def note_to_proto(note: Note) -> pb.Note:
@@ -86,20 +93,20 @@ def get_note_response(written: WrittenNote) -> pb.GetNoteResponse:
     return pb.GetNoteResponse(note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links])
 
 
-def search_notes_response(hits: Sequence[ScoredNote]) -> pb.SearchNotesResponse:
-    """The hits, in order."""
-    return pb.SearchNotesResponse(
-        hits=[
-            pb.ScoredNote(
-                note=note_to_proto(hit.note),
-                score=hit.score,
-                similarity=hit.similarity,
-                hops=hit.hops,
-                path_note_ids=hit.path,
-            )
-            for hit in hits
-        ]
-    )
+def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.SearchNotesResponse:
+    """The best hits, in order, as many as fit."""
+    messages = [
+        pb.ScoredNote(
+            note=note_to_proto(hit.note),
+            score=hit.score,
+            similarity=hit.similarity,
+            hops=hit.hops,
+            path_note_ids=hit.path,
+        )
+        for hit in hits
+    ]
+    count = fitting(messages, bytes_max=bytes_max)
+    return pb.SearchNotesResponse(hits=messages[:count], left_out_count=len(messages) - count)
 
 
 def _generation_result(result: GenerationResult) -> pb.GenerateNotesResult:

@@ -73,14 +73,16 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         caller = current_principal()
         command = commands.list_notes_command(request, caller, limits=self._limits, tokens=self._tokens)
         page = await self._notes.list_notes(command)
-        return convert.list_notes_response(page, request, caller, tokens=self._tokens)
+        bytes_max = self._limits.page_bytes_max
+        return convert.list_notes_response(page, request, caller, tokens=self._tokens, bytes_max=bytes_max)
 
     async def SearchNotes(self, request: pb.SearchNotesRequest, _context: Context) -> pb.SearchNotesResponse:
         """See notes.proto."""
         command = commands.search_notes_command(
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
-        return convert.search_notes_response(await self._notes.search(command))
+        hits = await self._notes.search(command)
+        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max)
 
     async def CreateLink(self, request: pb.CreateLinkRequest, _context: Context) -> pb.CreateLinkResponse:
         """See notes.proto."""

@@ -1,4 +1,4 @@
-"""Page tokens: opaque, and good only for the query and the tenant that they were issued for."""
+"""Pages: how much goes into one answer, and tokens that are good only for the query and tenant they were issued for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import binascii
 import hashlib
 import hmac
 import json
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
@@ -16,22 +16,52 @@ from services.common.errors import FieldViolation, InvalidArgument, Reason
 
 Cursor: TypeAlias = tuple[str | int | float, ...]
 
+ANSWER_BYTES_MAX: Final = 3 * 1024 * 1024
+"""Default bound of what an answer lists: far below the 8 MiB of a message here, and the 4 MiB of other gRPC clients."""
+
+_MessageT = TypeVar("_MessageT", bound=Message)
+
+_FRAME_BYTES: Final = 6  # of a field's number and a length below 256 MiB, before each message in a list
 _MAC_BYTES: Final = 12
 _LABEL: Final = b"mneme page token 1"
 
 
-def fitting(messages: Sequence[Message], *, bytes_max: int) -> int:
-    """How many messages of a page, counted from its first, go into `bytes_max` bytes; one at the least.
+def listed_bytes(messages: Iterable[Message]) -> int:
+    """Bytes of a list of messages, at the most."""
+    return sum(message.ByteSize() + _FRAME_BYTES for message in messages)
 
-    A page that is cut there ends early, and the next one goes on behind it: an answer never grows beyond what a
-    channel takes.
+
+def fitting(messages: Sequence[Message], *, bytes_max: int) -> int:
+    """How many messages of an answer, counted from its first, go into `bytes_max` bytes; one at the least.
+
+    So an answer never grows beyond what a channel takes, and one that has something to tell is never empty.
     """
     room = bytes_max
     for count, message in enumerate(messages):
-        room -= message.ByteSize()
+        room -= message.ByteSize() + _FRAME_BYTES
         if room < 0:
             return max(count, 1)
     return len(messages)
+
+
+def cut_page(
+    messages: Sequence[_MessageT], *, has_more: bool, bytes_max: int, cursor_of: Callable[[int], Cursor]
+) -> tuple[Sequence[_MessageT], Cursor | None]:
+    """A page that ends early where it would exceed `bytes_max`, and the cursor of the one behind it.
+
+    Args:
+        messages: The page as the store gave it.
+        has_more: Whether the store has more behind it.
+        bytes_max: What fits; a first message above it comes alone.
+        cursor_of: The cursor of the page behind the message with this index.
+
+    Returns:
+        The messages, and None for the cursor where the list ends with them.
+    """
+    count = fitting(messages, bytes_max=bytes_max)
+    if count == len(messages) and not has_more:
+        return messages, None
+    return messages[:count], cursor_of(count - 1)
 
 
 class PageTokens:

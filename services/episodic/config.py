@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from services.common.paging import ANSWER_BYTES_MAX
 from services.common.settings_types import Amount, Count, CountOrNone, Factor, Positive, Seconds, Share, table
 from services.common.turns import TurnLimits
 
@@ -41,7 +42,7 @@ class EpisodeLimits:
     neighbour_radius_max: CountOrNone = 5  # the same at most
     page_size_default: Count = 50  # episodes of a page where no number is asked for
     page_size_max: Count = 200  # episodes of a page; more is cut to it
-    page_bytes_max: Count = 3 * 1024 * 1024  # of a page; gRPC clients take 4 MiB unless told otherwise
+    page_bytes_max: Count = ANSWER_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB unless told otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import attachments_to_proto, scope_to_proto, timestamp
 from services.common.errors import MnemeError, Reason
-from services.common.paging import PageTokens, fitting
+from services.common.paging import Cursor, PageTokens, cut_page, fitting
 from services.common.scope import Scope
 from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
@@ -26,14 +26,30 @@ def page_to_proto(
     bytes_max: int,
 ) -> pb.ListEpisodesResponse:
     """A page, cut where it grows beyond `bytes_max`, with the token of the next one."""
-    episodes = [episode_to_proto(episode, decay_factor) for episode in page.episodes]
+
+    def cursor_of(index: int) -> Cursor:
+        last = page.episodes[index].content
+        return last.time.isoformat(), str(last.episode_id)
+
+    episodes, cursor = cut_page(
+        [episode_to_proto(episode, decay_factor) for episode in page.episodes],
+        has_more=page.next_cursor is not None,
+        bytes_max=bytes_max,
+        cursor_of=cursor_of,
+    )
+    token = tokens.next_token(cursor, tenant_id=tenant_id, query=list_identity(request))
+    return pb.ListEpisodesResponse(episodes=episodes, next_page_token=token)
+
+
+def batch_to_proto(
+    found: Sequence[Episode], decay_factor: Callable[[Episode], float], *, bytes_max: int
+) -> pb.BatchGetEpisodesResponse:
+    """The first of the episodes that were asked for, as many as fit, and the names of the others."""
+    episodes = [episode_to_proto(episode, decay_factor) for episode in found]
     count = fitting(episodes, bytes_max=bytes_max)
-    token = ""
-    if count < len(episodes) or page.next_cursor is not None:
-        last = page.episodes[count - 1].content
-        cursor = (last.time.isoformat(), str(last.episode_id))
-        token = tokens.encode(cursor, tenant_id=tenant_id, query=list_identity(request))
-    return pb.ListEpisodesResponse(episodes=episodes[:count], next_page_token=token)
+    return pb.BatchGetEpisodesResponse(
+        episodes=episodes[:count], left_out_episode_ids=[episode.episode_id for episode in episodes[count:]]
+    )
 
 
 def store_results_to_proto(results: Sequence[StoreResult]) -> pb.StoreEpisodesResponse:
@@ -82,19 +98,19 @@ def episode_to_proto(episode: Episode, decay_factor: Callable[[Episode], float])
 
 
 def scored_to_proto(
-    hits: Sequence[ScoredEpisode], decay_factor: Callable[[Episode], float]
+    hits: Sequence[ScoredEpisode], decay_factor: Callable[[Episode], float], *, bytes_max: int
 ) -> pb.SearchEpisodesResponse:
-    """The hits of a search."""
-    return pb.SearchEpisodesResponse(
-        hits=[
-            pb.ScoredEpisode(
-                episode=episode_to_proto(hit.episode, decay_factor),
-                score=hit.score,
-                similarity=hit.similarity,
-            )
-            for hit in hits
-        ]
-    )
+    """The best hits of a search, as many as fit."""
+    messages = [
+        pb.ScoredEpisode(
+            episode=episode_to_proto(hit.episode, decay_factor),
+            score=hit.score,
+            similarity=hit.similarity,
+        )
+        for hit in hits
+    ]
+    count = fitting(messages, bytes_max=bytes_max)
+    return pb.SearchEpisodesResponse(hits=messages[:count], left_out_count=len(messages) - count)
 
 
 def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:

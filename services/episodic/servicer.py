@@ -64,9 +64,8 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
         ids = commands.episode_ids(request.episode_ids, count_max=self._rules.limits.get_batch_max)
         episodes = await self._episodes.batch_get(owner, ids)
-        decay_factor = self._episodes.decay_factor
-        return pb.BatchGetEpisodesResponse(
-            episodes=[convert.episode_to_proto(episode, decay_factor) for episode in episodes]
+        return convert.batch_to_proto(
+            episodes, self._episodes.decay_factor, bytes_max=self._rules.limits.page_bytes_max
         )
 
     async def ListEpisodes(self, request: pb.ListEpisodesRequest, _context: Context) -> pb.ListEpisodesResponse:
@@ -90,7 +89,8 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
     async def SearchEpisodes(self, request: pb.SearchEpisodesRequest, _context: Context) -> pb.SearchEpisodesResponse:
         """See episodic.proto."""
         query = commands.search_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
-        return convert.scored_to_proto(await self._episodes.search(query), self._episodes.decay_factor)
+        hits = await self._episodes.search(query)
+        return convert.scored_to_proto(hits, self._episodes.decay_factor, bytes_max=self._rules.limits.page_bytes_max)
 
     async def SearchCandidates(
         self, request: pb.SearchCandidatesRequest, _context: Context

@@ -160,7 +160,7 @@ async def open_gateway(
                 embedder=resources.embedder,
                 coarse=CoarseSearch(upstream, sessions, chosen.recall),
                 fusion=Fusion(chosen.evidence, chosen.lanes, chosen.profiles, Rankers.open(chosen.rankers)),
-                fetch=Fetch(upstream),
+                fetch=Fetch(upstream, chosen.recall),
                 access=access,
                 rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),
                 loadout=Loadout(classifier, chosen.loadout),

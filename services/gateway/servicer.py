@@ -12,7 +12,7 @@ from mneme.semantic.v1 import profile_pb2
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.errors import InvalidArgument
-from services.common.paging import PageTokens, fitting
+from services.common.paging import PageTokens, cut_page
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.around import Context
 from services.common.telemetry import traceparent
@@ -165,11 +165,14 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
             limit=self._use.reader.page_size(request.page_size),
             after=after,
         )
-        interactions = [convert.interaction(item) for item in page.items]
-        count = fitting(interactions, bytes_max=self._use.reader.page_bytes_max)
-        cursor = page.next_cursor if count == len(interactions) else (page.items[count - 1].position,)
+        interactions, cursor = cut_page(
+            [convert.interaction(item) for item in page.items],
+            has_more=page.next_cursor is not None,
+            bytes_max=self._use.reader.page_bytes_max,
+            cursor_of=lambda index: (page.items[index].position,),
+        )
         return pb.ListInteractionsResponse(
-            interactions=interactions[:count],
+            interactions=interactions,
             next_page_token=self._use.pages.next_token(cursor, tenant_id=tenant_id, query=query),
         )
 

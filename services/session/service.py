@@ -155,7 +155,7 @@ class SessionService:
         """
         room_bytes = self._limits.answer_bytes_max
         for kept, turn in enumerate(reversed(session.turns)):
-            room_bytes -= turn_size_bytes(turn.turn)
+            room_bytes -= turn_size_bytes(turn.turn) + len(turn.turn_id.encode()) + len(turn.scope.key.encode())
             if room_bytes < 0:
-                return replace(session, turns=session.turns[len(session.turns) - kept :])
+                return replace(session, turns=session.turns[-max(kept, 1) :])
         return session

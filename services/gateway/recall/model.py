@@ -16,6 +16,7 @@ from mneme.agentic.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
+from services.common.paging import ANSWER_BYTES_MAX
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Amount, Count, CountOrNone, PositiveShare
 from services.gateway.grants.model import Grant, MemoryKind, Readers
@@ -308,7 +309,8 @@ class RecallSettings:
     limit_default: Count = 10  # memories where no number is asked for
     limit_max: Count = 200  # memories of one answer
     query_chars_max: Count = 8_192  # a question
-    text_chars_max: Count = 1_000_000  # of all memories of an answer; it has to fit into a message of 8 MiB
+    text_chars_max: Count = 1_000_000  # of all memories of an answer
+    answer_bytes_max: Count = ANSWER_BYTES_MAX  # of an answer; gRPC clients take 4 MiB unless told otherwise
     lane_limit: Count = 200  # hits of each lane of the episodic tier; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
     light_lane_limit: Count = 100  # the same for the profile `light`, which trades little recall for time:
@@ -361,10 +363,10 @@ STAGES: Sequence[StageDescription] = (
     StageDescription("coarse_search", "5.1, 5.4", "asks all tiers at once, each with its share of the deadline"),
     StageDescription("quarantine", "5.3", "drops what neither the reader's scope nor a grant lets it see"),
     StageDescription("fusion", "5.4", "ranks turns by the evidence of all lanes"),
-    StageDescription("fetch", "5.1", "reads the text of the best"),
+    StageDescription("fetch", "5.1", "reads the text of the best, as far as an answer holds them"),
     StageDescription(
         "cross_encode", "5.1", "reads question and turn together, the best first", runs="where a model is configured"
     ),
     StageDescription("conflicts", "5.7", "finds turns and facts that contradict each other, and which of them stand"),
-    StageDescription("assemble", "5.10", "puts the answer together with its reasons"),
+    StageDescription("assemble", "5.10", "puts the answer together with its reasons, no longer than a message"),
 )

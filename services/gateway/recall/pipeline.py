@@ -21,6 +21,7 @@ from services.gateway.grants.model import MemoryKind
 from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
 from services.gateway.recall.access import AccessRecorder
+from services.gateway.recall.assembly import assemble
 from services.gateway.recall.coarse import CoarseSearch
 from services.gateway.recall.conflicts import ConflictResolution
 from services.gateway.recall.consistency import ConsistencyWait
@@ -146,14 +147,16 @@ class RecallPipeline:
         with clock.stage("conflicts"):
             resolved = self._stages.conflicts(memories, coarse.facts, query.conflicts)
         with clock.stage("assemble"):
-            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in resolved.memories])
+            told = assemble(resolved, coarse, bytes_max=self._settings.answer_bytes_max)
+            clock.leave("assemble", told.reason)
+            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in told.memories])
             reading = _reading(query, question, names, intent)
         return Recalled(
             recall_id=self._ids.new_id(),
-            memories=resolved.memories,
-            facts=resolved.facts,
-            notes=coarse.notes,
-            recent_turns=coarse.recent_turns,
+            memories=told.memories,
+            facts=told.facts,
+            notes=told.notes,
+            recent_turns=told.recent_turns,
             reports=reports,
             reading=reading,
             stage_seconds=clock.stages,
@@ -262,7 +265,7 @@ class RecallPipeline:
         """Reads the texts; a tier that fails only now is reported like one that failed before."""
         try:
             async with asyncio.timeout(clock.seconds_left):
-                found = await self._stages.fetch(
+                fetched = await self._stages.fetch(
                     principal,
                     query.user_id,
                     ranked,
@@ -275,11 +278,12 @@ class RecallPipeline:
                 TierReport(r.tier, TierState.FAILED, reason, r.duration_seconds) if r.tier is Tier.EPISODIC else r
                 for r in coarse.reports
             )
+        clock.leave("fetch", fetched.reason)
         facts = _by_source((hit.fact.fact_id, hit.fact.derived_from) for hit in coarse.facts)
         notes = _by_source((hit.note.note_id, hit.note.derived_from) for hit in coarse.notes)
         memories = tuple(
             RecalledMemory(candidate, episode, facts.get(candidate.episode_id, ()), notes.get(candidate.episode_id, ()))
-            for candidate, episode in found
+            for candidate, episode in fetched.found
         )
         return memories, coarse.reports
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
 from services.common.auth import Principal
-from services.common.paging import PageTokens
+from services.common.paging import Cursor, PageTokens, cut_page, fitting
 from services.semantic.facts.commands import ExtractionBatch, list_query
 from services.semantic.facts.model import ExtractionResult, Fact, FactVersion, ScoredFact
 from services.semantic.facts.service import FactPage
@@ -23,21 +23,28 @@ def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResu
 
 
 def list_facts_response(
-    page: FactPage, request: pb.ListFactsRequest, caller: Principal, *, tokens: PageTokens
+    page: FactPage, request: pb.ListFactsRequest, caller: Principal, *, tokens: PageTokens, bytes_max: int
 ) -> pb.ListFactsResponse:
-    """A page, with the token of the next one."""
-    token = ""
-    if page.next is not None:
-        cursor = (page.next.last_confirmed_time.isoformat(), page.next.fact_id)
-        token = tokens.encode(cursor, tenant_id=caller.tenant_id, query=list_query(request))
-    return pb.ListFactsResponse(facts=[fact_to_proto(fact) for fact in page.facts], next_page_token=token)
+    """A page, cut where it grows beyond `bytes_max`, with the token of the next one."""
 
+    def cursor_of(index: int) -> Cursor:
+        return page.facts[index].last_confirmed_time.isoformat(), page.facts[index].fact_id
 
-def search_facts_response(hits: Sequence[ScoredFact]) -> pb.SearchFactsResponse:
-    """The hits, in order."""
-    return pb.SearchFactsResponse(
-        hits=[pb.ScoredFact(fact=fact_to_proto(hit.fact), similarity=hit.similarity) for hit in hits]
+    facts, cursor = cut_page(
+        [fact_to_proto(fact) for fact in page.facts],
+        has_more=page.next is not None,
+        bytes_max=bytes_max,
+        cursor_of=cursor_of,
     )
+    token = tokens.next_token(cursor, tenant_id=caller.tenant_id, query=list_query(request))
+    return pb.ListFactsResponse(facts=facts, next_page_token=token)
+
+
+def search_facts_response(hits: Sequence[ScoredFact], *, bytes_max: int) -> pb.SearchFactsResponse:
+    """The nearest hits, in order, as many as fit."""
+    messages = [pb.ScoredFact(fact=fact_to_proto(hit.fact), similarity=hit.similarity) for hit in hits]
+    count = fitting(messages, bytes_max=bytes_max)
+    return pb.SearchFactsResponse(hits=messages[:count], left_out_count=len(messages) - count)
 
 
 def fact_to_proto(fact: Fact) -> pb.Fact:

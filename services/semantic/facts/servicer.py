@@ -66,11 +66,13 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         caller = current_principal()
         command = commands.list_facts_command(request, caller, limits=self._limits, tokens=self._tokens)
         page = await self._facts.list_facts(command)
-        return convert.list_facts_response(page, request, caller, tokens=self._tokens)
+        bytes_max = self._limits.page_bytes_max
+        return convert.list_facts_response(page, request, caller, tokens=self._tokens, bytes_max=bytes_max)
 
     async def SearchFacts(self, request: pb.SearchFactsRequest, _context: Context) -> pb.SearchFactsResponse:
         """See facts.proto."""
         command = commands.search_facts_command(
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
-        return convert.search_facts_response(await self._facts.search(command))
+        hits = await self._facts.search(command)
+        return convert.search_facts_response(hits, bytes_max=self._limits.page_bytes_max)

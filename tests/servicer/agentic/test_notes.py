@@ -331,3 +331,47 @@ async def test_bad_searches(running: Running, fields: dict[str, object], path: s
     request = pb.SearchNotesRequest(**{"user_id": "ann", "query": "tea", **fields})  # type: ignore[arg-type]
     _, reason, paths = await refused(running.stub.SearchNotes(request, metadata=READER))
     assert (reason, paths) == ("INVALID_FIELD", {path})
+
+
+LONG: dict[str, Any] = {
+    "content": "\u9577" * 8_000,
+    "attachments": [
+        common_pb2.Attachment(uri=f"https://example.org/{i}?" + "x" * 2_000, caption="\u9577" * 4_000)
+        for i in range(16)
+    ],
+}
+"""Of a note of some 250 kB."""
+
+
+async def test_pages_of_long_notes_end_before_they_are_too_large_for_an_answer(running: Running) -> None:
+    for n in range(40):
+        await running.stub.CreateNote(write(f"r{n}", **{**LONG, "tags": [f"t{n}"]}), metadata=ANN)
+        running.clock.advance(seconds=1)
+    request, told = pb.ListNotesRequest(user_id="ann", page_size=200), []
+    while True:
+        page = await running.stub.ListNotes(request, metadata=READER)
+        assert 0 < page.ByteSize() < 4 * 1024 * 1024
+        told += [list(note.tags) for note in page.notes]
+        request.page_token = page.next_page_token
+        if not request.page_token:
+            break
+        assert 5 < len(page.notes) < 40
+
+    assert told == [[f"t{n}"] for n in reversed(range(40))]
+
+
+async def test_a_search_with_long_hits_tells_the_best_and_how_many_are_left_out(running: Running) -> None:
+    for n in range(25):
+        await running.stub.CreateNote(
+            write(f"r{n}", **{**LONG, "content": f"harbour {n} " + "x " * 3_000}), metadata=ANN
+        )
+    request = pb.SearchNotesRequest(user_id="ann", query="harbour", top_k=25, hops=0)
+    found = await running.stub.SearchNotes(request, metadata=READER)
+    request.top_k = 5
+    best = await running.stub.SearchNotes(request, metadata=READER)
+
+    assert found.ByteSize() < 4 * 1024 * 1024
+    assert len(found.hits) + found.left_out_count == 25
+    assert found.left_out_count > 0
+    assert [hit.note.note_id for hit in found.hits[:5]] == [hit.note.note_id for hit in best.hits]
+    assert best.left_out_count == 0

@@ -307,3 +307,40 @@ async def test_spec_5_6_statistics_of_candidates_come_when_asked_for(client: Cli
     one, other = list(zip(*columns, strict=True)) if first else list(zip(*columns, strict=True))[::-1]
     assert one == pytest.approx((1, START.timestamp(), 0.25, 0.5))
     assert other == pytest.approx((0, 0.0, -1.0, 0.5))
+
+
+async def test_a_batch_of_long_episodes_is_answered_in_parts_that_name_what_is_left(client: Client) -> None:
+    texts = {uid(n): f"{n}" + "\u9577" * 32_000 for n in range(1, 121)}  # 96 kB each: 11.5 MB
+    for start in range(1, 121, 40):
+        episodes = [new(n, texts[uid(n)]) for n in range(start, start + 40)]
+        await client.call("StoreEpisodes", pb.StoreEpisodesRequest(episodes=episodes))
+    missing = [uid(n) for n in range(500, 520)]
+    asked = [name for pair in zip(texts, [*missing, *texts], strict=False) for name in pair if name not in missing[10:]]
+    wanted, found, parts = list(asked), [], 0
+    while wanted:
+        request = pb.BatchGetEpisodesRequest(user_id="ann", episode_ids=wanted)
+        response: Any = await client.call("BatchGetEpisodes", request)
+        assert 0 < response.ByteSize() < 4 * 1024 * 1024
+        assert len(response.episodes) > 0
+        found += list(response.episodes)
+        wanted, parts = list(response.left_out_episode_ids), parts + 1
+
+    assert [episode.episode_id for episode in found] == [name for name in asked if name in texts]
+    assert {episode.episode_id: episode.query for episode in found} == texts
+    assert parts > 3
+
+
+async def test_a_search_with_long_hits_tells_the_best_and_how_many_are_left_out(client: Client) -> None:
+    texts = [f"harbour {n} " + "\u9577" * 32_000 for n in range(1, 61)]
+    for start in range(0, 60, 30):
+        await store(client, *[new(n + 1, texts[n]) for n in range(start, start + 30)])
+    search = pb.SearchEpisodesRequest(user_id="ann", query="harbour", top_k=60)
+    response: Any = await client.call("SearchEpisodes", search)
+    search.top_k = 5
+    best: Any = await client.call("SearchEpisodes", search)
+
+    assert response.ByteSize() < 4 * 1024 * 1024
+    assert len(response.hits) + response.left_out_count == 60
+    assert response.left_out_count > 0
+    assert [hit.episode.episode_id for hit in response.hits[:5]] == [hit.episode.episode_id for hit in best.hits]
+    assert best.left_out_count == 0

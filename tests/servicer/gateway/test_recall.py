@@ -244,3 +244,25 @@ async def test_the_profile_counts_what_was_said(client: Client, user_id: str) ->
 
     await until(is_counted)
     assert (await client.get_profile(user_id)).user_id == user_id
+
+
+async def test_memories_that_are_long_together_are_told_as_far_as_an_answer_holds_them(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    baggage = {f"k{n}": "\u9577" * 1_024 for n in range(31)}  # 95 kB with each turn, which no ranking looks at
+    token = ""
+    for start in (0, 50):
+        turns = [Turn(f"The harbour has {n} ships.", metadata=baggage) for n in range(start, start + 50)]
+        token = (await client.remember(user_id, "c1", turns)).consistency_token
+    request = pb.RecallRequest(user_id=user_id, query="ships", limit=200, consistency_token=token, conversation_id="c1")
+    found = await gateway.memory.Recall(request, timeout=60)
+    best = await client.recall(user_id, "ships", limit=3)
+
+    assert found.ByteSize() < 4 * 1024 * 1024
+    assert 10 < len(found.memories) < 40
+    assert len(found.recent_turns) == 10
+    assert not found.degraded
+    assert [memory.memory_id for memory in found.memories[:3]] == [memory.memory_id for memory in best.memories]
+    assert dict(found.memories[-1].turn.metadata) == baggage
+    reasons = {timing.stage: timing.reason for timing in found.stages if timing.reason}
+    assert set(reasons) == {"fetch", "assemble"}

@@ -295,3 +295,27 @@ async def test_a_change_is_kept_with_what_it_replaces(running: Running) -> None:
     assert not bristol.HasField("valid_to_time")
     assert list(leeds.contradictions) == [bristol.fact_id]
     assert [version.reason for version in leeds.versions] == ["superseded"]
+
+
+@pytest.mark.parametrize("open_tier", ["postgres"], indirect=True)  # the edge is the same on every store
+async def test_pages_of_long_facts_end_before_they_are_too_large_for_an_answer(running: Running) -> None:
+    sources = [str(uuid.UUID(int=n)) for n in range(64)]
+    parts = dict.fromkeys(("subject", "predicate"), "🌍" * 500)
+    for n in range(200):  # of 16 kB each
+        texts = {"text": f"{n} " + "\U0001f30d" * 1_990, "object": f"{n} " + "\U0001f30d" * 500}
+        await running.facts.CreateFact(stated(f"r{n}", **texts, **parts, derived_from=sources), metadata=ANN)
+        running.clock.advance(seconds=1)
+    request = pb.ListFactsRequest(user_id="ann", page_size=200)
+    first = await running.facts.ListFacts(request, metadata=READER)
+    request.page_token = first.next_page_token
+    second = await running.facts.ListFacts(request, metadata=READER)
+    found = await running.facts.SearchFacts(searched("\U0001f30d", top_k=200), metadata=READER)
+
+    assert 3_000_000 < first.ByteSize() < 4 * 1024 * 1024
+    told = [int(fact.text.split()[0]) for page in (first, second) for fact in page.facts]
+    assert told == list(reversed(range(200)))
+    assert len(second.facts) > 0
+    assert not second.next_page_token
+    assert found.ByteSize() < 4 * 1024 * 1024
+    assert len(found.hits) + found.left_out_count == 200
+    assert found.left_out_count > 0

@@ -362,3 +362,21 @@ async def test_an_answer_fits_into_a_message_whatever_the_window(running: Runnin
     assert 100 < len(found.turns) < 180
     assert ids(found)[-1] == "t2-59"
     assert found.turn_count == 180
+
+
+async def test_the_ids_and_scopes_of_a_window_count_into_its_size(running: Running) -> None:
+    await running.stub.CreateSession(
+        pb.CreateSessionRequest(user_id="ada", session_id="s1", window_turns=1_000), metadata=WRITER
+    )
+    wide = "\U0001f30d" * 128
+    scope = common_pb2.Scope(
+        level=common_pb2.SCOPE_LEVEL_TASK, project_id=wide, session_id=wide, task_id=wide, context_id=wide
+    )
+    for batch in range(5):
+        turns = [said(f"{batch}-{number}-" + "\U0001f30d" * 120, "\U0001f30d" * 600) for number in range(200)]
+        for turn in turns:
+            turn.scope.CopyFrom(scope)
+        await running.append(append(*turns))
+    found = (await running.get()).session
+    assert 3_000_000 < found.ByteSize() < 3_600_000
+    assert ids(found)[-1].startswith("4-199-")

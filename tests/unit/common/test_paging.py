@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mneme.common.v1 import common_pb2
 from services.common.errors import InvalidArgument, Reason
-from services.common.paging import Cursor, PageTokens, fitting
+from services.common.paging import Cursor, PageTokens, cut_page, fitting, listed_bytes
 
 TOKENS = PageTokens(b"a secret of at least thirty-two bytes")
 QUERY: Cursor = ("ListSessions", "alice", 1)
@@ -85,9 +85,36 @@ def test_another_secret_makes_other_tokens() -> None:
 
 @pytest.mark.parametrize(("bytes_max", "count"), [(0, 1), (11, 1), (12, 1), (23, 1), (24, 2), (36, 3), (99, 3)])
 def test_a_page_takes_whole_messages_as_far_as_they_fit_and_one_at_the_least(bytes_max: int, count: int) -> None:
-    messages = [common_pb2.Attachment(uri="x" * 10)] * 3  # of 12 bytes each
+    messages = [common_pb2.Attachment(uri="x" * 4)] * 3  # of 12 bytes each, in a list
     assert fitting(messages, bytes_max=bytes_max) == count
 
 
 def test_an_empty_page_fits() -> None:
     assert fitting([], bytes_max=1) == 0
+
+
+sizes_of_elements = st.lists(st.integers(1, 300), max_size=40)
+
+
+@given(sizes_of_elements, st.integers(1, 10), st.integers(1, 900))
+def test_pages_hold_every_element_once_and_in_order_and_are_never_empty(
+    sizes: list[int], page_size: int, bytes_max: int
+) -> None:
+    elements = [common_pb2.Attachment(uri=str(i), caption="x" * size) for i, size in enumerate(sizes)]
+    told: list[common_pb2.Attachment] = []
+    begin: int | None = 0
+    while begin is not None:
+        stored = elements[begin : begin + page_size]
+        page, cursor = cut_page(
+            stored,
+            has_more=begin + page_size < len(elements),
+            bytes_max=bytes_max,
+            cursor_of=lambda index, begin=begin: (begin + index + 1,),  # type: ignore[misc]
+        )
+        assert page or not elements
+        answer = common_pb2.Turn(attachments=page)
+        assert answer.ByteSize() <= listed_bytes(page)
+        assert len(page) == 1 or listed_bytes(page) <= bytes_max
+        told += page
+        begin = int(cursor[0]) if cursor is not None else None
+    assert told == elements

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
@@ -36,7 +36,7 @@ class _Never:
 
 NEVER: Final = _Never()
 
-Answer = Message | MnemeError | _Never
+Answer = Message | MnemeError | _Never | Callable[[Any], Message]
 
 
 class FakeMethod:
@@ -67,7 +67,7 @@ class FakeMethod:
             raise
         if isinstance(self.answer, MnemeError):
             raise self.answer
-        return self.answer
+        return self.answer(request) if callable(self.answer) else self.answer
 
     async def until_asked(self, count: int) -> None:
         """Returns when it was called so often."""

@@ -67,7 +67,7 @@ def make_stages(tiers: FakeTiers, journal: FakeJournal) -> Stages:
         embedder=HashingEmbedder(),
         coarse=CoarseSearch(upstream, sessions(tiers, journal), RecallSettings()),
         fusion=Fusion(EvidenceWeights(), LaneWeights()),
-        fetch=Fetch(upstream),
+        fetch=Fetch(upstream, RecallSettings()),
         access=AccessRecorder(upstream, queue_max=10),
     )
 

@@ -81,7 +81,7 @@ async def recall(
         embedder=embedder,
         coarse=CoarseSearch(upstream, sessions(tiers, journal), settings),
         fusion=Fusion(EvidenceWeights(), LaneWeights()),
-        fetch=Fetch(upstream),
+        fetch=Fetch(upstream, settings),
         access=AccessRecorder(upstream, queue_max=10),
         rewriting=rewriting or Rewriting(),
         loadout=Loadout(classifier, loadout),

@@ -244,10 +244,12 @@ class ScoredNote(_message.Message):
     def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., path_note_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
-    __slots__ = ("hits",)
+    __slots__ = ("hits", "left_out_count")
     HITS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[ScoredNote]
-    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ...) -> None: ...
+    left_out_count: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...
 
 class CreateLinkRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "from_note_id", "to_note_id", "type", "strength")

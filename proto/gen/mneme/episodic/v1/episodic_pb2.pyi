@@ -169,10 +169,12 @@ class BatchGetEpisodesRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., episode_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BatchGetEpisodesResponse(_message.Message):
-    __slots__ = ("episodes",)
+    __slots__ = ("episodes", "left_out_episode_ids")
     EPISODES_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
     episodes: _containers.RepeatedCompositeFieldContainer[Episode]
-    def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ...) -> None: ...
+    left_out_episode_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ..., left_out_episode_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListEpisodesRequest(_message.Message):
     __slots__ = ("user_id", "session_id", "status", "page_size", "page_token")
@@ -223,10 +225,12 @@ class ScoredEpisode(_message.Message):
     def __init__(self, episode: _Optional[_Union[Episode, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ...) -> None: ...
 
 class SearchEpisodesResponse(_message.Message):
-    __slots__ = ("hits",)
+    __slots__ = ("hits", "left_out_count")
     HITS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[ScoredEpisode]
-    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredEpisode, _Mapping]]] = ...) -> None: ...
+    left_out_count: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredEpisode, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...
 
 class SearchCandidatesRequest(_message.Message):
     __slots__ = ("user_id", "query", "query_vector", "reader_scope", "lane_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "query_tokens", "with_statistics", "granted_scopes")

@@ -97,7 +97,8 @@ class EpisodicServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BatchGetEpisodes(self, request, context):
-        """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for.
+        """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for. An answer ends early where
+        it would exceed 3 MiB, and names the rest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -23,7 +23,9 @@ class EpisodicServiceStub:
     GetEpisode: _aio.UnaryUnaryMultiCallable[_episodic_pb2.GetEpisodeRequest, _episodic_pb2.GetEpisodeResponse]
     """GetEpisode returns one episode, whatever its status. Fails with NOT_FOUND."""
     BatchGetEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.BatchGetEpisodesRequest, _episodic_pb2.BatchGetEpisodesResponse]
-    """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for."""
+    """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for. An answer ends early where
+    it would exceed 3 MiB, and names the rest.
+    """
     ListEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.ListEpisodesRequest, _episodic_pb2.ListEpisodesResponse]
     """ListEpisodes pages through a user's episodes, newest first."""
     SearchEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.SearchEpisodesRequest, _episodic_pb2.SearchEpisodesResponse]
@@ -64,7 +66,9 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _episodic_pb2.BatchGetEpisodesRequest,
         context: _aio.ServicerContext[_episodic_pb2.BatchGetEpisodesRequest, _abc.Awaitable[_episodic_pb2.BatchGetEpisodesResponse]],
     ) -> _abc.Awaitable[_episodic_pb2.BatchGetEpisodesResponse]:
-        """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for."""
+        """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for. An answer ends early where
+        it would exceed 3 MiB, and names the rest.
+        """
 
     @_abc_1.abstractmethod
     def ListEpisodes(

@@ -245,7 +245,9 @@ class ScoredFact(_message.Message):
     def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., similarity: _Optional[float] = ...) -> None: ...
 
 class SearchFactsResponse(_message.Message):
-    __slots__ = ("hits",)
+    __slots__ = ("hits", "left_out_count")
     HITS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[ScoredFact]
-    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredFact, _Mapping]]] = ...) -> None: ...
+    left_out_count: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredFact, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...

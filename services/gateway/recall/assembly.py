@@ -1,0 +1,54 @@
+"""Stage assemble: what goes into the answer, which must not be longer than a message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.semantic.v1 import facts_pb2
+from mneme.session.v1 import session_pb2
+from services.common.paging import fitting, listed_bytes
+from services.gateway.recall.conflicts import Resolved
+from services.gateway.recall.model import CoarseResult, RecalledMemory
+
+TOO_LONG: Final = "the last memories, facts and notes or the oldest turns would have made the answer too long"
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """What is told."""
+
+    memories: tuple[RecalledMemory, ...]
+    facts: tuple[facts_pb2.ScoredFact, ...]
+    notes: tuple[notes_pb2.ScoredNote, ...]
+    recent_turns: tuple[session_pb2.SessionTurn, ...]
+    reason: str = ""  # why some of it is not; empty where all is
+
+
+def assemble(resolved: Resolved, coarse: CoarseResult, *, bytes_max: int) -> Assembled:
+    """The best of each kind, and the newest turns, as far as they fit into an answer together; one of each at least."""
+    episodes = [memory.episode for memory in resolved.memories]
+    parts = (episodes, resolved.facts, coarse.notes, coarse.recent_turns[::-1])
+    sizes = [listed_bytes(part) for part in parts]
+    if sum(sizes) <= bytes_max:
+        return Assembled(resolved.memories, resolved.facts, coarse.notes, coarse.recent_turns)
+    shares = fair_shares(sizes, total=bytes_max)
+    memories, facts, notes, turns = (fitting(part, bytes_max=share) for part, share in zip(parts, shares, strict=True))
+    return Assembled(
+        resolved.memories[:memories],
+        resolved.facts[:facts],
+        coarse.notes[:notes],
+        coarse.recent_turns[len(coarse.recent_turns) - turns :],
+        reason=TOO_LONG,
+    )
+
+
+def fair_shares(wanted: Sequence[int], *, total: int) -> list[int]:
+    """Shares of a total: who wants less than an equal share gets that, the others share the rest equally."""
+    shares = [0] * len(wanted)
+    for served, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
+        shares[index] = min(wanted[index], total // (len(wanted) - served))
+        total -= shares[index]
+    return shares
