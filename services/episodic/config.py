@@ -141,10 +141,10 @@ class TokenSettings:
     """Token vectors of episodes: recall compares questions with turns word by word, for some 5 KB on disk a turn."""
 
     stored: bool = True  # whether they are kept and compared; what is there already stays
-    cache_bytes_max: CountOrNone = 256 * 1024 * 1024  # of all owners together in memory; the oldest go
+    cache_bytes_max: CountOrNone = 1024 * 1024 * 1024  # of all owners together in memory; the oldest go
     search_bytes_max: CountOrNone = 8 * 1024 * 1024  # compared in one search, by the lengths of texts; 0: none
     query_tokens_max: Count = 64  # word pieces of a question that are compared, the first ones
-    ahead_bytes_max: CountOrNone = 64 * 1024 * 1024  # of an owner who asks, read before they are needed; 0: none
+    ahead_bytes_max: CountOrNone = 512 * 1024 * 1024  # of an owner who asks, read before they are needed; 0: none
     ahead_after_reads: Count = 3  # searches of an owner that had to read, before that is done
     ahead_pause_seconds: Amount = 0.005  # between two steps of it, a megabyte each, so that other work goes on
     read_timeout_seconds: Seconds = 0.25  # what reading may take; candidates are ranked without where it takes longer

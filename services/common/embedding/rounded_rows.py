@@ -17,7 +17,8 @@ from services.common.embedding.vectors import Matrix, Vector
 Scores: TypeAlias = npt.NDArray[np.float32]
 RowIndex: TypeAlias = slice | npt.NDArray[np.intp]
 
-_LARGEST: Final = 127
+LARGEST: Final = 127
+"""What a byte with a sign holds, either way."""
 _LARGEST_OF_TWO: Final = 127 * 256 + 127
 """What two bytes hold, the upper one with 256 times its value and both with a sign."""
 _WEIGHTS: Final = np.array([256.0, 1.0], np.float32)
@@ -52,14 +53,12 @@ class RoundedRows:
             rows: Where to.
             vectors: float32 `[rows, dimension]`, finite.
         """
-        scales = np.abs(vectors).max(axis=1) / np.float32(_LARGEST)
-        steps = np.where(scales > 0.0, scales, np.float32(1.0))[:, None]
-        rounded = np.clip(np.rint(vectors / steps), -_LARGEST, _LARGEST)
-        lengths = _lengths(vectors)
-        rests = _lengths(vectors - rounded * scales[:, None]) + np.float32(_ROUNDING) * lengths
-        self._bytes[rows] = unsigned(rounded.astype(np.int8))
+        whole, scales = rounded(vectors)
+        own = lengths(vectors)
+        rests = lengths(vectors - whole * scales[:, None]) + np.float32(_ROUNDING) * own
+        self._bytes[rows] = unsigned(whole.astype(np.int8))
         self._scales[rows], self._rests[rows] = scales, rests
-        self._length_max = max(self._length_max, float((lengths + rests).max(initial=0.0)))
+        self._length_max = max(self._length_max, float((own + rests).max(initial=0.0)))
 
     def take(self, other: RoundedRows, rows: RowIndex, count: int) -> None:
         """Copy rows of another one to the first `count` of these."""
@@ -67,8 +66,8 @@ class RoundedRows:
         self._scales[:count], self._rests[:count] = other._scales[rows], other._rests[rows]
         self._length_max = other._length_max
 
-    def bounds(self, vector: Vector, count: int) -> tuple[Scores, Scores]:
-        """Between what the inner products of the first `count` rows with a vector lie: the least and the largest."""
+    def bounds(self, vector: Vector, rows: RowIndex) -> tuple[Scores, Scores]:
+        """Between what the inner products of rows with a vector lie: the least and the largest."""
         question = vector.astype(np.float64)
         length = float(np.linalg.norm(question))
         scale = float(np.abs(question).max(initial=0.0)) / _LARGEST_OF_TWO
@@ -76,17 +75,25 @@ class RoundedRows:
         upper_bytes = (whole + 128) >> 8
         both = np.stack([upper_bytes, whole - (upper_bytes << 8)]).astype(np.int8)
         rest = float(np.linalg.norm(question - whole * scale))
-        middle: Scores = products_of_rows(self._bytes[:count], both).astype(np.float32) @ _WEIGHTS
-        middle *= self._scales[:count]
+        middle: Scores = products_of_rows(self._bytes[rows], both).astype(np.float32) @ _WEIGHTS
+        middle *= self._scales[rows]
         middle *= np.float32(scale)
         # Lengths of float32 are themselves rounded.
-        margin = self._rests[:count] * np.float32(length * (1.0 + _ROUNDING))
+        margin = self._rests[rows] * np.float32(length * (1.0 + _ROUNDING))
         margin += np.float32(self._length_max * rest * (1.0 + _ROUNDING))
         least = middle - margin
         middle += margin
         return least, middle
 
 
-def _lengths(vectors: Matrix) -> Scores:
+def rounded(vectors: Matrix) -> tuple[Matrix, Scores]:
+    """Returns whole numbers up to `LARGEST` either way, and for each row what these are times of."""
+    scales = np.abs(vectors).max(axis=1) / np.float32(LARGEST)
+    steps = np.where(scales > 0.0, scales, np.float32(1.0))[:, None]
+    return np.clip(np.rint(vectors / steps), -LARGEST, LARGEST), scales
+
+
+def lengths(vectors: Matrix) -> Scores:
+    """Returns each row's."""
     found: Scores = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return found

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import uuid
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
@@ -31,6 +33,8 @@ _R = TypeVar("_R")
 _READ_AT_ONCE: Final = 1_000
 _COMPARED_IN_PLACE_MAX: Final = 20_000
 """Vectors whose comparison, 1 ms, is not worth another thread: to wait there for the interpreter takes as long."""
+_THREADS: Final = ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="kept-vectors")
+"""One core stays the event loop's: where every store compares at once, what an answer waits for takes twice as long."""
 _LOOKED_AT_MAX: Final = 10_000
 _TRIES: Final = 4
 """How often a search starts anew because its user was written to meanwhile."""
@@ -286,4 +290,6 @@ async def _compared(kept: _Kept, query: NearestQuery) -> list[tuple[uuid.UUID, f
     def compare() -> list[tuple[uuid.UUID, float]]:
         return table.nearest(query.vector, query.scope_keys, query.limit, level_min=query.level_min)
 
-    return compare() if len(table) <= _COMPARED_IN_PLACE_MAX else await asyncio.to_thread(compare)
+    if len(table) <= _COMPARED_IN_PLACE_MAX:
+        return compare()
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, compare)

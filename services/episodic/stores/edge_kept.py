@@ -30,8 +30,8 @@ _READ_AT_ONCE: Final = 50
 """Points that are read in 2 ms, in which nothing else runs."""
 _READING_SECONDS_MAX: Final = 0.01
 """Of reading at a stretch, however long others had the loop before."""
-_COMPARED_IN_PLACE_MAX: Final = 40_000
-"""Pieces whose comparison, 2 ms, is not worth another thread: to wait there for the interpreter takes as long."""
+_COMPARED_IN_PLACE_MAX: Final = 150_000
+"""Pieces whose comparison, 3 ms, is not worth another thread: to wait there for the interpreter takes as long."""
 _QUESTIONS_KEPT: Final = 4
 _OWNERS_LOOKED_AT: Final = 10_000
 

@@ -62,7 +62,7 @@ def test_scores_lie_within_their_bounds(kind: str, dimension: int, seed: int) ->
     vectors, question = _vectors(kind, 60, dimension, seed)
     rounded = RoundedRows(60, dimension)
     rounded.put(slice(0, 60), vectors)
-    least, largest = rounded.bounds(question, 60)
+    least, largest = rounded.bounds(question, slice(0, 60))
     exact = vectors.astype(np.float64) @ question.astype(np.float64)
     assert (least <= exact).all()
     assert (exact <= largest).all()
@@ -76,7 +76,7 @@ def test_bounds_are_narrow_enough_to_be_of_use() -> None:
     vectors, question = _vectors("random", 500, 384, 1)
     rounded = RoundedRows(500, 384)
     rounded.put(slice(0, 500), vectors)
-    least, largest = rounded.bounds(question, 500)
+    least, largest = rounded.bounds(question, slice(0, 500))
     assert float((largest - least).max()) < 0.025
 
 
