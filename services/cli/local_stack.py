@@ -27,6 +27,7 @@ class StackOptions:
     host: str
     port: int  # of the gateway; 0 takes a free one
     processes: bool = False  # one process for each service instead of one for all
+    is_private: bool = False  # for this command alone: it stops at once
     log_level: LogLevel = LogLevel.ERROR  # low, since a command has answers of its own to show
 
 
@@ -60,6 +61,7 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
         port=options.port,
         processes=options.processes,
         host_settings=host_settings,
+        is_private=options.is_private,
     )
     async with AsyncExitStack() as exit_stack:
         if host_settings.otlp_endpoint:

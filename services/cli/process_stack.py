@@ -151,6 +151,7 @@ async def run_processes(
         STOP_ON_EOF_VARIABLE: "1",
     }
     plain = {name: value for name, value in common.items() if not name.startswith("MNEME_TLS_")}
+    plain["MNEME_DRAIN_SECONDS"] = "0"  # the gateway is gone before them
     services = [
         *(_Service(name, addresses[name], {**plain, "MNEME_LISTEN": addresses[name]}) for name in _TIERS),
         _Service(

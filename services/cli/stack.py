@@ -206,5 +206,6 @@ def _serving(
         secret=shared.secret,
         clock=shared.clock,
         ids=shared.ids,
+        drain_seconds=None if is_gateway and not settings.is_private else 0.0,
         grace_seconds=settings.grace_seconds,
     )

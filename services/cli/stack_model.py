@@ -19,6 +19,7 @@ class StackSettings:
     processes: bool = False  # one process for each service
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
     host_settings: HostSettings = field(default_factory=HostSettings)  # keys, limits, model; from the environment
+    is_private: bool = False  # nobody else calls it: it stops at once
     grace_seconds: float = 10.0  # for calls under way at the end
 
 

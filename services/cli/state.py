@@ -91,7 +91,7 @@ class CliState:
                 return
             # Port 0: a free one, nobody else needs to find it.
             async with (
-                open_stack(StackOptions(data_dir=self.data_dir, host="127.0.0.1", port=0)) as address,
+                open_stack(StackOptions(data_dir=self.data_dir, host="127.0.0.1", port=0, is_private=True)) as address,
                 self.local_client(address, tracer) as client,
             ):
                 yield client

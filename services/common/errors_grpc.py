@@ -169,6 +169,8 @@ def _from_details(code: grpc.StatusCode, status: Status, store: str) -> MnemeErr
     facts = dict(info.metadata)
     if cls is StoreUnavailable:
         seconds = retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else 1.0
+        if reason is Reason.SHUTTING_DOWN:
+            return StoreUnavailable(store, seconds)  # it is not the one who passes this on that stops
         return StoreUnavailable(facts.get("store", store), seconds, reason=reason)
     if cls is NotFound or cls is AlreadyExists:
         return cls(facts.get("resource", "resource"), facts.get("id", ""))

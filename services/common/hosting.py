@@ -101,6 +101,12 @@ class HostSettings(BaseSettings):
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
     max_deadline_seconds: float = Field(default=300.0, gt=0, description="Longer deadlines are cut to it.")
+    drain_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        le=60,
+        description="How long a service that stops takes calls yet and says NOT_SERVING: for load balancers.",
+    )
     stream_deadline_seconds: float = Field(
         default=3600.0, gt=0, description="For a RememberStream without a deadline; longer ones are cut to it."
     )
@@ -205,9 +211,20 @@ async def running_server(
     secret: bytes,
     clock: Clock,
     ids: IdSource,
+    drain_seconds: float | None = None,
     grace_seconds: float = 10.0,
 ) -> AsyncIterator[RunningServer]:
     """Serves for the length of the block, then drains.
+
+    Args:
+        bindings: What is served.
+        address: Where.
+        settings: Certificates, keys and limits.
+        secret: Of all services.
+        clock: For identities and keys.
+        ids: Of calls without one.
+        drain_seconds: How long it takes calls yet when it stops; None: as the settings say.
+        grace_seconds: For calls under way after that.
 
     Yields:
         The server and the address under which it can be called.
@@ -223,7 +240,12 @@ async def running_server(
         method_deadline_seconds={"/mneme.gateway.v1.MemoryService/RememberStream": settings.stream_deadline_seconds},
     )
     server = GrpcServer(
-        ServerSettings(address=address, tls=settings.tls, grace_seconds=grace_seconds),
+        ServerSettings(
+            address=address,
+            tls=settings.tls,
+            drain_seconds=settings.drain_seconds if drain_seconds is None else drain_seconds,
+            grace_seconds=grace_seconds,
+        ),
         bindings,
         interceptors(limits, authenticator(settings, secret, clock, address=address), method_roles(bindings), ids),
     )

@@ -37,6 +37,7 @@ class EchoServicer:
         self.behaviour = behaviour
         self.hanging = asyncio.Event()
         self.closed = asyncio.Event()
+        self.arrived = asyncio.Event()  # the first part of a stream
         self.principals: list[Principal] = []
 
     async def echo(self, request: bytes, _context: Any) -> bytes:
@@ -74,7 +75,10 @@ class EchoServicer:
 
     async def join(self, requests: AsyncIterator[bytes], _context: Any) -> bytes:
         """Answers with all requests in one."""
-        parts = [part async for part in requests]
+        parts = []
+        async for part in requests:
+            parts.append(part)
+            self.arrived.set()
         if self.behaviour is not None:
             await self.behaviour()
         return b"".join(parts)

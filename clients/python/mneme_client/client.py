@@ -41,8 +41,9 @@ STREAM_TIMEOUT_SECONDS = 300.0
 class Client(DeliveryOperations, GrantOperations):
     """Remembers and recalls through Mneme's gateway. Belongs to the event loop that first uses it.
 
-    Every call has a deadline. A call that fails with UNAVAILABLE is repeated with the same request id until
-    it succeeds or its deadline is near, so that nothing is written twice. Failures are `MnemeClientError`.
+    Every call has a deadline. A call that fails with UNAVAILABLE, or that a closing server cancels, is repeated with
+    the same request id until it succeeds or its deadline is near, so that nothing is written twice. Failures are
+    `MnemeClientError`.
 
     Args:
         target: Address of the gateway, as gRPC writes them.

@@ -11,7 +11,10 @@ from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
 _DETAILS_KEY = "grpc-status-details-bin"
-_RETRYABLE_CODES = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
+TRANSIENT_CODES = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+"""A server that cannot be reached, or that closed while the call was on its way: gRPC cancels such calls."""
+
+_RETRYABLE_CODES = TRANSIENT_CODES | {grpc.StatusCode.DEADLINE_EXCEEDED}
 
 
 @dataclass(frozen=True, slots=True)

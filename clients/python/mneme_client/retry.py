@@ -5,14 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-import grpc
-
-from mneme_client.errors import MnemeClientError
+from mneme_client.errors import TRANSIENT_CODES, MnemeClientError
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Exponential backoff with full jitter, for UNAVAILABLE only, bounded by the call's deadline."""
+    """Exponential backoff with full jitter within the call's deadline: for UNAVAILABLE, and CANCELLED by a server."""
 
     attempts_max: int = 6  # the first one included
     initial_backoff_seconds: float = 0.1  # upper bound of the first wait; doubles each time
@@ -26,7 +24,7 @@ class RetryPolicy:
             attempt: How many attempts were made, from 1.
             remaining_seconds: Time left of the call's deadline. A wait that would use it up is not begun.
         """
-        if error.code is not grpc.StatusCode.UNAVAILABLE or attempt >= self.attempts_max:
+        if error.code not in TRANSIENT_CODES or attempt >= self.attempts_max:
             return None
         bound = min(self.backoff_seconds_max, self.initial_backoff_seconds * 2.0 ** (attempt - 1))
         # Jitter keeps the clients of a restarted server from coming back all at once.

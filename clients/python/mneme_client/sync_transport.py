@@ -33,6 +33,7 @@ class SyncTransport:
         self._connection = connection
         self._retry = retry
         self._tracer = tracer
+        self._is_closed = False
         credentials, options = connection.credentials(), connection.options()
         self._channel: grpc.Channel = (
             grpc.insecure_channel(connection.target, options=options)
@@ -42,6 +43,7 @@ class SyncTransport:
 
     def close(self) -> None:
         """Closes the channel; calls under way are cancelled."""
+        self._is_closed = True  # what is cancelled by it must not be repeated
         self._channel.close()
 
     def call(self, call: Call[Result], timeout_seconds: float) -> Result:
@@ -117,7 +119,7 @@ class SyncTransport:
                     error = from_rpc_failure(failure, method=call.method)
                     remaining = deadline - time.monotonic()
                     delay = self._retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
-                    if has_begun or delay is None:
+                    if has_begun or delay is None or self._is_closed:
                         raise error from failure
                 finally:
                     messages.cancel()  # of a reader that goes away; without effect on a call that has ended
@@ -143,6 +145,6 @@ class SyncTransport:
                     error = from_rpc_failure(failure, method=method)
                     remaining = deadline - time.monotonic()
                     delay = retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
-                    if delay is None:
+                    if delay is None or self._is_closed:
                         raise error from failure
                 time.sleep(delay)

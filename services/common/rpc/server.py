@@ -19,8 +19,12 @@ from services.common.auth import Role
 from services.common.rpc.in_process import InProcessChannel, InProcessServer
 from services.common.rpc.interceptors.around import AroundInterceptor, InterceptorChain
 from services.common.rpc.interceptors.auth import AuthInterceptor
+from services.common.rpc.interceptors.gate import CallGate
 
 _log = structlog.get_logger(__name__)
+
+_ENDING_SHARE_MAX: Final = 0.25  # of the grace that is kept for telling calls that it is over
+_ENDING_SECONDS_MAX: Final = 0.5
 
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "ip6-localhost"})
 
@@ -56,7 +60,8 @@ class ServerSettings:
     address: str = "127.0.0.1:0"  # host:port, port 0 for any; or unix:/path
     message_bytes_max: int = 8 * 1024 * 1024  # of a request or response
     concurrent_calls_max: int = 1_000  # beyond it calls are refused as RESOURCE_EXHAUSTED
-    grace_seconds: float = 10.0  # for calls under way when the server stops
+    drain_seconds: float = 0.0  # how long a server that stops takes calls yet, though it says that it is not healthy
+    grace_seconds: float = 10.0  # for calls under way after that
     keepalive_seconds: float = 60.0  # between pings to idle clients
     tls: TlsFiles | None = None
 
@@ -81,7 +86,8 @@ class GrpcServer:
             raise ValueError(f"in development mode a server listens on loopback only, not on {settings.address}")
         self._services = services
         self._health = health.aio.HealthServicer()
-        chain = InterceptorChain(interceptors)
+        self._gate = CallGate()
+        chain = InterceptorChain(interceptors, gate=self._gate)
         self._in_process = InProcessServer(
             chain, message_bytes_max=settings.message_bytes_max, concurrent_calls_max=settings.concurrent_calls_max
         )
@@ -143,11 +149,19 @@ class GrpcServer:
     async def stop(self) -> None:
         """Says that it is not healthy any more, lets calls under way finish, and stops.
 
-        Calls that outlast the grace are cancelled. New ones are refused at once; clients turn to another replica.
+        For `drain_seconds` new calls are served as before, so that load balancers that ask for its health can turn
+        elsewhere first. Then every connection is told to go away, and clients put new calls on others. Calls that had
+        come in but not begun, and those that outlast the grace, fail as UNAVAILABLE with the reason SHUTTING_DOWN. gRPC
+        itself cancels those that are on their way at that moment.
         """
         await self._health.enter_graceful_shutdown()
+        await asyncio.sleep(self._settings.drain_seconds)
+        self._gate.close()
+        grace = self._settings.grace_seconds
         await asyncio.gather(
-            self._server.stop(self._settings.grace_seconds), self._in_process.stop(self._settings.grace_seconds)
+            self._gate.end_calls(after_seconds=grace - min(grace * _ENDING_SHARE_MAX, _ENDING_SECONDS_MAX)),
+            self._server.stop(grace),
+            self._in_process.stop(grace),
         )
 
     async def wait(self) -> None:

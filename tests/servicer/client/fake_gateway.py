@@ -40,10 +40,12 @@ class FakeGateway(
         self.dead_letters: list[pb.DeadLetter] = []
         self.backlog_count = 4  # deliveries to the episodic tier that wait
         self.refused_contents: set[str] = set()  # of turns, in batches and streams
+        self.entered = asyncio.Event()  # there was a call
         self.gate: asyncio.Event | None = None  # calls wait for it
 
     async def _enter(self, request: Any, context: Any) -> None:
         self.requests.append(request)
+        self.entered.set()
         self.metadata.append({k: v for k, v in context.invocation_metadata() if isinstance(v, str)})
         if self.gate is not None:
             await self.gate.wait()

@@ -344,3 +344,30 @@ async def test_spec_7_4_text_that_looks_like_an_instruction_comes_back_as_data(c
     memories = [item for section in context.sections for item in section.items]
     assert any(item.memory_id == written.interactions[0].interaction_id for item in memories)
     assert all(item.interaction_ids for item in memories)
+
+
+NO_MESSAGE = b"\xff\xff\xff"
+NOTHING = b""
+
+
+async def one_of(*requests: bytes) -> AsyncIterator[bytes]:
+    for request in requests:
+        yield request
+
+
+@pytest.mark.parametrize("kind", ["unary_unary", "unary_stream", "stream_unary"])
+async def test_spec_7_2_bytes_that_are_no_message_are_refused(
+    secured_stack: RunningStack, secured: Stubs, kind: str
+) -> None:
+    names = {"unary_unary": "Remember", "unary_stream": "RecallStream", "stream_unary": "RememberStream"}
+    method: Any = getattr(secured.channel, kind)(f"/mneme.gateway.v1.MemoryService/{names[kind]}")
+
+    async def refused(metadata: Metadata) -> Refusal:
+        request = one_of(NOTHING, NO_MESSAGE) if kind == "stream_unary" else NO_MESSAGE
+        answer = method(request, metadata=metadata)
+        return await refusal(answer.read() if kind == "unary_stream" else answer)
+
+    assert await refused(secured_stack.with_key("writer")) == Refusal(INVALID, "INVALID_FIELD", ("",), {})
+    assert (await refused(())).code is UNAUTHENTICATED
+    # The connection is good for the next call.
+    await secured.memory.Recall(RECALL, metadata=secured_stack.with_key("reader"))

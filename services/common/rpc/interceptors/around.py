@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import grpc
 
+from services.common.rpc.interceptors.gate import CallGate
+from services.common.rpc.interceptors.reading import readable, tolerant
+
 if TYPE_CHECKING:  # the library's classes take no type arguments at run time
     Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
     Handler: TypeAlias = grpc.RpcMethodHandler[Any, Any]
@@ -44,15 +47,28 @@ class AroundInterceptor(ABC):
 class InterceptorChain(grpc.aio.ServerInterceptor):
     """Runs the blocks of all interceptors around every call, the first one outermost.
 
+    Inside of the blocks, a call must have a request that can be read, and pass the gate.
+
     Wrapped handlers are kept, so a call costs one look-up and the blocks. Health and reflection pass by: probes come
     every few seconds, carry no credential, and watch for as long as they like.
     """
 
     def __init__(
-        self, interceptors: Sequence[AroundInterceptor], *, open_prefixes: tuple[str, ...] = OPEN_PREFIXES
+        self,
+        interceptors: Sequence[AroundInterceptor],
+        *,
+        gate: CallGate | None = None,
+        open_prefixes: tuple[str, ...] = OPEN_PREFIXES,
     ) -> None:
-        """Runs `interceptors`, outermost first, around every method that is not under `open_prefixes`."""
+        """Runs `interceptors`, outermost first, around every method that is not under `open_prefixes`.
+
+        Args:
+            interceptors: One of them turns errors into statuses, else those of the gate are UNKNOWN.
+            gate: Closed when the server stops.
+            open_prefixes: Of full names of methods.
+        """
         self.interceptors = tuple(interceptors)
+        self._gate = gate or CallGate()
         self._open_prefixes = open_prefixes
         self._wrapped: dict[str, tuple[Handler, Handler]] = {}
 
@@ -75,20 +91,21 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
 
     def wrap(self, inner: Any, method: str) -> Handler:
         """A handler that runs the blocks around another, whatever streams it has."""
-        serialisation = (inner.request_deserializer, inner.response_serializer)
+        serialisation = (tolerant(inner.request_deserializer), inner.response_serializer)
+        is_streaming = inner.request_streaming
         if inner.response_streaming:
-            call = inner.stream_stream if inner.request_streaming else inner.unary_stream
-            make: Any = (
-                grpc.stream_stream_rpc_method_handler
-                if inner.request_streaming
-                else grpc.unary_stream_rpc_method_handler
-            )
-            return cast("Handler", make(self._nested(_writing(call), method), *serialisation))
-        if inner.request_streaming:
-            return grpc.stream_unary_rpc_method_handler(self._nested(inner.stream_unary, method), *serialisation)
-        return grpc.unary_unary_rpc_method_handler(self._nested(inner.unary_unary, method), *serialisation)
+            call = inner.stream_stream if is_streaming else inner.unary_stream
+            make: Any = grpc.stream_stream_rpc_method_handler if is_streaming else grpc.unary_stream_rpc_method_handler
+            serve = self._nested(_writing(call), method, is_streaming=is_streaming)
+            return cast("Handler", make(serve, *serialisation))
+        if is_streaming:
+            serve = self._nested(inner.stream_unary, method, is_streaming=True)
+            return grpc.stream_unary_rpc_method_handler(serve, *serialisation)
+        serve = self._nested(inner.unary_unary, method, is_streaming=False)
+        return grpc.unary_unary_rpc_method_handler(serve, *serialisation)
 
-    def _nested(self, call: Serve, method: str) -> Serve:
+    def _nested(self, call: Serve, method: str, *, is_streaming: bool) -> Serve:
+        call = self._gate.guarding(readable(call, is_streaming=is_streaming))
         for interceptor in reversed(self.interceptors):
             call = _inside(interceptor, call, method)
         return call
