@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -59,9 +60,9 @@ def scope_from_proto(message: pb.Scope, *, present: bool, field_path: str) -> Sc
         level = ScopeLevel(message.level)
     except ValueError as error:
         raise _unknown_enum(f"{field_path}.level", message.level) from error
-    scope = Scope(level, message.project_id, message.session_id, message.task_id, message.context_id)
-    check_scope(scope, field_path=field_path)
-    return scope
+    return _checked_scope(
+        level, message.project_id, message.session_id, message.task_id, message.context_id, field_path
+    )
 
 
 def scope_to_proto(scope: Scope) -> pb.Scope:
@@ -203,6 +204,15 @@ def token_vectors_to_proto(tokens: TokenVectors) -> pb.TokenVectors:
         token_ids=tokens.ids.astype("<u2", copy=False).tobytes(),
         vectors=tokens.vectors.tobytes(),
     )
+
+
+@functools.lru_cache(maxsize=1_024)  # an answer's memories lie in a few places, which are read again and again
+def _checked_scope(
+    level: ScopeLevel, project_id: str, session_id: str, task_id: str, context_id: str, field_path: str
+) -> Scope:
+    scope = Scope(level, project_id, session_id, task_id, context_id)
+    check_scope(scope, field_path=field_path)
+    return scope
 
 
 def _check_texts(violations: Violations, message: pb.Turn, path: str, limits: TurnLimits) -> None:

@@ -51,19 +51,11 @@ class Scope:
         A place above is on the path only where its id is known: a reader in a session without a project sees GLOBAL
         and the session, and no project.
         """
-        context = self.context_id
-        keys = [Scope(context_id=context).key]
-        if self.level > ScopeLevel.PROJECT and self.project_id:
-            keys.append(Scope(ScopeLevel.PROJECT, self.project_id, context_id=context).key)
-        if self.level > ScopeLevel.SESSION and self.session_id:
-            keys.append(Scope(ScopeLevel.SESSION, self.project_id, self.session_id, context_id=context).key)
-        if self.level > ScopeLevel.GLOBAL:
-            keys.append(self.key)
-        return tuple(keys)
+        return _visible_keys(self)
 
     def sees(self, other: Scope) -> bool:
         """Whether a reader here may see what belongs to `other`."""
-        return other.key in self.visible_keys()
+        return other == self or other.key in self.visible_keys()
 
     @classmethod
     @functools.lru_cache(maxsize=1_024)  # an answer's memories lie in a few places, which are read again and again
@@ -74,6 +66,19 @@ class Scope:
         project_id, session_id, task_id = (*rest[: level - 1], "", "", "")[:3]
         context_id = "".join(rest[level - 1 :])  # one or none
         return cls(level, project_id, session_id, task_id, context_id)
+
+
+@functools.lru_cache(maxsize=1_024)  # each memory of an answer is held against those of its reader
+def _visible_keys(scope: Scope) -> tuple[str, ...]:
+    context = scope.context_id
+    keys = [Scope(context_id=context).key]
+    if scope.level > ScopeLevel.PROJECT and scope.project_id:
+        keys.append(Scope(ScopeLevel.PROJECT, scope.project_id, context_id=context).key)
+    if scope.level > ScopeLevel.SESSION and scope.session_id:
+        keys.append(Scope(ScopeLevel.SESSION, scope.project_id, scope.session_id, context_id=context).key)
+    if scope.level > ScopeLevel.GLOBAL:
+        keys.append(scope.key)
+    return tuple(keys)
 
 
 GLOBAL_SCOPE = Scope()

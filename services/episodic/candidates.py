@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -114,8 +115,8 @@ class CandidateSearch:
             wanted = (*snapshot.keys_of(query.include), *_neighbours(seeds, query.neighbour_radius))
             added = snapshot.visible(_missing(wanted, lanes), query.scope_keys)
             exact = await self._exact_scores(index_query, lanes, added)
-            keys = snapshot.visible(_every(lanes, added), query.scope_keys)
-            found = _assembled(snapshot.columns(keys), lanes, exact, active_count=snapshot.count(query.scope_keys))
+            columns = snapshot.columns(_every(lanes, added), query.scope_keys)
+            found = _assembled(columns, lanes, exact, active_count=snapshot.count(query.scope_keys))
             active = snapshot.every(query.scope_keys) if lanes.dense_complete else ()
             lost = snapshot.indexing_again or await self._has_lost(index_query, lanes, active)
             return await self._completed(query, found) if lost or found.degraded else found
@@ -217,7 +218,11 @@ def best_keys(lanes: LaneHits, limit: int) -> list[EpisodeKey]:
     total = _standardised(keys, lanes.dense, _worst(lanes.dense)) + _standardised(
         keys, lanes.lexical, 0.0 if lanes.lexical_complete else _worst(lanes.lexical)
     )
-    ordered = sorted(zip((-total).tolist(), keys, strict=True))
+    total = -total
+    if 0 < limit < len(keys):
+        among = np.flatnonzero(total <= np.partition(total, limit - 1)[limit - 1]).tolist()
+        total, keys = total[among], [keys[place] for place in among]
+    ordered = sorted(zip(total.tolist(), keys, strict=True))
     return [key for _, key in ordered[:limit]]
 
 
@@ -266,5 +271,6 @@ def _standardised(
     keys: Sequence[EpisodeKey], scores: Mapping[EpisodeKey, float], missing: float
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     values = np.array([scores.get(key, missing) for key in keys], dtype=np.float64)
-    deviation = float(values.std())
-    return (values - values.mean()) / deviation if deviation > 0 else np.zeros_like(values)
+    values -= np.add.reduce(values) / len(values)
+    deviation = math.sqrt(np.add.reduce(values * values) / len(values))
+    return values / deviation if deviation > 0 else np.zeros_like(values)

@@ -10,8 +10,9 @@ from services.episodic.config import SnapshotSettings
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
 from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
 
-_Row: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float]
-"""The fields of `EpisodeColumns`, in their order, of one episode."""
+_Row: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
+"""The fields of `EpisodeColumns`, in their order, of one episode, and the key of its scope: one look-up finds both, and
+among 10,000 episodes a look-up waits for memory."""
 
 
 class Snapshot:
@@ -22,7 +23,6 @@ class Snapshot:
         self.number = 0
         self.indexing_again = False  # further episodes are on their way into the index again
         self._rows: dict[EpisodeKey, _Row] = {}
-        self._scope_keys: dict[EpisodeKey, str] = {}
         self._keys_by_id: dict[bytes, EpisodeKey] = {}
         self._counts: Counter[str] = Counter()  # of episodes by scope
 
@@ -40,7 +40,6 @@ class Snapshot:
         self.indexing_again = changes.indexing_again
         if changes.begins_anew:
             self._rows.clear()
-            self._scope_keys.clear()
             self._keys_by_id.clear()
             self._counts.clear()
         self.number = changes.number
@@ -56,20 +55,20 @@ class Snapshot:
             columns.traits,
             columns.feedbacks,
             columns.importances,
+            changes.scope_keys,
             strict=True,
         )
-        for row, scope_key, searchable in zip(rows, changes.scope_keys, changes.searchable, strict=True):
+        for row, searchable in zip(rows, changes.searchable, strict=True):
             key, identity = row[0], row[1]
-            if key in self._scope_keys:
-                self._counts[self._scope_keys[key]] -= 1
+            before = self._rows.get(key)
+            if before is not None:
+                self._counts[before[-1]] -= 1
             if searchable:
-                self._counts[scope_key] += 1
+                self._counts[row[-1]] += 1
                 self._rows[key] = row
-                self._scope_keys[key] = scope_key
                 self._keys_by_id[identity] = key
             else:
                 self._rows.pop(key, None)
-                self._scope_keys.pop(key, None)
                 self._keys_by_id.pop(identity, None)
 
     def keys_of(self, episode_ids: Iterable[EpisodeId]) -> list[EpisodeKey]:
@@ -79,8 +78,8 @@ class Snapshot:
 
     def visible(self, keys: Iterable[EpisodeKey], scope_keys: Sequence[str]) -> list[EpisodeKey]:
         """Those of the places that hold a searchable episode in one of the scopes."""
-        scopes = self._scope_keys
-        return [key for key in keys if scopes.get(key) in scope_keys]
+        rows = self._rows
+        return [key for key in keys if (row := rows.get(key)) is not None and row[-1] in scope_keys]
 
     def count(self, scope_keys: Sequence[str]) -> int:
         """Number of all searchable episodes in these scopes, each scope named once."""
@@ -88,11 +87,14 @@ class Snapshot:
 
     def every(self, scope_keys: Sequence[str]) -> list[EpisodeKey]:
         """Places of all searchable episodes in these scopes."""
-        return [key for key, scope_key in self._scope_keys.items() if scope_key in scope_keys]
+        return [key for key, row in self._rows.items() if row[-1] in scope_keys]
 
-    def columns(self, keys: Iterable[EpisodeKey]) -> EpisodeColumns:
-        """Columns of the episodes at these places, which must be known."""
-        return EpisodeColumns.of_rows([self._rows[key] for key in keys])
+    def columns(self, keys: Iterable[EpisodeKey], scope_keys: Sequence[str]) -> EpisodeColumns:
+        """Columns of the searchable episodes at these places that are in one of the scopes."""
+        rows = self._rows
+        return EpisodeColumns.of_rows(
+            [row for key in keys if (row := rows.get(key)) is not None and row[-1] in scope_keys]
+        )
 
 
 class SnapshotCache:

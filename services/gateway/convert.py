@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -87,9 +87,6 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
     reasons = dict(recalled.stage_reasons)
     superseded_by = recalled.superseded_by
     response = pb.RecallResponse(
-        memories=[_memory(memory, superseded_by) for memory in recalled.memories],
-        facts=[_fact(hit, superseded_by) for hit in recalled.facts],
-        notes=[_note(hit) for hit in recalled.notes],
         recent_turns=recalled.recent_turns,
         tiers=[tier_report(report) for report in recalled.reports],
         degraded=recalled.is_degraded,
@@ -113,6 +110,7 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
         feature_names=recalled.feature_names,
         conflicts=[_conflict(conflict) for conflict in recalled.conflicts],
     )
+    _add_hits(response, recalled.memories, recalled.facts, recalled.notes, superseded_by)
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
     return response
@@ -122,15 +120,9 @@ def recall_stream_response(answer: TierAnswer | Recalled) -> pb.RecallStreamResp
     """One message of a streamed recall."""
     if isinstance(answer, Recalled):
         return pb.RecallStreamResponse(response=recall_response(answer))
-    return pb.RecallStreamResponse(
-        tier_answer=pb.TierAnswer(
-            tier=tier_report(answer.report),
-            memories=[_memory(memory) for memory in answer.memories],
-            facts=[_fact(hit) for hit in answer.facts],
-            notes=[_note(hit) for hit in answer.notes],
-            recent_turns=answer.recent_turns,
-        )
-    )
+    tier_answer = pb.TierAnswer(tier=tier_report(answer.report), recent_turns=answer.recent_turns)
+    _add_hits(tier_answer, answer.memories, answer.facts, answer.notes)
+    return pb.RecallStreamResponse(tier_answer=tier_answer)
 
 
 def tier_report(report: TierReport) -> pb.TierReport:
@@ -214,48 +206,55 @@ def _conflict(conflict: Conflict) -> pb.Conflict:
     )
 
 
-def _fact(hit: facts_pb2.ScoredFact, superseded_by: Mapping[str, str] = _NOTHING) -> pb.RecalledFact:
-    return pb.RecalledFact(
-        fact=hit.fact, similarity=hit.similarity, superseded_by=superseded_by.get(hit.fact.fact_id, "")
-    )
+def _add_hits(
+    message: pb.RecallResponse | pb.TierAnswer,
+    memories: Sequence[RecalledMemory],
+    facts: Iterable[facts_pb2.ScoredFact],
+    notes: Iterable[notes_pb2.ScoredNote],
+    superseded_by: Mapping[str, str] = _NOTHING,
+) -> None:
+    """Write what was found into a message, in place: messages made by themselves are copied into it, piece by piece."""
+    for memory in memories:
+        _write_memory(message.memories.add(), memory, superseded_by.get(memory.episode.episode_id, ""))
+    for fact in facts:
+        message.facts.add(
+            fact=fact.fact, similarity=fact.similarity, superseded_by=superseded_by.get(fact.fact.fact_id, "")
+        )
+    for note in notes:
+        message.notes.add(note=note.note, score=note.score, hops=note.hops)
 
 
-def _note(hit: notes_pb2.ScoredNote) -> pb.RecalledNote:
-    return pb.RecalledNote(note=hit.note, score=hit.score, hops=hit.hops)
+def _write_memory(message: pb.Memory, memory: RecalledMemory, superseded_by: str) -> None:
+    episode, ranked = memory.episode, memory.ranked
+    message.memory_id = episode.episode_id
+    message.kind = pb.MEMORY_KIND_EPISODE
+    message.conversation_id = episode.session_id
+    message.position = episode.position
+    message.score = ranked.score
+    message.superseded_by = superseded_by
+    message.features.extend(ranked.features)
+    message.fact_ids.extend(memory.fact_ids)
+    message.note_ids.extend(memory.note_ids)
+    message.scope.CopyFrom(episode.scope)
+    _write_turn(message.turn, episode)
+    explanation = message.explanation
+    explanation.SetInParent()
+    for lane in ranked.lanes:
+        explanation.lanes.add(lane=lane.lane, rank=lane.rank, score=lane.score)
+    for name, value in ranked.parts:
+        explanation.parts.add(name=name, value=value)
 
 
-def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str] = _NOTHING) -> pb.Memory:
-    episode = memory.episode
-    return pb.Memory(
-        memory_id=episode.episode_id,
-        kind=pb.MEMORY_KIND_EPISODE,
-        turn=episode_turn(episode),
-        conversation_id=episode.session_id,
-        position=episode.position,
-        score=memory.ranked.score,
-        explanation=pb.Explanation(
-            lanes=[pb.LaneRank(lane=r.lane, rank=r.rank, score=r.score) for r in memory.ranked.lanes],
-            parts=[pb.ScorePart(name=name, value=value) for name, value in memory.ranked.parts],
-        ),
-        features=memory.ranked.features,
-        fact_ids=memory.fact_ids,
-        note_ids=memory.note_ids,
-        scope=episode.scope,
-        superseded_by=superseded_by.get(episode.episode_id, ""),
-    )
-
-
-def episode_turn(episode: episodic_pb2.Episode) -> common_pb2.Turn:
+def _write_turn(turn: common_pb2.Turn, episode: episodic_pb2.Episode) -> None:
     """The turn that an episode was made from."""
-    turn = common_pb2.Turn(
-        role=episode.role,
-        speaker=episode.speaker,
-        content="\n".join(part for part in (episode.query, episode.response) if part),
-        time=episode.time,
-        attachments=episode.attachments,
-        sources=episode.sources,
-        metadata=episode.metadata,
-    )
+    turn.role = episode.role
+    turn.speaker = episode.speaker
+    turn.content = "\n".join(part for part in (episode.query, episode.response) if part)
+    turn.time.CopyFrom(episode.time)
+    if episode.attachments:
+        turn.attachments.extend(episode.attachments)
+    if episode.metadata:  # to update by nothing takes a microsecond, for each memory
+        turn.metadata.update(episode.metadata)
+    turn.sources.extend(episode.sources)
     if episode.HasField("confidence"):
         turn.confidence = episode.confidence
-    return turn

@@ -179,14 +179,16 @@ def _ranks_of(column: Column) -> Column:
 
 
 def _neighbours(scores: Column, columns: EpisodeColumns, around: Surroundings) -> Iterator[_Named]:
+    known = scores if scores[-1].any() else scores[:-1]  # without token vectors a third of it is for nothing
     openness = np.minimum(1.0, _OPEN_CHARS / np.maximum(columns.length, 1))
     asks = np.append((columns.traits & int(Trait.QUESTION)) != 0, False).astype(np.float64)
     asked = asks[around.rows(-1)]
-    positive = np.zeros((len(scores), scores.shape[1] + 1))  # the last place stands for "no such candidate"
-    np.maximum(scores, 0.0, out=positive[:, :-1])
-    before, after = positive[:, around.rows(-1)], positive[:, around.rows(1)]
-    second = positive[:, around.rows(-2)] + positive[:, around.rows(2)]
-    third = positive[:, around.rows(-3)] + positive[:, around.rows(3)]
+    positive = np.zeros((len(known), known.shape[1] + 1))  # the last place stands for "no such candidate"
+    np.maximum(known, 0.0, out=positive[:, :-1])
+    before, after = (positive.take(around.rows(offset), axis=1) for offset in (-1, 1))
+    second, third = (
+        positive.take(around.rows(-offset), axis=1) + positive.take(around.rows(offset), axis=1) for offset in (2, 3)
+    )
     answers = asked * before
     of_each = (
         ("before", "neighbours", before),
@@ -199,7 +201,8 @@ def _neighbours(scores: Column, columns: EpisodeColumns, around: Surroundings) -
         ("answers_short", "answers", openness * answers),
     )
     for index, name in enumerate(_SCORES):
-        yield from ((f"{name}_{what}", part, column[index]) for what, part, column in of_each)
+        is_known = index < len(known)
+        yield from ((f"{name}_{what}", part, column[index] if is_known else _NOTHING) for what, part, column in of_each)
     yield "answers", "answers", asked
     yield "is_answered", "answers", asks[:-1] * (around.rows(1) < len(columns.dense))
 
@@ -207,14 +210,19 @@ def _neighbours(scores: Column, columns: EpisodeColumns, around: Surroundings) -
 def _sessions(scores: Column, columns: EpisodeColumns) -> Iterator[_Named]:
     count = int(columns.session.max(initial=0)) + 1
     for name, column in zip(_SCORES, scores, strict=True):
+        if not column.any():
+            yield f"{name}_session", "session", _NOTHING
+            continue
         best = np.full(count, -np.inf)
         np.maximum.at(best, columns.session, column)
         yield f"{name}_session", "session", best[columns.session]
 
 
 def _speakers(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:
-    named = np.isin(columns.speaker, question.named_speakers).astype(np.float64)
     is_named = bool(question.named_speakers)
+    named = np.zeros(len(columns.dense))
+    for speaker in question.named_speakers:
+        named[columns.speaker == speaker] = 1.0
     by_assistant = (columns.traits & int(Trait.ASSISTANT) != 0).astype(np.float64)
     yield "speaker_named", "speaker", named if is_named else _NOTHING
     yield "speaker_other", "speaker", 1.0 - named if is_named else _NOTHING
@@ -242,7 +250,7 @@ def _derived(columns: EpisodeColumns) -> Iterator[_Named]:
 
 
 def _kinds(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:
-    traits = {trait: (columns.traits & int(trait) != 0).astype(np.float64) for trait in Trait}
+    traits = dict(zip(Trait, ((columns.traits & _TRAIT_BITS) != 0).astype(np.float64), strict=True))
     kinds = {kind: kind in found for found in (read_kinds(question.text),) for kind in QuestionKind}
     length = np.maximum(columns.length, 1).astype(np.float64)
     length_log = np.log(length)
@@ -276,6 +284,7 @@ def _word(member: Trait | QuestionKind) -> str:
     return (member.name or "").lower()
 
 
+_TRAIT_BITS: Final = np.array([[int(trait)] for trait in Trait], dtype=np.int32)
 _TRAIT_NAMES: Final = {trait: f"is_{_word(trait)}" for trait in Trait}
 _CROSSED: Final = tuple(
     (f"{_word(trait)}_if_{_word(kind)}", kind, trait)

@@ -24,8 +24,10 @@ def changes(number: int, *positions: int, gone: tuple[int, ...] = (), begins_ane
 
 
 def known(snapshot: Snapshot) -> list[int]:
-    keys = snapshot.visible([new_episode(n).key for n in range(20)], GLOBAL)
-    return snapshot.columns(keys).positions
+    keys = [new_episode(n).key for n in range(20)]
+    columns = snapshot.columns(keys, GLOBAL)
+    assert columns.keys == snapshot.visible(keys, GLOBAL)
+    return columns.positions
 
 
 def test_changes_add_replace_and_remove() -> None:
