@@ -14,6 +14,7 @@ from services.common.auth import Principal
 from services.common.clock import Clock
 from services.common.convert import scope_from_proto, scope_to_proto, turn_from_proto, turn_to_proto
 from services.common.errors import MnemeError, NotFound
+from services.common.paging import ANSWER_BYTES_MAX, fitting
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Count, Duration, Seconds
 from services.common.turns import Turn
@@ -212,13 +213,14 @@ class SessionAccess:
         return None  # ended as often as it was put back
 
     async def _logged_turns(self, place: _Place) -> list[session_pb2.SessionTurn]:
-        """The window as the log has it; empty where the session's lifetime is over."""
+        """The window as the log has it, as far as a message holds it; empty where the session's lifetime is over."""
         logged = await self._journal.session_interactions(
             place.principal.tenant_id, place.user_id, place.conversation_id, limit=self._settings.window_turns
         )
         if not logged or logged[-1].create_time + self._settings.ttl <= self._clock.now():
             return []
-        return [session_turn(interaction) for interaction in logged]
+        turns = [session_turn(interaction) for interaction in reversed(logged)]
+        return turns[: fitting(turns, bytes_max=ANSWER_BYTES_MAX)][::-1]
 
     async def _append(
         self, place: _Place, turns: Sequence[session_pb2.SessionTurn]

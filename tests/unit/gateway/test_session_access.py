@@ -87,3 +87,10 @@ async def test_spec_7_1_a_rebuild_is_the_gateways_own_in_the_readers_tenant() ->
     (principal,) = fakes.session.method("append").principals
     assert (principal.tenant_id, principal.role) == (reader.tenant_id, Role.WRITER)
     assert fakes.session.method("get").principals == [reader]
+
+
+async def test_a_rebuild_sends_the_last_turns_that_go_into_a_message() -> None:
+    fakes = tiers(appended(4, created=True))
+    journal = FakeJournal(logged=[interaction(number, "x" * 1_000_000) for number in range(5)])
+    await sessions(fakes, journal).find(ADA, "ada", "c1", timeout_seconds=1.0)
+    assert asked(fakes) == [[2, 3, 4]]
