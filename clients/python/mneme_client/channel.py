@@ -12,7 +12,7 @@ DEFAULT_TARGET = "127.0.0.1:7700"
 _MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
 CHANNEL_OPTIONS: tuple[tuple[str, str | int], ...] = (
-    # 200 memories of the longest allowed text do not fit into gRPC's default of 4 MB.
+    # Answers have 3 MiB at most, unless an installation allows more than gRPC's default of 4 MB.
     ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
     # Spreads calls over all addresses of a headless service; with one address it changes nothing.
     ("grpc.lb_policy_name", "round_robin"),

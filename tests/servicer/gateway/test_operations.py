@@ -86,15 +86,6 @@ async def test_an_unknown_method_is_unimplemented(gateway: Stubs) -> None:
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-async def test_a_request_that_cannot_be_parsed_is_refused(gateway: Stubs) -> None:
-    method: Any = gateway.channel.unary_unary("/mneme.gateway.v1.MemoryService/Recall")
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await method(b"\xff\xff\xff")
-    assert caught.value.code() is grpc.StatusCode.UNKNOWN  # gRPC's own answer: the call has not reached us
-    answer = await gateway.memory.Recall(pb.RecallRequest(user_id="ada", query="anything"))
-    assert not answer.degraded
-
-
 async def test_spec_8_2_a_call_whose_time_is_over_ends(gateway: Stubs, user_id: str) -> None:
     request = pb.RecallRequest(user_id=user_id, query="anything")
     with pytest.raises(grpc.aio.AioRpcError) as caught:
