@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from services.agentic.store import WalkSettings
 from services.common.paging import ANSWER_BYTES_MAX
-from services.common.settings_types import Amount, Count, CountOrNone, Seconds, Share, table
+from services.common.settings_types import Amount, AnswerBytes, Count, CountOrNone, Seconds, Share, table
 from services.common.turns import TurnLimits
 
 
@@ -96,7 +96,7 @@ class NoteLimits:
     """Notes in a page where none is asked for."""
     page_size_max: Count = 200
     """Notes in a page; more is clamped."""
-    page_bytes_max: Count = ANSWER_BYTES_MAX
+    page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX
     """Bytes of a page, or of the hits of a search; gRPC clients take 4 MiB unless told otherwise."""
     top_k_default: Count = 10
     """Hits of a search where none is asked for."""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from services.common.paging import ANSWER_BYTES_MAX
-from services.common.settings_types import Amount, Count, CountOrNone, Factor, Positive, Seconds, Share, table
+from services.common.settings_types import (
+    Amount,
+    AnswerBytes,
+    Count,
+    CountOrNone,
+    Factor,
+    Positive,
+    Seconds,
+    Share,
+    table,
+)
 from services.common.turns import TurnLimits
 
 
@@ -42,7 +52,7 @@ class EpisodeLimits:
     neighbour_radius_max: CountOrNone = 5  # the same at most
     page_size_default: Count = 50  # episodes of a page where no number is asked for
     page_size_max: Count = 200  # episodes of a page; more is cut to it
-    page_bytes_max: Count = ANSWER_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB unless told otherwise
+    page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from services.common.settings_types import Amount, Count, CountOrNone, Duration, DurationOrNone, Seconds, table
+from services.common.settings_types import (
+    Amount,
+    AnswerBytes,
+    Count,
+    CountOrNone,
+    Duration,
+    DurationOrNone,
+    Seconds,
+    table,
+)
 from services.common.turns import TurnLimits
 
 
@@ -30,7 +39,7 @@ class SessionLimits:
     append_turns_max: Count = 256  # turns in one AppendTurns
     page_size_default: Count = 50  # sessions of a page where no number is asked for
     page_size_max: Count = 200  # sessions of a page; more is cut to it
-    answer_bytes_max: Count = 3_500_000  # of a window in an answer; gRPC clients take 4 MiB unless told otherwise
+    answer_bytes_max: AnswerBytes = 3_500_000  # of a window in an answer; gRPC clients take 4 MiB unless told otherwise
     count_inline_chars_max: Count = 20_000  # more characters are tokenized in a thread, beside the loop
 
 

@@ -18,7 +18,7 @@ from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.paging import ANSWER_BYTES_MAX
 from services.common.scope import GLOBAL_SCOPE, Scope
-from services.common.settings_types import Amount, Count, CountOrNone, PositiveShare
+from services.common.settings_types import Amount, AnswerBytes, Count, CountOrNone, PositiveShare
 from services.gateway.grants.model import Grant, MemoryKind, Readers
 from services.gateway.journal.model import SequenceSpan, Tier
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy, Profile, ScoringChoice, TaskType
@@ -310,7 +310,7 @@ class RecallSettings:
     limit_max: Count = 200  # memories of one answer
     query_chars_max: Count = 8_192  # a question
     text_chars_max: Count = 1_000_000  # of all memories of an answer
-    answer_bytes_max: Count = ANSWER_BYTES_MAX  # of an answer; gRPC clients take 4 MiB unless told otherwise
+    answer_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of an answer; gRPC clients take 4 MiB unless told otherwise
     lane_limit: Count = 200  # hits of each lane of the episodic tier; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
     light_lane_limit: Count = 100  # the same for the profile `light`, which trades little recall for time:
