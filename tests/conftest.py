@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import structlog
 
@@ -17,6 +18,10 @@ pytest_plugins = [
     "tests.support.redis",
     "tests.support.stack",
 ]
+
+# How fast examples are made and run, a busy machine decides.
+hypothesis.settings.register_profile("mneme", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("mneme")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
