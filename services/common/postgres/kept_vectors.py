@@ -31,8 +31,8 @@ _log = structlog.get_logger(__name__)
 _R = TypeVar("_R")
 
 _READ_AT_ONCE: Final = 1_000
-_COMPARED_IN_PLACE_MAX: Final = 20_000
-"""Vectors whose comparison, 1 ms, is not worth another thread: to wait there for the interpreter takes as long."""
+_COMPARED_IN_PLACE_MAX: Final = 4_000
+"""Vectors whose comparison, 0.3 ms, is not worth another thread."""
 _THREADS: Final = ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="kept-vectors")
 """One core stays the event loop's: where every store compares at once, what an answer waits for takes twice as long."""
 _LOOKED_AT_MAX: Final = 10_000
