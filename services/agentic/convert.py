@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 from mneme.agentic.v1 import notes_pb2 as pb
 from services.agentic.commands import GenerationBatch, list_query
@@ -49,25 +50,30 @@ def list_notes_response(
 
 def note_to_proto(note: Note) -> pb.Note:
     """The note as a message."""
-    message = pb.Note(
-        note_id=note.note_id,
-        user_id=note.user_id,
-        content=note.content,
-        kind=pb.NoteKind.Name(int(note.kind)),
-        importance=note.importance,
-        keywords=note.keywords,
-        tags=note.tags,
-        attachments=common.attachments_to_proto(note.attachments),
-        metadata=note.metadata,
-        derived_from=note.derived_from,
-        time=common.timestamp(note.time),
-        create_time=common.timestamp(note.create_time),
-        access_count=note.access_count,
-        scope=common.scope_to_proto(note.scope),
-    )
+    message = pb.Note()
+    _write_note(message, note)
+    return message
+
+
+def _write_note(message: pb.Note, note: Note) -> None:
+    """Write a note into a message, in place: each Recall reads some, and to make messages of messages copies them."""
+    message.note_id = note.note_id
+    message.user_id = note.user_id
+    message.content = note.content
+    message.kind = cast("pb.NoteKind", int(note.kind))
+    message.importance = note.importance
+    message.keywords.extend(note.keywords)
+    message.tags.extend(note.tags)
+    message.attachments.extend(common.attachments_to_proto(note.attachments))
+    if note.metadata:
+        message.metadata.update(note.metadata)
+    message.derived_from.extend(note.derived_from)
+    message.time.CopyFrom(common.timestamp(note.time))
+    message.create_time.CopyFrom(common.timestamp(note.create_time))
+    message.access_count = note.access_count
+    message.scope.CopyFrom(common.scope_to_proto(note.scope))
     if note.last_access_time is not None:
         message.last_access_time.CopyFrom(common.timestamp(note.last_access_time))
-    return message
 
 
 def link_to_proto(link: Link) -> pb.Link:
@@ -95,18 +101,14 @@ def get_note_response(written: WrittenNote) -> pb.GetNoteResponse:
 
 def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.SearchNotesResponse:
     """The best hits, in order, as many as fit."""
-    messages = [
-        pb.ScoredNote(
-            note=note_to_proto(hit.note),
-            score=hit.score,
-            similarity=hit.similarity,
-            hops=hit.hops,
-            path_note_ids=hit.path,
-        )
-        for hit in hits
-    ]
-    count = fitting(messages, bytes_max=bytes_max)
-    return pb.SearchNotesResponse(hits=messages[:count], left_out_count=len(messages) - count)
+    response = pb.SearchNotesResponse()
+    for hit in hits:
+        message = response.hits.add(score=hit.score, similarity=hit.similarity, hops=hit.hops, path_note_ids=hit.path)
+        _write_note(message.note, hit.note)
+    count = fitting(response.hits, bytes_max=bytes_max)
+    response.left_out_count = len(hits) - count
+    del response.hits[count:]
+    return response
 
 
 def _generation_result(result: GenerationResult) -> pb.GenerateNotesResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
@@ -45,11 +46,13 @@ def batch_to_proto(
     found: Sequence[Episode], decay_factor: Callable[[Episode], float], *, bytes_max: int
 ) -> pb.BatchGetEpisodesResponse:
     """The first of the episodes that were asked for, as many as fit, and the names of the others."""
-    episodes = [episode_to_proto(episode, decay_factor) for episode in found]
-    count = fitting(episodes, bytes_max=bytes_max)
-    return pb.BatchGetEpisodesResponse(
-        episodes=episodes[:count], left_out_episode_ids=[episode.episode_id for episode in episodes[count:]]
-    )
+    response = pb.BatchGetEpisodesResponse()
+    for episode in found:
+        _write_episode(response.episodes.add(), episode, decay_factor(episode))
+    count = fitting(response.episodes, bytes_max=bytes_max)
+    response.left_out_episode_ids.extend(episode.episode_id for episode in response.episodes[count:])
+    del response.episodes[count:]
+    return response
 
 
 def store_results_to_proto(results: Sequence[StoreResult]) -> pb.StoreEpisodesResponse:
@@ -69,32 +72,38 @@ def store_results_to_proto(results: Sequence[StoreResult]) -> pb.StoreEpisodesRe
 
 def episode_to_proto(episode: Episode, decay_factor: Callable[[Episode], float]) -> pb.Episode:
     """A stored episode."""
+    message = pb.Episode()
+    _write_episode(message, episode, decay_factor(episode))
+    return message
+
+
+def _write_episode(message: pb.Episode, episode: Episode, decay_factor: float) -> None:
+    """Write an episode into a message, in place: each Recall reads some, and messages made of messages copy them."""
     content = episode.content
-    message = pb.Episode(
-        episode_id=str(content.episode_id),
-        user_id=content.owner.user_id,
-        session_id=content.session_id,
-        position=content.position,
-        role=f"MESSAGE_ROLE_{content.role.name}",
-        speaker=content.speaker,
-        query=content.query,
-        response=content.response,
-        attachments=attachments_to_proto(content.attachments),
-        sources=content.sources,
-        confidence=content.confidence,
-        feedback=episode.feedback,
-        importance=content.importance,
-        decay_factor=decay_factor(episode),
-        access_count=episode.access_count,
-        time=timestamp(content.time),
-        create_time=timestamp(episode.create_time),
-        scope=scope_to_proto(Scope.from_key(content.scope_key)),
-        status=_status_name(episode.status),
-        metadata=content.metadata,
-    )
+    message.episode_id = str(content.episode_id)
+    message.user_id = content.owner.user_id
+    message.session_id = content.session_id
+    message.position = content.position
+    message.role = cast("common_pb2.MessageRole", int(content.role))
+    message.speaker = content.speaker
+    message.query = content.query
+    message.response = content.response
+    message.attachments.extend(attachments_to_proto(content.attachments))
+    message.sources.extend(content.sources)
+    if content.confidence is not None:
+        message.confidence = content.confidence
+    message.feedback = episode.feedback
+    message.importance = content.importance
+    message.decay_factor = decay_factor
+    message.access_count = episode.access_count
+    message.time.CopyFrom(timestamp(content.time))
+    message.create_time.CopyFrom(timestamp(episode.create_time))
+    message.scope.CopyFrom(scope_to_proto(Scope.from_key(content.scope_key)))
+    message.status = cast("pb.EpisodeStatus", int(episode.status))
+    if content.metadata:
+        message.metadata.update(content.metadata)
     if episode.last_access_time is not None:
         message.last_access_time.CopyFrom(timestamp(episode.last_access_time))
-    return message
 
 
 def scored_to_proto(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
@@ -42,39 +43,47 @@ def list_facts_response(
 
 def search_facts_response(hits: Sequence[ScoredFact], *, bytes_max: int) -> pb.SearchFactsResponse:
     """The nearest hits, in order, as many as fit."""
-    messages = [pb.ScoredFact(fact=fact_to_proto(hit.fact), similarity=hit.similarity) for hit in hits]
-    count = fitting(messages, bytes_max=bytes_max)
-    return pb.SearchFactsResponse(hits=messages[:count], left_out_count=len(messages) - count)
+    response = pb.SearchFactsResponse()
+    for hit in hits:
+        _write_fact(response.hits.add(similarity=hit.similarity).fact, hit.fact)
+    count = fitting(response.hits, bytes_max=bytes_max)
+    response.left_out_count = len(hits) - count
+    del response.hits[count:]
+    return response
 
 
 def fact_to_proto(fact: Fact) -> pb.Fact:
     """The fact as a message."""
-    message = pb.Fact(
-        fact_id=fact.fact_id,
-        user_id=fact.user_id,
-        text=fact.text,
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=fact.object,
-        category=pb.FactCategory.Name(int(fact.category)),
-        confidence=fact.confidence,
-        importance=fact.importance,
-        first_observed_time=common.timestamp(fact.first_observed_time),
-        last_confirmed_time=common.timestamp(fact.last_confirmed_time),
-        derived_from=fact.derived_from,
-        evidence_count=fact.evidence_count,
-        contradictions=fact.contradictions,
-        status=pb.FactStatus.Name(int(fact.status)),
-        merged_into_fact_id=fact.merged_into_fact_id or "",
-        versions=[_version(version) for version in fact.versions],
-        scope=common.scope_to_proto(fact.scope),
-        revision=fact.revision,
-    )
+    message = pb.Fact()
+    _write_fact(message, fact)
+    return message
+
+
+def _write_fact(message: pb.Fact, fact: Fact) -> None:
+    """Write a fact into a message, in place: each Recall reads some, and to make messages of messages copies them."""
+    message.fact_id = fact.fact_id
+    message.user_id = fact.user_id
+    message.text = fact.text
+    message.subject = fact.subject
+    message.predicate = fact.predicate
+    message.object = fact.object
+    message.category = cast("pb.FactCategory", int(fact.category))
+    message.confidence = fact.confidence
+    message.importance = fact.importance
+    message.first_observed_time.CopyFrom(common.timestamp(fact.first_observed_time))
+    message.last_confirmed_time.CopyFrom(common.timestamp(fact.last_confirmed_time))
+    message.derived_from.extend(fact.derived_from)
+    message.evidence_count = fact.evidence_count
+    message.contradictions.extend(fact.contradictions)
+    message.status = cast("pb.FactStatus", int(fact.status))
+    message.merged_into_fact_id = fact.merged_into_fact_id or ""
+    message.versions.extend(map(_version, fact.versions))
+    message.scope.CopyFrom(common.scope_to_proto(fact.scope))
+    message.revision = fact.revision
     if fact.valid_from_time is not None:
         message.valid_from_time.CopyFrom(common.timestamp(fact.valid_from_time))
     if fact.valid_to_time is not None:
         message.valid_to_time.CopyFrom(common.timestamp(fact.valid_to_time))
-    return message
 
 
 def _version(version: FactVersion) -> pb.FactVersion:
