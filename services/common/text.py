@@ -29,10 +29,21 @@ _SOMETIMES_LAST_WORDS: Final = (
 _SOMETIMES_LAST: Final = frozenset(_SOMETIMES_LAST_WORDS.split())
 _CLOSERS: Final = " \t\r\n\"'”’)]}*_~`"  # noqa: RUF001
 _ASKING_OPENERS: Final = re.compile(
-    r"(?:who|whom|whose|what|when|where|which|why|how)(?:'s|'re|’s|’re)?\s+\w+"  # noqa: RUF001
-    r"|do(?:n't|n’t)?\s+(?:i|you|we|they|my|your|our|their|the|any|anyone)\b"  # noqa: RUF001
-    r"|(?:am|is|are|was|were|does|did|have|has|had|can|could|will|would|shall|should|may|might)(?:n't|n’t)?"  # noqa: RUF001
-    r"\s+(?:i|you|he|she|it|we|they|there|this|that|these|those|my|your|his|her|our|their|the|any|anyone)\b",
+    r"(?:who|whom|whose|what|when|where|which|why|how)(?:['’]?s|['’]?re)?\s+\w+"  # noqa: RUF001
+    r"|do(?:n['’]?t)?\s+(?:i|you|u|ya|we|they|my|your|our|their|the|any|anyone)\b"  # noqa: RUF001
+    r"|(?:am|is|are|was|were|does|did|have|has|had|can|could|will|would|shall|should|may|might)(?:n['’]?t)?"  # noqa: RUF001
+    r"\s+(?:i|you|u|ya|ur|he|she|it|we|they|there|this|that|these|those|my|your|his|her|our|their|the|any|anyone)\b"
+    r"|r\s+(?:u|you|ya)\b|(?:wanna|u|you)\s+(?:ok|okay|free|there|coming|sure)\b",
+    re.IGNORECASE,
+)
+# Inside a text without a mark: hardly anything but a question puts the subject behind the verb.
+_ASKING_INSIDE: Final = re.compile(
+    r"\b(?:what|when|where|which|why|how|who)\s+(?:(?!(?:i|you|u|ya|they|she|he|it|we|that|this)\b)\w+\s+)?"
+    r"(?:do|did|does|are|r|were|is|was|have|has|can|could|will|would|should)"
+    r"\s+(?:you|u|ya|ur|your|they|she|he|it|we|i)\b"
+    r"|(?<!\bso )(?<!\bas )(?<!\bthan )(?<!\bnor )(?<!\bneither )"
+    r"\b(?:do|did|are|r|were|have|can|could|will|would)\s+(?:you|u|ya)\b"
+    r"|\b(?:what|how)\s+(?:about|abt)\s+(?:you|u)\b|\bwhat(?:['’]?s)\s+(?:up|new)\b",  # noqa: RUF001
     re.IGNORECASE,
 )
 _ASKING_WORDS_MAX: Final = 25
@@ -72,7 +83,8 @@ def split_pieces(text: str, max_chars: int = 800) -> list[str]:
 def is_question(text: str) -> bool:
     """Return whether the text asks something: a sentence with a question mark, or one that opens like one.
 
-    Without a mark only a text of one short sentence is judged by its opening ("what is my sister's name").
+    Without a mark only a text of one short sentence is judged, by how it opens ("what is my sister's name") or by a
+    verb before its subject ("good to see you how have you been").
     """
     sentences = split_sentences(text)
     if any(sentence.rstrip(_CLOSERS).endswith(("?", "？")) for sentence in sentences):  # noqa: RUF001
@@ -80,7 +92,9 @@ def is_question(text: str) -> bool:
     if len(sentences) != 1 or len(sentences[0].split()) > _ASKING_WORDS_MAX:
         return False
     sentence = sentences[0]
-    return not sentence.rstrip(_CLOSERS).endswith((".", "!")) and bool(_ASKING_OPENERS.match(sentence))
+    if sentence.rstrip(_CLOSERS).endswith((".", "!")):
+        return False
+    return bool(_ASKING_OPENERS.match(sentence) or _ASKING_INSIDE.search(sentence))
 
 
 def _sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -51,7 +51,8 @@ _TEXT_CHARS: Final = 4_000
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _FIRST_PERSON: Final = re.compile(
-    r"\b(?:I|I['\u2019](?:m|ve|d|ll)|i['\u2019](?:m|ve|d|ll)|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself"
+    r"(?<![\w.\-/])i(?![\w\-/]|\.\w)"  # as chats write it; but not the i of "i.e.", and no hyphenated one
+    r"|\b(?:I|I['\u2019](?:m|ve|d|ll)|i['\u2019](?:m|ve|d|ll)|[Ii]m|[Ii]ve|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself"
     r"|[Ww]e|[Ww]e['\u2019](?:re|ve|d|ll)|[Uu]s|[Oo]ur|[Oo]urs|[Oo]urselves)\b"
 )
 _REACTION_OPENERS: Final = frozenset(
@@ -59,10 +60,12 @@ _REACTION_OPENERS: Final = frozenset(
         "wow thanks thank thx haha hahaha lol yes yeah yep yup no nope ok okay sure great awesome amazing "
         "cool nice congrats congratulations absolutely definitely exactly totally agreed true right perfect "
         "sweet oh aw aww yay hi hey hello bye goodbye hmm huh indeed gotcha welcome cheers sorry good lovely "
-        "wonderful fantastic"
+        "wonderful fantastic omg lmao lmfao rofl hah hehe ya yea yeh yess yup k kk ikr thx tysm ty ugh dang damn woah "
+        "whoa ooh woo woohoo aight bet nvm"
     ).split()
 )
 _REACTION_WORDS_MAX: Final = 12
+_DRAWN_OUT: Final = re.compile(r"(\w)\1{2,}")  # "yesss"
 _LIST_ITEMS_MIN: Final = 3
 _MONTHS: Final = "january|february|march|april|june|july|august|september|october|november|december"
 _DAYS: Final = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -75,7 +78,7 @@ _PATTERNS: Final = {
         re.IGNORECASE,
     ),
     Trait.TIME_EXPRESSION: re.compile(
-        rf"\b(?:{_MONTHS}|{_DAYS}|yesterday|today|tonight|tomorrow|recently|(?:last|next|this|past|every|each|previous)"
+        rf"\b(?:{_MONTHS}|{_DAYS}|yesterday|yday|today|tonight|tomorrow|tmrw|tmr|recently|(?:last|next|this|past|every|each|previous)"
         r" (?:few |couple of )?(?:week|weekend|month|year|night|summer|winter|spring|fall|autumn"
         r"|day|evening|morning|time)s?"
         r"|(?:days?|weeks?|months?|years?|hours?) ago|since (?:\d{4}|last)|(?:19|20)\d\d"
@@ -144,7 +147,10 @@ def traits(role: MessageRole, *, query: str, response: str, attachments: Sequenc
 
 def _is_reaction(content: str) -> bool:
     words = _WORD.findall(content)
-    return 0 < len(words) <= _REACTION_WORDS_MAX and words[0].lower() in _REACTION_OPENERS
+    if not words:
+        return bool(content)  # marks, emoji
+    opener = _DRAWN_OUT.sub(r"\1", words[0].lower())
+    return len(words) <= _REACTION_WORDS_MAX and opener in _REACTION_OPENERS
 
 
 def _shares_of_questions(content: str) -> Trait:

@@ -26,6 +26,14 @@ def of(text: str, role: MessageRole = MessageRole.USER, captions: tuple[str, ...
         ("Wow, the new museum by the river opened last week and everybody in town went to see it", (), Trait(0)),
         ("I\u2019ll come", (), Trait.FIRST_PERSON),
         ("the i-beam and a myth", (), Trait(0)),
+        ("a bolt, i.e. a pin", (), Trait(0)),
+        ("went there and i loved it", (), Trait.FIRST_PERSON),
+        ("im home", (), Trait.FIRST_PERSON),
+        ("so do i.", (), Trait.FIRST_PERSON),
+        ("yesss", (), Trait.REACTION),
+        ("\U0001f602", (), Trait.REACTION),
+        ("omg so cute", (), Trait.REACTION),
+        ("whats it done for u", (), Trait.QUESTION),
         ("", ("sunset",), Trait.CAPTION),
     ],
 )
@@ -43,7 +51,7 @@ def test_an_answer_is_the_assistants() -> None:
         (Trait.PAST, ["I went there", "We finally moved house", "I've been to Rome"], ["I go there", "the red bed"]),
         (
             Trait.TIME_EXPRESSION,
-            ["see you on Monday", "last weekend", "two years ago", "on Jan 15", "in 2019", "at 5 pm"],
+            ["see you on Monday", "last weekend", "two years ago", "on Jan 15", "in 2019", "at 5 pm", "c u tmrw"],
             ["see you", "the last one", "a mayor"],
         ),
         (Trait.NUMBER, ["room 12", "twice a week", "three dogs"], ["a room", "someone often"]),
