@@ -76,6 +76,8 @@ class LocomoQuestion:
     """Name of its category, `none` where there is none."""
     gold: frozenset[str]
     """Ids of the turns that answer it; empty where nothing names a turn of the conversation."""
+    answer: str = ""
+    """The answer; where the question assumes what is wrong, the one that it tempts to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ def parse_conversation(name: str, data: Mapping[str, Any]) -> LocomoConversation
             text=str(item.get("question") or ""),
             category=category_name(item.get("category")),
             gold=frozenset(evidence_ids(item.get("evidence"))) & turn_ids,
+            answer=str(item.get("answer") or item.get("adversarial_answer") or ""),
         )
         for index, item in enumerate(data.get("qa") or [])
     )

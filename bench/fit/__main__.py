@@ -1,9 +1,10 @@
 """Fits the rankers of the profiles `evidence` and `light` on conversations in LoCoMo's layout.
 
-    python -m bench.fit --data FOLDER --data FOLDER --out FOLDER [--install] [--ablations]
+    python -m bench.fit --data FOLDER --data FOLDER --out FOLDER [--install] [--ablations] [--no-chats]
 
-The candidates come from a gateway that has remembered all of the conversations. Every conversation is left out once:
-its ranker, which `make bench-recall BENCH_ARGS="--held-out FOLDER/held-out"` uses, has not seen it.
+The candidates come from a gateway that has remembered all of the conversations, those between people also as chats (see
+`chat.py`). Every conversation is left out once, in both forms: its ranker, which `make bench-recall
+BENCH_ARGS="--held-out FOLDER/held-out"` uses, has not seen it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import shutil
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,17 +23,20 @@ import numpy as np
 from rich.progress import track
 
 from bench.common import BenchError, commit_name, open_channel, open_target, print_table, run, write_json
-from bench.fit.collect import Judgement, collect
+from bench.fit.chat import as_chat, is_between_people, unit_of
+from bench.fit.collect import LIMIT, Judgement, collect
 from bench.fit.dataset import Dataset
-from bench.fit.fitting import FitSettings, fit
+from bench.fit.fitting import CHAT_SUFFIX, FitSettings, fit
 from bench.fit.held_out import CUTS, Scored, means, score
 from bench.gateway import Gateway
 from bench.ingest import ingest
-from bench.locomo import load_conversations
+from bench.locomo import LocomoConversation, load_conversations
 from services.gateway.recall.features import feature_parts
 from services.gateway.recall.fitted import SHIPPED
 
 PROFILES: Final = ("evidence", "light")
+_CHAT_LIMIT: Final = 100
+"""Candidates of a question to a chat: the more of them, the longer it takes to fit."""
 _ABLATIONS: Final = {
     "late interaction": ("late",),
     "neighbours, and the question that a turn answers": ("neighbours", "answers"),
@@ -56,6 +60,7 @@ class Options:
     profiles: list[str]
     install: bool
     ablations: bool
+    chats: bool
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,29 +85,44 @@ async def _collect(options: Options) -> None:
     async with open_target(None) as target, open_channel(target.gateway) as channel:
         gateway = Gateway(channel)
         judgements = []
-        for folder in options.data:
-            for conversation in track(load_conversations(folder), f"remember {folder.name}"):
-                memories = await ingest(
-                    gateway, conversation, user_id=f"fit-{uuid.uuid4().hex[:8]}-{conversation.name}"[:128]
-                )
-                ids = {turn_id: identifier for identifier, turn_id in memories.turn_ids.items()}
-                judgements += [
-                    Judgement(
-                        user_id=memories.user_id,
-                        question=question.text,
-                        relevant_ids=frozenset(ids[turn_id] for turn_id in question.gold if turn_id in ids),
-                        set_name=folder.name,
-                        conversation=conversation.name,
-                        category=question.category,
-                    )
-                    for question in conversation.questions
-                    if question.gold and question.text.strip()
-                ]
-                for token in memories.tokens:
-                    await gateway.wait_visible(memories.user_id, token)
+        for set_name, conversation in track(list(conversations_of(options)), "remember"):
+            judgements += await _remember(gateway, set_name, conversation)
         await gateway.wait_delivered()
         for profile, file in files.items():
             (await collect(gateway, track(judgements, f"ask for {profile}"), profile=profile)).save(file)
+
+
+def conversations_of(options: Options) -> Iterator[tuple[str, LocomoConversation]]:
+    """All that are fitted on, with the data set that each belongs to."""
+    for folder in options.data:
+        for conversation in load_conversations(folder):
+            yield folder.name, conversation
+            if options.chats and is_between_people(conversation):
+                yield folder.name + CHAT_SUFFIX, as_chat(conversation)
+
+
+async def _remember(gateway: Gateway, set_name: str, conversation: LocomoConversation) -> list[Judgement]:
+    """Remembers a conversation, and returns its questions."""
+    user_id = f"fit-{uuid.uuid4().hex[:8]}-{conversation.name}"[:128]
+    memories = await ingest(gateway, conversation, user_id=user_id)
+    ids = {turn_id: identifier for identifier, turn_id in memories.turn_ids.items()}
+    for token in memories.tokens:
+        await gateway.wait_visible(user_id, token)
+    is_chat = set_name.endswith(CHAT_SUFFIX)
+    return [
+        Judgement(
+            user_id=user_id,
+            question=question.text,
+            relevant_ids=frozenset(ids[turn_id] for turn_id in question.gold if turn_id in ids),
+            set_name=set_name,
+            conversation=conversation.name,
+            category=question.category,
+            units={ids[turn_id]: unit_of(turn_id) for turn_id in question.gold if is_chat and turn_id in ids},
+            limit=_CHAT_LIMIT if is_chat else LIMIT,
+        )
+        for question in conversation.questions
+        if question.gold and question.text.strip()
+    ]
 
 
 def _fit(options: Options, profile: str) -> dict[str, object]:
@@ -188,6 +208,9 @@ def _options(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--profile", dest="profiles", choices=PROFILES, action="append", help="this one alone")
     parser.add_argument("--install", action="store_true", help="put the rankers into the service")
     parser.add_argument("--ablations", action="store_true", help="also measure what each signal is worth")
+    parser.add_argument(
+        "--chats", action=argparse.BooleanOptionalAction, default=True, help="fit on conversations as chats, too"
+    )
     return Options(**vars(parser.parse_args(arguments)))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -26,6 +26,17 @@ class Judgement:
     set_name: str = "judgements"
     conversation: str = ""
     category: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """What a relevant memory is a part of, where any part will do; each is its own piece of evidence otherwise."""
+    limit: int = LIMIT
+    """Candidates to keep."""
+
+    @property
+    def evidence(self) -> Mapping[str, int]:
+        """The number of the piece of evidence that each relevant memory is, from 0."""
+        units = {identifier: self.units.get(identifier, identifier) for identifier in self.relevant_ids}
+        numbers = {unit: number for number, unit in enumerate(sorted(set(units.values())))}
+        return {identifier: numbers[unit] for identifier, unit in units.items()}
 
 
 async def collect(gateway: Gateway, judgements: Iterable[Judgement], *, profile: str) -> Dataset:
@@ -46,19 +57,20 @@ async def _ask(gateway: Gateway, judgement: Judgement, profile: str) -> Dataset 
     request = pb.RecallRequest(
         user_id=judgement.user_id,
         query=judgement.question,
-        limit=LIMIT,
+        limit=judgement.limit,
         scoring=pb.Scoring(profile=profile),
         with_features=True,
     )
     response = await retried(lambda: gateway.recall(request))
     if not response.memories:
         return None
+    evidence = judgement.evidence
     return Dataset(
         names=tuple(response.feature_names),
         rows=np.array([memory.features for memory in response.memories], dtype=np.float32),
-        is_relevant=np.array([memory.memory_id in judgement.relevant_ids for memory in response.memories]),
+        evidence=np.array([evidence.get(memory.memory_id, -1) for memory in response.memories], dtype=np.int32),
         counts=np.array([len(response.memories)]),
-        relevant_counts=np.array([len(judgement.relevant_ids)]),
+        relevant_counts=np.array([len(set(evidence.values()))]),
         sets=np.array([judgement.set_name]),
         conversations=np.array([judgement.conversation]),
         categories=np.array([judgement.category]),

@@ -1,4 +1,7 @@
-"""Judged candidates: what the gateway saw of each candidate of each question, and which of them were relevant."""
+"""Judged candidates: what the gateway saw of each candidate of each question, and which of them were relevant.
+
+Several candidates may be one piece of evidence, such as the messages of a chat that tell the same: any of them will do.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,17 @@ class Dataset:
 
     names: tuple[str, ...]  # f features
     rows: npt.NDArray[np.float32]  # [n, f]
-    is_relevant: npt.NDArray[np.bool_]  # [n]
+    evidence: npt.NDArray[np.int32]  # [n], which piece of its question's evidence each is, -1 for none
     counts: npt.NDArray[np.int64]  # [q], candidates of each question
-    relevant_counts: npt.NDArray[np.int64]  # [q], relevant turns, candidates or not
+    relevant_counts: npt.NDArray[np.int64]  # [q], pieces of evidence, candidates or not
     sets: npt.NDArray[np.str_]  # [q], the data set of each question
     conversations: npt.NDArray[np.str_]  # [q]
     categories: npt.NDArray[np.str_]  # [q]
+
+    @property
+    def is_relevant(self) -> npt.NDArray[np.bool_]:
+        """Whether each is evidence, `[n]`."""
+        return self.evidence >= 0
 
     @property
     def starts(self) -> npt.NDArray[np.int64]:
@@ -34,7 +42,7 @@ class Dataset:
         return Dataset(
             self.names,
             self.rows[rows],
-            self.is_relevant[rows],
+            self.evidence[rows],
             self.counts[questions],
             self.relevant_counts[questions],
             self.sets[questions],

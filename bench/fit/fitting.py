@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import lightgbm
 import numpy as np
@@ -18,6 +18,9 @@ from scipy.optimize import minimize
 
 from bench.fit.dataset import Dataset
 from services.gateway.recall.ranker import RankerWeights, Tree
+
+CHAT_SUFFIX: Final = " as chats"
+"""Ends the name of a data set that is another one's conversations as chats."""
 
 FloatRow = npt.NDArray[np.float64]
 
@@ -32,7 +35,8 @@ class FitSettings:
     leaves: int = 15
     learning_rate: float = 0.05
     leaf_rows_min: int = 50
-    set_balance: float = 0.5  # 0: every question counts alike; 1: every data set counts alike
+    set_balance: float = 0.6  # 0: every question counts alike; 1: every data set counts alike
+    chat_share: float = 0.4  # what a question counts to a conversation as a chat, where it counts 1 to the tidy one
     seed: int = 1
     without: tuple[str, ...] = ()  # features that are left out
 
@@ -54,10 +58,16 @@ def fit(data: Dataset, settings: FitSettings, provenance: Mapping[str, Any]) -> 
 
 
 def question_weights(data: Dataset, settings: FitSettings) -> FloatRow:
-    """What each question counts, so that a small data set is not drowned by a large one; 1 in the largest."""
-    sizes = {name: int((data.sets == name).sum()) for name in np.unique(data.sets)}
+    """What each question counts, so that a small data set is not drowned by a large one; 1 in the largest.
+
+    A data set as chats counts as a part of the tidy one.
+    """
+    shares = np.where(np.char.endswith(data.sets, CHAT_SUFFIX), settings.chat_share, 1.0)
+    sets = np.array([str(name).removesuffix(CHAT_SUFFIX) for name in data.sets])
+    sizes = {name: float(shares[sets == name].sum()) for name in np.unique(sets)}
     largest = max(sizes.values())
-    return np.array([(largest / sizes[name]) ** settings.set_balance for name in data.sets])
+    weights: FloatRow = shares * np.array([(largest / sizes[name]) ** settings.set_balance for name in sets])
+    return weights
 
 
 def fit_line(

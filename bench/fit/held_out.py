@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from bench.fit.dataset import Dataset
 from services.gateway.recall.features import Features
@@ -32,12 +33,16 @@ def score(data: Dataset, ranker: RankerWeights) -> list[Scored]:
     found = []
     for question, (start, count) in enumerate(zip(data.starts, data.counts, strict=True)):
         scores, _ = fitted(Features(data.names, parts, data.rows[start : start + count]))
-        hits = data.is_relevant[start : start + count][np.argsort(-scores, kind="stable")]
-        recall = tuple(float(hits[:cut].sum()) / int(data.relevant_counts[question]) for cut in CUTS)
+        ranked = data.evidence[start : start + count][np.argsort(-scores, kind="stable")]
+        recall = tuple(_pieces(ranked[:cut]) / int(data.relevant_counts[question]) for cut in CUTS)
         found.append(
             Scored(str(data.sets[question]), str(data.conversations[question]), str(data.categories[question]), recall)
         )
     return found
+
+
+def _pieces(evidence: npt.NDArray[np.int32]) -> int:
+    return len(np.unique(evidence[evidence >= 0]))
 
 
 def means(scored: list[Scored]) -> Mapping[str, Mapping[str, object]]:

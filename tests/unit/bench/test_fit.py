@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bench.common import BenchError
+from bench.fit.__main__ import Options, conversations_of
+from bench.fit.collect import Judgement
 from bench.fit.dataset import Dataset
-from bench.fit.fitting import FitSettings, fit, question_weights
+from bench.fit.fitting import CHAT_SUFFIX, FitSettings, fit, question_weights
 from bench.fit.held_out import means, score
 from bench.fit.refit import read_judgements, refit
 from services.gateway.recall.ranker import RankerWeights
@@ -23,13 +26,13 @@ def made_up(questions: int = 60, candidates: int = 20, seed: int = 0) -> Dataset
     random = np.random.default_rng(seed)
     rows = random.normal(size=(questions * candidates, 2)).astype(np.float32)
     noisy = (rows[:, 0] + 0.3 * random.normal(size=len(rows))).reshape(questions, candidates)
-    is_relevant = np.zeros((questions, candidates), dtype=bool)
-    is_relevant[np.arange(questions), noisy.argmax(axis=1)] = True
+    evidence = np.full((questions, candidates), -1, dtype=np.int32)
+    evidence[np.arange(questions), noisy.argmax(axis=1)] = 0
     rows[:, 1] *= 100.0  # scales must not matter
     return Dataset(
         names=("signal", "noise"),
         rows=rows,
-        is_relevant=is_relevant.reshape(-1),
+        evidence=evidence.reshape(-1),
         counts=np.full(questions, candidates),
         relevant_counts=np.ones(questions, dtype=np.int64),
         sets=np.array(["large" if n % 4 else "small" for n in range(questions)]),
@@ -69,6 +72,30 @@ def test_a_small_data_set_counts_more_for_each_question() -> None:
     assert set(question_weights(data, FitSettings(set_balance=0.0)).tolist()) == {1.0}
 
 
+def test_conversations_as_chats_are_a_part_of_their_data_set() -> None:
+    data = made_up()
+    sets = data.sets.astype("<U30")
+    sets[1::4] = "large" + CHAT_SUFFIX
+    weights = question_weights(replace(data, sets=sets), FitSettings(set_balance=1.0, chat_share=0.5))
+    assert set(weights[sets == "large"]) == {1.0}
+    assert set(weights[sets == "large" + CHAT_SUFFIX]) == {0.5}
+    assert weights[sets == "small"].sum() == pytest.approx(weights[sets != "small"].sum())
+
+
+@pytest.mark.parametrize(("chats", "expected"), [(True, ["set", "set as chats", "set"]), (False, ["set", "set"])])
+def test_conversations_between_people_are_fitted_on_as_chats_too(
+    tmp_path: Path, chats: bool, expected: list[str]
+) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    for name, other in (("people", "Ben"), ("with-assistant", "Assistant")):
+        turns = [{"speaker": speaker, "dia_id": f"D1:{n}", "text": "Hi."} for n, speaker in enumerate(("Ada", other))]
+        (folder / f"{name}.json").write_text(json.dumps({"session_1": turns}), "utf-8")
+    found = list(conversations_of(Options([folder], tmp_path, [], install=False, ablations=False, chats=chats)))
+    assert [set_name for set_name, _ in found] == expected
+    assert {conversation.name for _, conversation in found} == {"people", "with-assistant"}
+
+
 def test_a_data_set_is_saved_cut_and_joined(tmp_path: Path) -> None:
     data = made_up(questions=10)
     data.save(tmp_path / "data.npz")
@@ -83,6 +110,15 @@ def test_a_data_set_is_saved_cut_and_joined(tmp_path: Path) -> None:
 
 def _renamed(data: Dataset) -> Dataset:
     return Dataset(("a", "b"), *(getattr(data, name) for name in Dataset.__slots__ if name != "names"))
+
+
+def test_any_part_of_a_piece_of_evidence_will_do() -> None:
+    judgement = Judgement("ada", "Who?", frozenset("abc"), units={"a": "turn", "b": "turn"})
+    assert judgement.evidence["a"] == judgement.evidence["b"] != judgement.evidence["c"]
+    data = replace(made_up(), evidence=np.tile(np.array([0, 0, 1] + 17 * [-1], dtype=np.int32), 60))
+    data.rows[:, 0] = np.tile(-np.arange(20.0), 60)
+    found = score(replace(data, relevant_counts=np.full(60, 2)), RankerWeights(data.names, (1.0, 0.0)))
+    assert {one.recall for one in found} == {(0.5, 1.0, 1.0, 1.0)}
 
 
 def test_recall_is_reported_by_data_set_and_category() -> None:
