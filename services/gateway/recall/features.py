@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mneme.episodic.v1 import episodic_pb2
+from services.gateway.recall.burst_features import read_burst_features
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
 from services.gateway.recall.question_kind import QuestionKind, read_kinds
+from services.gateway.recall.standardising import Column, standardised, token_weights
 from services.gateway.recall.surroundings import Surroundings
 from services.gateway.recall.traits import Trait
-
-Column = npt.NDArray[np.float64]
 
 _NEIGHBOUR_SHARE: Final = 0.85  # of a neighbour's token score that counts as the turn's own
 _RARE_TOKENS: Final = 3
@@ -84,12 +84,13 @@ _NOTHING: Final = 0.0
 def _all(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:
     around = Surroundings.of(columns.session, columns.position)
     late = _late(columns, around)
-    scores = np.stack([_standardised(columns.dense), _standardised(columns.lexical), late[0]])  # as `_SCORES`
+    scores = np.stack([standardised(columns.dense), standardised(columns.lexical), late[0]])  # as `_SCORES`
     yield from ((name, name, column) for name, column in zip(_SCORES[:2], scores, strict=False))
     yield from ((f"late_{name}", "late", column) for name, column in zip(_LATE, late, strict=True))
     yield from _combined(scores)
     yield from _ranks(scores)
     yield from _neighbours(scores, columns, around)
+    yield from read_burst_features(_SCORES, scores, columns)
     yield from _sessions(scores, columns)
     yield from _speakers(columns, question)
     yield "time", "time", _time(columns.time, question)
@@ -125,10 +126,7 @@ def _late(columns: EpisodeColumns, around: Surroundings) -> Column:
     if scores is None or not scores.size or not present.any():
         return found
     met = scores.astype(np.float64)
-    idf = np.log1p((columns.active_count - columns.token_frequencies + 0.5) / (columns.token_frequencies + 0.5))
-    weights = idf / max(float(idf.sum()), 1e-9)
-    roots = np.sqrt(idf)
-    roots /= max(float(roots.sum()), 1e-9)
+    idf, weights, roots = token_weights(columns)
     padded = np.concatenate([met, np.zeros((met.shape[0], 1))], axis=1)
     beside = np.maximum(padded[:, around.rows(-1)], padded[:, around.rows(1)])
     near = np.maximum(met, _NEIGHBOUR_SHARE * beside)
@@ -149,8 +147,8 @@ def _late(columns: EpisodeColumns, around: Surroundings) -> Column:
     found[9] = columns.reverse
     found[10] = columns.sentence
     if present.all():
-        return _standardised(found)
-    found[:, present] = _standardised(found[:, present])
+        return standardised(found)
+    found[:, present] = standardised(found[:, present])
     found[:, ~present] = 0.0
     return found
 
@@ -310,15 +308,3 @@ _CROSSED: Final = tuple(
         (QuestionKind.REQUEST, Trait.PREFERENCE),
     )
 )
-
-
-def _standardised(values: FloatColumn | Column) -> Column:
-    """The scores less their mean, by their deviation; of each row by itself."""
-    wide = values.astype(np.float64)
-    if not wide.size:
-        return wide
-    wide -= wide.mean(axis=-1, keepdims=True)
-    deviations = np.sqrt(np.einsum("...n,...n->...", wide, wide) / wide.shape[-1])[..., np.newaxis]
-    # Equal values say nothing; dividing their rounding errors would make them say something.
-    standardised: Column = np.divide(wide, deviations, out=np.zeros_like(wide), where=deviations > 1e-9)
-    return standardised

@@ -83,6 +83,43 @@ def test_spec_5_4_the_answer_to_a_question_that_fits() -> None:
     assert feature(found, "is_answered") == [1.0, 0.0, 0.0]
 
 
+def test_spec_5_4_messages_in_a_row_by_one_speaker_count_as_one_turn() -> None:
+    found = columns(5, dense=[0.0, 1.0, 0.0, 0.0, 0.0], speaker=[1, 1, 1, 2, 2], length=[100, 50, 50, 7, 7])
+    assert feature(found, "dense_burst_others") == [2.0, 0.0, 2.0, 0.0, 0.0]
+    assert feature(found, "dense_burst_before") == [0.0, 0.0, 0.0, 2.0, 2.0]
+    assert feature(found, "dense_burst_after") == [0.0] * 5
+    assert feature(found, "burst_length_log")[:3] == [round(float(np.log(200)), 4)] * 3
+    assert feature(found, "burst_size")[3:] == [round(float(np.log(2)), 4)] * 2
+    asking = replace(found, traits=np.array([Trait.QUESTION, 0, 0, 0, 0], np.int32))
+    assert feature(asking, "burst_answers") == [0.0, 0.0, 0.0, 1.0, 1.0]
+    assert feature(asking, "dense_burst_answers") == [0.0, 0.0, 0.0, 2.0, 2.0]
+
+
+def test_the_best_two_of_a_burst_are_one_anothers_others() -> None:
+    assert feature(columns(4, dense=[1.0, 1.0, 0.0, 0.0], speaker=[1, 1, 2, 2]), "dense_burst_others") == [1, 1, 0, 0]
+
+
+def test_user_and_assistant_without_names_are_no_burst() -> None:
+    assert feature(columns(2, dense=[0, 1], traits=[0, Trait.ASSISTANT]), "burst_size") == [0.0, 0.0]
+
+
+def test_late_interaction_with_a_burst_takes_what_its_messages_say_together() -> None:
+    found = columns(4, speaker=[1, 1, 2, 1])
+    found = with_tokens(found, [[1, 0, 0, 1], [0, 1, 0, 0]], [2, 1])
+    first, second, _, alone = feature(found, "late_burst")
+    assert first == second > alone
+    near = feature(found, "late_burst_near")
+    assert near[0] == near[1] > near[2] > near[3]
+
+
+def test_where_speakers_take_turns_bursts_say_nothing_new() -> None:
+    found = columns(4, dense=[0.1, 0.9, 0.3, 0.4], speaker=[1, 2, 1, 2], traits=[Trait.QUESTION, 0, 0, 0])
+    assert feature(found, "dense_burst_others") == [0.0] * 4
+    for old, new in (("before", "burst_before"), ("after", "burst_after"), ("answers", "burst_answers")):
+        assert feature(found, f"dense_{old}") == feature(found, f"dense_{new}")
+    assert feature(found, "answers") == feature(found, "burst_answers")
+
+
 def test_spec_5_4_the_best_of_the_session_counts_for_all_of_it() -> None:
     found = columns(4, dense=[1.0, 0.0, 0.0, 0.0], session=[0, 0, 1, 1], position=[0, 1, 0, 1])
     best = feature(found, "dense_session")
