@@ -1,6 +1,7 @@
 """The embedded PostgreSQL: a real server from a Python wheel, private to one data folder."""
 
 import asyncio
+import contextlib
 import os
 import tempfile
 import types
@@ -206,7 +207,8 @@ class EmbeddedPostgres:
         if keeper is None:
             return
         if keeper.is_alive:
-            os.kill(keeper.pid, leftovers.FAST_SHUTDOWN)
+            with contextlib.suppress(ProcessLookupError):  # it may have ended since
+                os.kill(keeper.pid, leftovers.FAST_SHUTDOWN)
         try:
             keeper.exit_status.result(self._settings.stop_timeout_seconds)
         except TimeoutError:
