@@ -152,6 +152,9 @@ def _held_out_rankers(folder: Path, name: str) -> dict[str, str]:
         if not file.is_file():
             raise BenchError(f"there is no {file}; `make fit` writes it")
         settings[f"MNEME_GATEWAY__RANKERS__{profile.upper()}_FILE"] = str(file.resolve())
+        chats = folder / f"{name}.{profile}-chats.json"
+        if chats.is_file():  # without it the other one ranks chats as well
+            settings[f"MNEME_GATEWAY__RANKERS__{profile.upper()}_CHATS_FILE"] = str(chats.resolve())
     return settings
 
 

@@ -3,8 +3,9 @@
     python -m bench.fit --data FOLDER --data FOLDER --out FOLDER [--install] [--ablations] [--no-chats]
 
 The candidates come from a gateway that has remembered all of the conversations, those between people also as chats (see
-`chat.py`). Every conversation is left out once, in both forms: its ranker, which `make bench-recall
-BENCH_ARGS="--held-out FOLDER/held-out"` uses, has not seen it.
+`chat.py`). Each profile gets a ranker for conversations in turns, and one for chats, which is fitted on both. Every
+conversation is left out once, in both forms: its rankers, which `make bench-recall
+BENCH_ARGS="--held-out FOLDER/held-out"` uses, have not seen it.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ from bench.fit.held_out import CUTS, Scored, means, score
 from bench.gateway import Gateway
 from bench.ingest import ingest
 from bench.locomo import LocomoConversation, load_conversations
-from services.gateway.recall.features import feature_parts
+from services.gateway.recall.features import burst_names, feature_parts
 from services.gateway.recall.fitted import SHIPPED
 
 PROFILES: Final = ("evidence", "light")
+_TURNS_BALANCE: Final = 0.5
+"""`FitSettings.set_balance` without chats."""
 _CHAT_LIMIT: Final = 100
 """Candidates of a question to a chat: the more of them, the longer it takes to fit."""
 _ABLATIONS: Final = {
@@ -73,7 +76,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bench.fit: {error}", file=sys.stderr)
         return 2
     for profile in options.profiles or PROFILES:
-        write_json(options.out / f"report-{profile}.json", _fit(options, profile))
+        data = Dataset.load(options.out / f"candidates-{profile}.npz")
+        in_turns = ~np.char.endswith(data.sets, CHAT_SUFFIX)
+        settings = FitSettings(set_balance=_TURNS_BALANCE, without=tuple(sorted(burst_names())))
+        report = _fit(options, profile, data.chosen(in_turns), settings)
+        if options.ablations and profile == PROFILES[0]:
+            report["ablations"] = _ablations(data.chosen(in_turns), settings)
+        write_json(options.out / f"report-{profile}.json", report)
+        if not in_turns.all():
+            write_json(
+                options.out / f"report-{profile}-chats.json", _fit(options, f"{profile}-chats", data, FitSettings())
+            )
     return 0
 
 
@@ -125,26 +138,22 @@ async def _remember(gateway: Gateway, set_name: str, conversation: LocomoConvers
     ]
 
 
-def _fit(options: Options, profile: str) -> dict[str, object]:
-    data = Dataset.load(options.out / f"candidates-{profile}.npz")
-    settings = FitSettings()
+def _fit(options: Options, name_of_ranker: str, data: Dataset, settings: FitSettings) -> dict[str, object]:
     folder = options.out / "held-out"
     folder.mkdir(exist_ok=True)
     scored: list[Scored] = []
-    for name in track(sorted(set(data.conversations.tolist())), f"leave out, {profile}"):
+    for name in track(sorted(set(data.conversations.tolist())), f"leave out, {name_of_ranker}"):
         ranker = fit(data.chosen(data.conversations != name), settings, {"left_out": name})
-        ranker.write(folder / f"{name}.{profile}.json")
+        ranker.write(folder / f"{name}.{name_of_ranker}.json")
         scored += score(data.chosen(data.conversations == name), ranker)
     found = means(scored)
-    _print(f"{profile}, each conversation by a ranker that has not seen it", {"all": found})
+    _print(f"{name_of_ranker}, each conversation by a ranker that has not seen it", {"all": found})
     ranker = fit(data, settings, _provenance(data, settings, found))
-    ranker.write(options.out / f"{profile}.json")
+    file = options.out / f"{name_of_ranker}.json"
+    ranker.write(file)
     if options.install:
-        shutil.copy(options.out / f"{profile}.json", SHIPPED / f"{profile}.json")
-    report: dict[str, object] = {"held_out": found}
-    if options.ablations and profile == PROFILES[0]:
-        report["ablations"] = _ablations(data, settings)
-    return report
+        shutil.copy(file, SHIPPED / file.name)
+    return {"held_out": found}
 
 
 def _provenance(data: Dataset, settings: FitSettings, found: object) -> dict[str, object]:
@@ -173,7 +182,7 @@ def _ablations(data: Dataset, settings: FitSettings) -> dict[str, object]:
     variants = {"all": settings}
     for title, parts in _ABLATIONS.items():
         names = tuple(name for name in data.names if part_of[name] in parts)
-        variants[f"without {title}"] = replace(settings, without=names)
+        variants[f"without {title}"] = replace(settings, without=(*settings.without, *names))
     found = {}
     for title, variant in track(variants.items(), "ablations"):
         found[title] = means(_in_folds(data, variant))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from services.gateway.recall.bursts import Bursts
 from services.gateway.recall.model import EpisodeColumns
@@ -36,6 +37,18 @@ _OF_ALL: Final = (
 )
 
 
+def burst_feature_names(names: tuple[str, ...]) -> frozenset[str]:
+    """Names of all features, given those of the scores."""
+    return frozenset((*(f"{name}_{what}" for name in names for what, _ in _OF_SCORES), *(name for name, _ in _OF_ALL)))
+
+
+def speakers_of(columns: EpisodeColumns) -> npt.NDArray[np.int32]:
+    """A number for each candidate's speaker; an assistant is another one than a person of the same name."""
+    by_assistant = columns.traits & int(Trait.ASSISTANT) != 0
+    numbers: npt.NDArray[np.int32] = 2 * columns.speaker + by_assistant
+    return numbers
+
+
 def read_burst_features(
     names: tuple[str, ...], scores: Column, columns: EpisodeColumns
 ) -> Iterator[tuple[str, str, Column | float]]:
@@ -54,8 +67,7 @@ def read_burst_features(
 
 def _read(scores: Column, columns: EpisodeColumns) -> dict[str, Column]:
     known = scores if scores[-1].any() else scores[:-1]
-    by_assistant = columns.traits & int(Trait.ASSISTANT) != 0
-    bursts = Bursts.of(columns.session, columns.position, 2 * columns.speaker + by_assistant)
+    bursts = Bursts.of(columns.session, columns.position, speakers_of(columns))
     positive = np.maximum(known, 0.0)
     best = bursts.best(np.concatenate([positive, columns.traits & _FLAGS != 0]))
     best, asks, kinds = best[: len(known)], best[len(known)], best[len(known) + 1 :]

@@ -19,6 +19,20 @@ _Index = npt.NDArray[np.intp]
 _Floats = npt.NDArray[np.float64]
 
 
+_SHARE_MIN: Final = 0.15
+"""Of candidates that are messages in a row by one speaker. Of conversations in turns none are, of those in messages two
+thirds."""
+
+
+def are_messages(
+    session: npt.NDArray[np.int32], position: npt.NDArray[np.int32], speaker: npt.NDArray[np.int32]
+) -> bool:
+    """Whether these are candidates of a conversation in messages, several in a row by one of several speakers."""
+    if not len(session) or (speaker == speaker[0]).all():
+        return False
+    return Bursts.of(session, position, speaker).shared_share >= _SHARE_MIN
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Bursts:
     """n candidates in m bursts; bursts are in the order of session and place."""
@@ -51,6 +65,11 @@ class Bursts:
         follows = np.zeros(len(firsts), dtype=np.bool_)
         follows[1:] = is_next[firsts[1:] - 1]
         return cls(of_candidate, place, np.diff(np.append(firsts, count)), follows, order, firsts)
+
+    @property
+    def shared_share(self) -> float:
+        """The share of candidates that are not their whole burst; 0 without candidates."""
+        return float(self.sizes[self.sizes > 1].sum()) / max(1, len(self.order))
 
     @property
     def are_single(self) -> bool:

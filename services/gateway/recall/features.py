@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mneme.episodic.v1 import episodic_pb2
-from services.gateway.recall.burst_features import read_burst_features
+from services.gateway.recall.burst_features import burst_feature_names, read_burst_features
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
 from services.gateway.recall.question_kind import QuestionKind, read_kinds
@@ -47,14 +47,15 @@ class Features:
     values: FloatColumn  # [n, f]
 
 
-def read_features(columns: EpisodeColumns, question: QuestionEvidence) -> Features:
+def read_features(columns: EpisodeColumns, question: QuestionEvidence, *, with_bursts: bool = True) -> Features:
     """Returns the features of the candidates; those of late interaction are 0 where there are no token vectors.
 
     Args:
         columns: The candidates, n of them, with speakers numbered as the question has them; n may be 0.
         question: What was read from the question.
+        with_bursts: Those of messages in a row, too; see `burst_features.py`.
     """
-    found = list(_all(columns, question))
+    found = list(_all(columns, question, with_bursts=with_bursts))
     by_feature = np.zeros((len(found), len(columns.dense)), dtype=np.float32)  # rows are filled faster than columns
     for row, (_, _, column) in zip(by_feature, found, strict=True):
         if column is not _NOTHING:
@@ -76,12 +77,18 @@ def feature_names() -> tuple[str, ...]:
     return tuple(feature_parts())
 
 
+@cache
+def burst_names() -> frozenset[str]:
+    """Names of the features of messages in a row."""
+    return burst_feature_names(_SCORES)
+
+
 _Named = tuple[str, str, Column | float]
 _NOTHING: Final = 0.0
 """A feature that is 0 for every candidate."""
 
 
-def _all(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named]:
+def _all(columns: EpisodeColumns, question: QuestionEvidence, *, with_bursts: bool) -> Iterator[_Named]:
     around = Surroundings.of(columns.session, columns.position)
     late = _late(columns, around)
     scores = np.stack([standardised(columns.dense), standardised(columns.lexical), late[0]])  # as `_SCORES`
@@ -90,7 +97,8 @@ def _all(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_Named
     yield from _combined(scores)
     yield from _ranks(scores)
     yield from _neighbours(scores, columns, around)
-    yield from read_burst_features(_SCORES, scores, columns)
+    if with_bursts:
+        yield from read_burst_features(_SCORES, scores, columns)
     yield from _sessions(scores, columns)
     yield from _speakers(columns, question)
     yield "time", "time", _time(columns.time, question)

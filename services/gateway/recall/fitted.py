@@ -1,4 +1,8 @@
-"""The fitted profiles: `evidence`, and `light`, which does without token vectors."""
+"""The fitted profiles: `evidence`, and `light`, which does without token vectors.
+
+Each has two rankers: one for conversations in turns, and one for those in messages, of which people write several in a
+row. The latter ranks messages better and turns worse, and which of the two a conversation is, its candidates tell.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from services.common.settings_types import Count, CountOrNone
-from services.gateway.recall.features import Features, read_features
+from services.gateway.recall.burst_features import speakers_of
+from services.gateway.recall.bursts import are_messages
+from services.gateway.recall.features import Features, burst_names, read_features
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
 from services.gateway.recall.ranker import FittedRanker, RankerWeights
@@ -31,16 +37,31 @@ class RankerSettings:
 
     evidence_file: str = ""  # a ranker that was fitted with token vectors; empty for the one that comes along
     light_file: str = ""  # one that was fitted without; empty for the one that comes along
+    evidence_chats_file: str = ""  # the same for messages in a row; empty: `evidence_file`, or what comes along
+    light_chats_file: str = ""  # the same without token vectors; empty: `light_file`, or what comes along
     plain_up_to: CountOrNone = 2  # candidates: for so few the round weights rank, there is nothing to standardise by
     fitted_from: Count = 8  # candidates: from so many on the ranker alone; between the two both, in proportion
+
+
+@dataclass(frozen=True, slots=True)
+class RankerPair:
+    """The rankers of one profile."""
+
+    turns: FittedRanker
+    chats: FittedRanker
+
+    def of(self, columns: EpisodeColumns) -> FittedRanker:
+        """The one for these candidates."""
+        is_chat = are_messages(columns.session, columns.position, speakers_of(columns))
+        return self.chats if is_chat else self.turns
 
 
 @dataclass(frozen=True, slots=True)
 class Rankers:
     """The rankers of the fitted profiles."""
 
-    evidence: FittedRanker
-    light: FittedRanker
+    evidence: RankerPair
+    light: RankerPair
     settings: RankerSettings = RankerSettings()
 
     def fitted_share(self, candidates: int) -> float:
@@ -57,8 +78,8 @@ class Rankers:
         """
         chosen = settings or RankerSettings()
         return cls(
-            evidence=_ranker(chosen.evidence_file, "evidence"),
-            light=_ranker(chosen.light_file, "light"),
+            evidence=_rankers("evidence", chosen.evidence_file, chosen.evidence_chats_file),
+            light=_rankers("light", chosen.light_file, chosen.light_chats_file),
             settings=chosen,
         )
 
@@ -79,18 +100,19 @@ class FittedScorer:
         share = self._rankers.fitted_share(len(columns))
         if share == 0.0:
             return self._plain(columns, question)
-        ranker = self._rankers.light if self._without_tokens(columns) else self._rankers.evidence
-        fitted = ranker(self.features(columns, question))
+        known = self._known(columns)
+        ranker = (self._rankers.light if known.token_scores is None else self._rankers.evidence).of(known)
+        fitted = ranker(read_features(known, question, with_bursts=not burst_names().isdisjoint(ranker.features)))
         return fitted if share == 1.0 else _mixed(fitted, self._plain(columns, question), share)
 
     def features(self, columns: EpisodeColumns, question: QuestionEvidence) -> Features:
-        """What the ranker sees."""
-        return read_features(
-            replace(columns, token_scores=None) if self._without_tokens(columns) else columns, question
-        )
+        """What rankers see."""
+        return read_features(self._known(columns), question)
 
-    def _without_tokens(self, columns: EpisodeColumns) -> bool:
-        return self._is_light or columns.token_scores is None or not columns.has_tokens.any()
+    def _known(self, columns: EpisodeColumns) -> EpisodeColumns:
+        """With token scores only where they are used."""
+        is_without = self._is_light or columns.token_scores is None or not columns.has_tokens.any()
+        return replace(columns, token_scores=None) if is_without else columns
 
 
 def _mixed(fitted: _Scored, plain: _Scored, share: float) -> _Scored:
@@ -102,8 +124,15 @@ def _mixed(fitted: _Scored, plain: _Scored, share: float) -> _Scored:
     return (share * fitted[0] + (1.0 - share) * plain[0]).astype(np.float32), parts
 
 
-def _ranker(file: str, name: str) -> FittedRanker:
-    return _read(Path(file) if file else SHIPPED / f"{name}.json")
+def _rankers(profile: str, file: str, chats_file: str) -> RankerPair:
+    turns = Path(file) if file else shipped(profile)
+    others = turns if file else shipped(profile, is_chats=True)
+    return RankerPair(_read(turns), _read(Path(chats_file) if chats_file else others))
+
+
+def shipped(profile: str, *, is_chats: bool = False) -> Path:
+    """The file of a ranker that comes along."""
+    return SHIPPED / f"{profile}{'-chats' if is_chats else ''}.json"
 
 
 @cache

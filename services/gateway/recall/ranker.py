@@ -115,6 +115,7 @@ class FittedRanker:
     def __init__(self, weights: RankerWeights) -> None:
         """Prepares the trees; about 20 ms."""
         self.weights: Final = weights
+        self.features: Final = frozenset(weights.features)
         self._linear = np.array(weights.linear, dtype=np.float32)
         self._trees = _tree_session(weights) if weights.trees else None
         self._known_parts: _LinearParts | None = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from services.gateway.recall.features import Features, feature_names
+from services.gateway.recall.features import Features, burst_names, feature_names, read_features
 from services.gateway.recall.fitted import SHIPPED, FittedScorer, Rankers, RankerSettings
 from services.gateway.recall.model import EpisodeColumns
 from services.gateway.recall.question import QuestionEvidence, read_question
@@ -87,7 +89,7 @@ def test_what_is_no_ranker_is_refused_with_its_name(tmp_path: Path, content: str
         Rankers.open(RankerSettings(evidence_file=str(tmp_path / "absent.json")))
 
 
-@pytest.mark.parametrize("name", ["evidence", "light"])
+@pytest.mark.parametrize("name", ["evidence", "light", "evidence-chats", "light-chats"])
 def test_the_rankers_that_come_along_know_the_features_and_say_what_they_were_fitted_on(name: str) -> None:
     weights = RankerWeights.read(SHIPPED / f"{name}.json")
     assert set(weights.features) <= set(feature_names())
@@ -113,3 +115,64 @@ def test_round_weights_rank_where_there_is_little_to_rank(count: int, share: flo
     scores, parts = FittedScorer(rankers, Constant(), is_light=True)(found, read_question("what", (), NOON))
     np.testing.assert_allclose(sum(parts.values()), scores, atol=1e-3)
     assert (float(np.mean(scores)) > 40) == (share < 1.0)
+
+
+def _conversation(speakers: Sequence[int]) -> EpisodeColumns:
+    """Candidates one behind the other, by who speaks."""
+    found = EpisodeColumns.from_response(candidates(range(1, len(speakers) + 1)))
+    return replace(
+        found,
+        session=np.zeros(len(speakers), np.int32),
+        position=np.arange(len(speakers), dtype=np.int32),
+        speaker=np.array(speakers, np.int32),
+    )
+
+
+@pytest.mark.parametrize(
+    ("speakers", "is_chat"),
+    [
+        ([0, 1] * 20, False),
+        ([0, 0, 1] * 14, True),
+        ([0, 1] * 20 + [0, 0], False),  # once in a while says nothing
+        ([0] * 40, False),  # nobody is told apart
+        ([0, 1, 1, 1, 0, 0, 1], True),
+    ],
+)
+def test_messages_in_a_row_have_a_ranker_of_their_own(speakers: Sequence[int], is_chat: bool) -> None:
+    rankers = Rankers.open()
+    for pair in (rankers.evidence, rankers.light):
+        assert pair.turns is not pair.chats
+        assert pair.of(_conversation(speakers)) is (pair.chats if is_chat else pair.turns)
+    assert rankers.evidence.of(EpisodeColumns.from_response(candidates([]))) is rankers.evidence.turns
+
+
+def test_only_the_ranker_of_messages_reads_their_features() -> None:
+    rankers = Rankers.open()
+    for pair in (rankers.evidence, rankers.light):
+        assert pair.turns.features.isdisjoint(burst_names())
+        assert burst_names() <= pair.chats.features
+
+
+def test_the_scores_are_those_of_the_ranker_that_was_chosen() -> None:
+    rankers, question = Rankers.open(), read_question("what", (), NOON)
+    for speakers in ([0, 1] * 20, [0, 0, 1] * 14):
+        found = _conversation(speakers)
+        known = replace(found, token_scores=None)
+        expected, _ = rankers.light.of(found)(read_features(known, question))
+        scores, _ = FittedScorer(rankers, Constant(), is_light=True)(found, question)
+        np.testing.assert_allclose(scores, expected, atol=1e-5)
+
+
+def test_an_own_ranker_ranks_everything_unless_there_is_one_for_messages_too(tmp_path: Path) -> None:
+    files = []
+    for name in ("mine", "chats"):
+        weights = RankerWeights(features=("dense",), linear=(1.0,), trees=(TREE,), provenance={"fitted_on": name})
+        weights.write(tmp_path / f"{name}.json")
+        files.append(str(tmp_path / f"{name}.json"))
+    alone = Rankers.open(RankerSettings(evidence_file=files[0], light_file=files[0]))
+    assert alone.evidence.chats is alone.evidence.turns is alone.light.chats
+    both = Rankers.open(RankerSettings(evidence_file=files[0], evidence_chats_file=files[1]))
+    assert both.evidence.chats.weights.provenance == {"fitted_on": "chats"}
+    only_chats = Rankers.open(RankerSettings(light_chats_file=files[1]))
+    assert only_chats.light.turns is Rankers.open().light.turns
+    assert only_chats.light.chats.weights.provenance == {"fitted_on": "chats"}
