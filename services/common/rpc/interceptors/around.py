@@ -1,14 +1,16 @@
 """Interceptors as blocks around a call, whatever streams it has; all of them behind one gRPC interceptor.
 
-gRPC's own chain costs about 50 microseconds for each interceptor of a call. Here one of them runs all blocks.
+gRPC's own chain costs about 50 microseconds for each interceptor of a call. Here one of them runs all blocks, which are
+coroutines in one another: as context managers they took three times as long.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import grpc
@@ -35,12 +37,12 @@ class AroundInterceptor(ABC):
     """A block that runs around every call."""
 
     @abstractmethod
-    def around(self, context: Context, method: str) -> AbstractAsyncContextManager[None]:
-        """The block. An exception of the call passes through it.
+    def around(self, call: Serve, method: str) -> Serve:
+        """A handler with the block around another. Made once for each method; runs for each of its calls.
 
         Args:
-            context: The call.
-            method: Its full name, such as "/mneme.gateway.v1.MemoryService/Recall".
+            call: The other one, to be awaited where it is called. Its exceptions pass through the block.
+            method: Full name, such as "/mneme.gateway.v1.MemoryService/Recall".
         """
 
 
@@ -107,14 +109,17 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
     def _nested(self, call: Serve, method: str, *, is_streaming: bool) -> Serve:
         call = self._gate.guarding(readable(call, is_streaming=is_streaming))
         for interceptor in reversed(self.interceptors):
-            call = _inside(interceptor, call, method)
+            call = interceptor.around(call, method)
+        return _coroutine(call)
+
+
+def _coroutine(call: Serve) -> Serve:
+    """A handler that gRPC takes for one of asyncio's, which it tells by the function's kind."""
+    if inspect.iscoroutinefunction(call):
         return call
 
-
-def _inside(interceptor: AroundInterceptor, call: Serve, method: str) -> Serve:
     async def serve(request: Any, context: Context) -> Any:
-        async with interceptor.around(context, method):
-            return await call(request, context)
+        return await call(request, context)
 
     return serve
 

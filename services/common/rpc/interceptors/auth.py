@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Mapping
+from typing import Any
 
 from services.common.auth import Authenticator, Role, role_missing, set_current_principal
 from services.common.errors import PermissionDenied
-from services.common.rpc.interceptors.around import AroundInterceptor, Context
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve
 
 
 class AuthInterceptor(AroundInterceptor):
@@ -23,14 +23,17 @@ class AuthInterceptor(AroundInterceptor):
         """Whether calls without a credential are let in: development mode."""
         return self._authenticator.development_principal is not None
 
-    @asynccontextmanager
-    async def around(self, context: Context, method: str) -> AsyncIterator[None]:
+    def around(self, call: Serve, method: str) -> Serve:
         """See `AroundInterceptor`."""
-        principal = self._authenticator.authenticate(dict(context.invocation_metadata() or ()))
-        set_current_principal(principal)  # before the role is looked at, so that the log says who was refused
         role = self._roles.get(method)
-        if role is None:
-            raise PermissionDenied("this method is not open to calls")
-        if principal.role < role:
-            raise role_missing(role)
-        yield
+
+        def serve(request: Any, context: Context) -> Awaitable[Any]:
+            principal = self._authenticator.authenticate(dict(context.invocation_metadata() or ()))
+            set_current_principal(principal)  # before the role is looked at, so that the log says who was refused
+            if role is None:
+                raise PermissionDenied("this method is not open to calls")
+            if principal.role < role:
+                raise role_missing(role)
+            return call(request, context)
+
+        return serve

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
+from typing import Any
 
 from services.common.errors import DeadlineExceeded
 from services.common.rpc.deadline import set_deadline
-from services.common.rpc.interceptors.around import AroundInterceptor, Context
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve
 
 
 class DeadlineInterceptor(AroundInterceptor):
@@ -25,20 +25,22 @@ class DeadlineInterceptor(AroundInterceptor):
         self._max_seconds = max_seconds
         self._method_seconds = dict(method_seconds or {})
 
-    @asynccontextmanager
-    async def around(self, context: Context, method: str) -> AsyncIterator[None]:
+    def around(self, call: Serve, method: str) -> Serve:
         """See `AroundInterceptor`."""
-        remaining: float | None = context.time_remaining()  # None without a deadline, whatever its stub says
         default = self._method_seconds.get(method, self._default_seconds)
         longest = max(self._max_seconds, default)
-        if remaining is not None and remaining <= longest:
-            if remaining <= 0:
-                raise DeadlineExceeded("the call's time ran out")
-            # gRPC itself cancels the call at its deadline; a timer of our own would only cost time.
-            set_deadline(remaining)
-            yield
-            return
-        seconds = default if remaining is None else longest
-        set_deadline(seconds)  # the call has a context of its own, which ends with it
-        async with asyncio.timeout(seconds):
-            yield
+
+        async def serve(request: Any, context: Context) -> Any:
+            remaining: float | None = context.time_remaining()  # None without a deadline, whatever its stub says
+            if remaining is not None and remaining <= longest:
+                if remaining <= 0:
+                    raise DeadlineExceeded("the call's time ran out")
+                # gRPC itself cancels the call at its deadline; a timer of our own would only cost time.
+                set_deadline(remaining)
+                return await call(request, context)
+            seconds = default if remaining is None else longest
+            set_deadline(seconds)  # the call has a context of its own, which ends with it
+            async with asyncio.timeout(seconds):
+                return await call(request, context)
+
+        return serve

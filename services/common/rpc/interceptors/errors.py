@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from typing import Any
 
 import grpc
 import structlog
@@ -11,7 +10,7 @@ import structlog
 from services.common.embedding.errors import EmbedderBusyError, EmbeddingError
 from services.common.errors import LimitExceeded, StoreUnavailable
 from services.common.errors_grpc import abort_with, status_code
-from services.common.rpc.interceptors.around import AroundInterceptor, Context
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve
 
 _log = structlog.get_logger("mneme.rpc")
 
@@ -19,21 +18,24 @@ _log = structlog.get_logger("mneme.rpc")
 class ErrorInterceptor(AroundInterceptor):
     """Ends a call that failed with the status of its error."""
 
-    @asynccontextmanager
-    async def around(self, context: Context, method: str) -> AsyncIterator[None]:
+    def around(self, call: Serve, method: str) -> Serve:
         """See `AroundInterceptor`."""
-        try:
-            yield
-        except (grpc.aio.AbortError, grpc.aio.BaseError):
-            raise  # the call has its status, or is gone
-        except EmbedderBusyError:
-            await abort_with(context, LimitExceeded("embedding_queue", 0, "too many texts wait to be embedded"))
-        except EmbeddingError:
-            _log.exception("embedding_failed", method=method)
-            await abort_with(context, StoreUnavailable("embedder"))
-        except Exception as error:
-            # Cancellation is no Exception: it passes.
-            if status_code(error) is grpc.StatusCode.INTERNAL:
-                # Logged here once; the caller learns only that it happened.
-                _log.exception("call_failed", method=method)
-            await abort_with(context, error)
+
+        async def serve(request: Any, context: Context) -> Any:
+            try:
+                return await call(request, context)
+            except (grpc.aio.AbortError, grpc.aio.BaseError):
+                raise  # the call has its status, or is gone
+            except EmbedderBusyError:
+                await abort_with(context, LimitExceeded("embedding_queue", 0, "too many texts wait to be embedded"))
+            except EmbeddingError:
+                _log.exception("embedding_failed", method=method)
+                await abort_with(context, StoreUnavailable("embedder"))
+            except Exception as error:
+                # Cancellation is no Exception: it passes.
+                if status_code(error) is grpc.StatusCode.INTERNAL:
+                    # Logged here once; the caller learns only that it happened.
+                    _log.exception("call_failed", method=method)
+                await abort_with(context, error)
+
+        return serve

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
 from services.common.auth import current_principal_or_none
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, code_name
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, code_name
 
 #: Codes that are the caller's business and no sign of trouble here.
 _QUIET: Final = frozenset({"OK", "NOT_FOUND", "ALREADY_EXISTS", "CANCELLED"})
@@ -22,26 +21,34 @@ class LogInterceptor(AroundInterceptor):
     def __init__(self) -> None:
         """Takes the logger as it is configured now: binding it for each call would cost more than all else here."""
         self._log = structlog.get_logger("mneme.rpc").bind()
+        self._tells_all: bool = self._log.is_enabled_for(logging.DEBUG)
 
-    @asynccontextmanager
-    async def around(self, context: Context, method: str) -> AsyncIterator[None]:
+    def around(self, call: Serve, method: str) -> Serve:
         """See `AroundInterceptor`."""
-        started = time.perf_counter()
-        error: BaseException | None = None
-        try:
-            yield
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            code = code_name(context, error)
-            write = self._log.debug if code in _QUIET else self._log.warning
-            principal = current_principal_or_none()
-            write(
-                "call",
-                method=method,
-                code=code,
-                milliseconds=round((time.perf_counter() - started) * 1000, 2),
-                tenant=principal.tenant_id if principal else None,
-                principal=principal.principal_id if principal else None,
-            )
+
+        async def serve(request: Any, context: Context) -> Any:
+            started = time.perf_counter()
+            error: BaseException | None = None
+            try:
+                return await call(request, context)
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                code = code_name(context, error)
+                if self._tells_all or code not in _QUIET:
+                    self._write(method, code, time.perf_counter() - started)
+
+        return serve
+
+    def _write(self, method: str, code: str, seconds: float) -> None:
+        write = self._log.debug if code in _QUIET else self._log.warning
+        principal = current_principal_or_none()
+        write(
+            "call",
+            method=method,
+            code=code,
+            milliseconds=round(seconds * 1000, 2),
+            tenant=principal.tenant_id if principal else None,
+            principal=principal.principal_id if principal else None,
+        )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from typing import Any
 
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, code_name
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, code_name
 from services.common.telemetry import state
 
 
@@ -19,17 +18,20 @@ class MetricsInterceptor(AroundInterceptor):
             "rpc.server.duration", unit="ms", description="Time of calls served"
         )
 
-    @asynccontextmanager
-    async def around(self, context: Context, method: str) -> AsyncIterator[None]:
+    def around(self, call: Serve, method: str) -> Serve:
         """See `AroundInterceptor`."""
-        started = time.perf_counter()
-        error: BaseException | None = None
-        try:
-            yield
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            milliseconds = (time.perf_counter() - started) * 1000
-            attributes = {"rpc.method": method, "rpc.grpc.status_code": code_name(context, error)}
-            self._duration.record(milliseconds, attributes)
+
+        async def serve(request: Any, context: Context) -> Any:
+            started = time.perf_counter()
+            error: BaseException | None = None
+            try:
+                return await call(request, context)
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                milliseconds = (time.perf_counter() - started) * 1000
+                attributes = {"rpc.method": method, "rpc.grpc.status_code": code_name(context, error)}
+                self._duration.record(milliseconds, attributes)
+
+        return serve

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.message import DecodeError
@@ -37,11 +37,11 @@ def tolerant(deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], An
 def readable(call: Serve, *, is_streaming: bool) -> Serve:
     """A handler that gets messages alone; what cannot be read raises InvalidArgument."""
 
-    async def serve(request: Any, context: Context) -> Any:
-        return await call(_checked(request), context)
+    def serve(request: Any, context: Context) -> Awaitable[Any]:
+        return call(_checked(request), context)
 
-    async def serve_stream(requests: AsyncIterator[Any], context: Context) -> Any:
-        return await call(_CheckedStream(requests), context)
+    def serve_stream(requests: AsyncIterator[Any], context: Context) -> Awaitable[Any]:
+        return call(_CheckedStream(requests), context)
 
     return serve_stream if is_streaming else serve
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Any, Final
 
 from structlog.contextvars import bind_contextvars
 
 from services.common.ids import IdSource
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, metadata_value
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, metadata_value
 
 METADATA_KEY: Final = "x-request-id"
 
@@ -31,13 +29,16 @@ class RequestIdInterceptor(AroundInterceptor):
         """Makes ids by `ids`."""
         self._ids = ids
 
-    @asynccontextmanager
-    async def around(self, context: Context, method: str) -> AsyncIterator[None]:  # noqa: ARG002
+    def around(self, call: Serve, method: str) -> Serve:  # noqa: ARG002
         """See `AroundInterceptor`."""
-        request_id = metadata_value(context, METADATA_KEY)
-        if not _ACCEPTED.fullmatch(request_id):
-            request_id = self._ids.new_id()
-            context.set_trailing_metadata(((METADATA_KEY, request_id),))
-        _current.set(request_id)  # the call has a context of its own, which ends with it
-        bind_contextvars(request_id=request_id)
-        yield
+
+        async def serve(request: Any, context: Context) -> Any:
+            request_id = metadata_value(context, METADATA_KEY)
+            if not _ACCEPTED.fullmatch(request_id):
+                request_id = self._ids.new_id()
+                context.set_trailing_metadata(((METADATA_KEY, request_id),))
+            _current.set(request_id)  # the call has a context of its own, which ends with it
+            bind_contextvars(request_id=request_id)
+            return await call(request, context)
+
+        return serve

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from typing import Any
 
 import grpc
 from opentelemetry import propagate
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, code_name
+from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, code_name
 from services.common.telemetry import state
 
 
@@ -20,27 +19,31 @@ class TraceInterceptor(AroundInterceptor):
     end in another task than they began in.
     """
 
-    @asynccontextmanager
-    async def around(self, context: Context, method: str) -> AsyncIterator[None]:
+    def around(self, call: Serve, method: str) -> Serve:
         """See `AroundInterceptor`."""
-        carrier = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
-        service, _, name = method.removeprefix("/").partition("/")
-        with state.tracer("mneme.rpc").start_as_current_span(
-            method.removeprefix("/"),
-            context=propagate.extract(carrier),
-            kind=SpanKind.SERVER,
-            attributes={"rpc.system": "grpc", "rpc.service": service, "rpc.method": name},
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
-            error: BaseException | None = None
-            try:
-                yield
-            except BaseException as raised:
-                error = raised
-                raise
-            finally:
-                code = grpc.StatusCode[code_name(context, error)]
-                span.set_attribute("rpc.grpc.status_code", code.value[0])
-                if code is not grpc.StatusCode.OK:
-                    span.set_status(Status(StatusCode.ERROR))
+        full_name = method.removeprefix("/")
+        service, _, name = full_name.partition("/")
+
+        async def serve(request: Any, context: Context) -> Any:
+            carrier = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
+            with state.tracer("mneme.rpc").start_as_current_span(
+                full_name,
+                context=propagate.extract(carrier),
+                kind=SpanKind.SERVER,
+                attributes={"rpc.system": "grpc", "rpc.service": service, "rpc.method": name},
+                record_exception=False,
+                set_status_on_exception=False,
+            ) as span:
+                error: BaseException | None = None
+                try:
+                    return await call(request, context)
+                except BaseException as raised:
+                    error = raised
+                    raise
+                finally:
+                    code = grpc.StatusCode[code_name(context, error)]
+                    span.set_attribute("rpc.grpc.status_code", code.value[0])
+                    if code is not grpc.StatusCode.OK:
+                        span.set_status(Status(StatusCode.ERROR))
+
+        return serve
