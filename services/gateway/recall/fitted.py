@@ -20,7 +20,7 @@ from services.gateway.recall.bursts import are_messages
 from services.gateway.recall.features import Features, burst_names, read_features
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
-from services.gateway.recall.ranker import FittedRanker, RankerWeights
+from services.gateway.recall.ranker import LIGHT_TREE_ROWS, TREE_ROWS, FittedRanker, RankerWeights
 
 SHIPPED: Final = Path(__file__).with_name("rankers")
 """Where the rankers are that come along."""
@@ -79,7 +79,7 @@ class Rankers:
         chosen = settings or RankerSettings()
         return cls(
             evidence=_rankers("evidence", chosen.evidence_file, chosen.evidence_chats_file),
-            light=_rankers("light", chosen.light_file, chosen.light_chats_file),
+            light=_rankers("light", chosen.light_file, chosen.light_chats_file, tree_rows=LIGHT_TREE_ROWS),
             settings=chosen,
         )
 
@@ -124,10 +124,10 @@ def _mixed(fitted: _Scored, plain: _Scored, share: float) -> _Scored:
     return (share * fitted[0] + (1.0 - share) * plain[0]).astype(np.float32), parts
 
 
-def _rankers(profile: str, file: str, chats_file: str) -> RankerPair:
+def _rankers(profile: str, file: str, chats_file: str, *, tree_rows: int = TREE_ROWS) -> RankerPair:
     turns = Path(file) if file else shipped(profile)
     others = turns if file else shipped(profile, is_chats=True)
-    return RankerPair(_read(turns), _read(Path(chats_file) if chats_file else others))
+    return RankerPair(_read(turns, tree_rows), _read(Path(chats_file) if chats_file else others, tree_rows))
 
 
 def shipped(profile: str, *, is_chats: bool = False) -> Path:
@@ -136,5 +136,5 @@ def shipped(profile: str, *, is_chats: bool = False) -> Path:
 
 
 @cache
-def _read(file: Path) -> FittedRanker:
-    return FittedRanker(RankerWeights.read(file))
+def _read(file: Path, tree_rows: int) -> FittedRanker:
+    return FittedRanker(RankerWeights.read(file), tree_rows=tree_rows)

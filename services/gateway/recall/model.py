@@ -313,8 +313,8 @@ class RecallSettings:
     answer_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of an answer; gRPC clients take 4 MiB unless told otherwise
     lane_limit: Count = 200  # hits of each lane of the episodic tier; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
-    light_lane_limit: Count = 100  # the same for the profile `light`, which trades little recall for time:
-    light_neighbour_seeds: CountOrNone = 30  # docs/recall.md says how little
+    light_lane_limit: Count = 70  # the same for the profile `light`, which trades little recall for time:
+    light_neighbour_seeds: CountOrNone = 25  # docs/recall.md says how little
     neighbour_radius: CountOrNone = 2  # turns before and after
     fact_limit: CountOrNone = 10  # facts asked of the semantic tier
     note_limit: CountOrNone = 10  # notes asked of the agentic tier

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.recall.bursts import Bursts
+from services.gateway.recall.bursts import Bursts, are_messages
 
 
 def bursts(places: list[tuple[int, int, int]]) -> Bursts:
@@ -59,3 +59,18 @@ def test_the_order_of_the_candidates_changes_nothing(
         own = [listed[index] for index in np.flatnonzero(tidy.of_candidate == burst)]
         assert len({(session, speaker) for session, _, speaker in own}) == 1
         assert [position for _, position, _ in own] == list(range(own[0][1], own[0][1] + len(own)))
+
+
+def test_conversations_in_messages_are_told_from_those_in_turns() -> None:
+    """By a share of candidates, whatever their order: the quick look at pairs says the same as the bursts."""
+    random = np.random.default_rng(5)
+    told = []
+    for count in range(1, 60):
+        places = random.permutation(4 * count)[:count]
+        session, position = (places // 40).astype(np.int32), (places % 40).astype(np.int32)
+        speaker = random.integers(0, 1 + count % 9, count).astype(np.int32)
+        several = len(set(speaker.tolist())) > 1
+        expected = several and Bursts.of(session, position, speaker).shared_share >= 0.15
+        assert are_messages(session, position, speaker) == expected
+        told.append(expected)
+    assert {True, False} == set(told)

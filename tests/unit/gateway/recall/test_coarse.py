@@ -90,7 +90,7 @@ async def test_the_light_profile_asks_for_fewer_candidates() -> None:
     await search(tiers, replace(QUERY, scoring=ScoringChoice(profile=Profile.LIGHT)))
     await search(tiers, QUERY)
     light, others = tiers.episodic.method("search_candidates").requests
-    assert (light.lane_limit, light.neighbour_seeds) == (100, 30)
+    assert (light.lane_limit, light.neighbour_seeds) == (70, 25)
     assert (others.lane_limit, others.neighbour_seeds) == (200, 60)
 
 

@@ -54,6 +54,14 @@ def test_trees_look_at_the_best_by_the_line_alone() -> None:
     assert scores.argsort()[::-1][:50].tolist() == (alone.argsort()[::-1][:50] + 100).tolist()
 
 
+def test_trees_may_look_at_fewer() -> None:
+    weights = RankerWeights(features=("a", "b"), linear=(0.0, 1.0), trees=(TREE,))
+    rows = [[float(i % 2), float(i)] for i in range(30)]
+    _, parts = FittedRanker(weights, tree_rows=10)(features(rows))
+    assert len(set(parts[INTERPLAY][20:].tolist())) == 2
+    assert set(parts[INTERPLAY][:20].tolist()) == {parts[INTERPLAY].min()}
+
+
 def test_features_are_found_by_name() -> None:
     scores, _ = FittedRanker(LINE)(features([[0.0, 5.0, 1.0], [1.0, 5.0, 0.0]], ("b", "new", "a")))
     assert scores[0] > scores[1]
@@ -170,7 +178,8 @@ def test_an_own_ranker_ranks_everything_unless_there_is_one_for_messages_too(tmp
         weights.write(tmp_path / f"{name}.json")
         files.append(str(tmp_path / f"{name}.json"))
     alone = Rankers.open(RankerSettings(evidence_file=files[0], light_file=files[0]))
-    assert alone.evidence.chats is alone.evidence.turns is alone.light.chats
+    assert alone.evidence.chats is alone.evidence.turns
+    assert alone.light.chats is alone.light.turns
     both = Rankers.open(RankerSettings(evidence_file=files[0], evidence_chats_file=files[1]))
     assert both.evidence.chats.weights.provenance == {"fitted_on": "chats"}
     only_chats = Rankers.open(RankerSettings(light_chats_file=files[1]))
