@@ -24,14 +24,16 @@ class QuestionKind(IntFlag):
 
 
 _PATTERNS: Final = {
-    QuestionKind.WHEN: r"\bwhen\b|\b(?:what|which) (?:date|day|month|year|time|week)\b|\bhow (?:long|recently|soon)\b",
-    QuestionKind.WHO: r"\bwho(?:m|se)?\b|\bwhat (?:is|was|are|were) the names?\b",
-    QuestionKind.WHERE: r"\bwhere\b|\b(?:what|which) (?:city|country|place|town|state|restaurant|park|area)\b",
+    QuestionKind.WHEN: (
+        r"\bwhens?\b|\b(?:what|which) (?:date|day|month|year|time|week)\b|\bhow (?:long|recently|soon)\b"
+    ),
+    QuestionKind.WHO: r"\bwho(?:m|se?)?\b|\bwhat (?:is|was|are|were) the names?\b",
+    QuestionKind.WHERE: r"\bwheres?\b|\b(?:what|which) (?:city|country|place|town|state|restaurant|park|area)\b",
     QuestionKind.HOW_MANY: (
         r"\bhow (?:many|much|often|old|far)\b"
         r"|\bwhat (?:is|was) the (?:\w+ ){0,3}(?:number|count|average|total|percentage)\b"
     ),
-    QuestionKind.WHY: r"\bwhy\b|\bwhat (?:made|motivate[sd]?|inspire[sd]?|caused)\b|\breasons?\b",
+    QuestionKind.WHY: r"\bwhys?\b|\bwhat (?:made|motivate[sd]?|inspire[sd]?|caused)\b|\breasons?\b",
     QuestionKind.LIST: (
         r"\b(?:what|which) (?:\w+ ){0,2}(?!\w*ss\b)\w{3,}s (?:has|have|did|does|do|are|were|is|was)\b"
         r"|\b(?:what|which) (?:kinds?|types?|sorts?) of\b|\bother than\b|\bboth\b|\ball (?:of )?the\b"

@@ -5,6 +5,7 @@ import pytest
 from services.gateway.recall.question import QuestionEvidence, read_question, to_first_person
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
+BLOSSOM = "\N{CHERRY BLOSSOM}"
 DOTLESS = "\N{LATIN SMALL LETTER DOTLESS I}"
 
 
@@ -36,6 +37,42 @@ def test_a_name_that_is_a_word_needs_its_capital() -> None:
     assert to_first_person("Ada said it will rain", ["Will"]) == "Ada said it will rain"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("whats mias dog called", "whats my dog called"),
+        ("where did mia's sister go", "where did my sister go"),
+        ("What did mia paint", "What did I paint"),  # the capital is the telephone's
+        ("What are mias hobbies", "What are my hobbies"),
+        ("What did mia bring from Rome?", "What did I bring from Rome?"),
+        ("Where did Tom meet mia?", "Where did I meet mia?"),  # whoever writes capitals, names by them
+        ("Where did the mia go?", "Where did the mia go?"),
+        ("What marks did Eva get?", "What marks did Eva get?"),
+        ("what marks did eva get", "what marks did eva get"),
+        ("How long will it rain?", "How long will it rain?"),
+        ("what did long think", "what did I think"),
+        ("MIA was a mission", "MIA was a mission"),
+        ("What an idea", "What an idea"),
+    ],
+)
+def test_names_count_in_lower_case_unless_they_may_be_words(text: str, expected: str) -> None:
+    assert to_first_person(text, ["Mia", "Tom", "Mark", "Will", "Long", "An"]) == expected
+
+
+@pytest.mark.parametrize(
+    "speaker", ["mia_92", "@mia", "Mia \N{CHERRY BLOSSOM}", "\N{CHERRY BLOSSOM} mia", "mia92", "mia k."]
+)
+@pytest.mark.parametrize("text", ["what did mia say about the trip", "What did Mia say about the trip?"])
+def test_nicknames_are_called_by_their_letters(speaker: str, text: str) -> None:
+    question = read(text, speaker, "user_7", "Tom")
+    assert question.named_speakers == (0,)
+    assert question.first_person_text.lower().startswith("what did i say about the trip")
+
+
+def test_letters_of_a_nickname_that_two_share_or_that_are_a_role_name_nobody() -> None:
+    assert read("what did mia tell the user", "mia_92", "mia_93", "user_7").named_speakers == ()
+
+
 def test_first_names_stand_for_speakers_unless_two_share_them() -> None:
     speakers = ["Ada Byron", "Ada Lovelace", "Boris Vian"]
     assert read("Did Boris call Ada?", *speakers).named_speakers == (2,)
@@ -64,6 +101,10 @@ def test_no_speakers_change_nothing() -> None:
         ("Which book was your suggestion?", False, True),
         ("Can you summarise the project?", False, False),
         ("Who is Ada?", False, False),
+        ("what did u recommend", False, True),
+        ("was that ur advice", False, True),
+        ("Did the U.S. win? Did U.N. troops?", False, False),
+        ("where have ive been", True, False),
     ],
 )
 def test_it_is_told_whether_the_user_or_the_assistant_is_asked_about(

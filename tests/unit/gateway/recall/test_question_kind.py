@@ -22,6 +22,10 @@ from services.gateway.recall.question_kind import QuestionKind, read_kinds
         ("How should I plan my week?", QuestionKind.REQUEST),
         ("Could you suggest a hotel?", QuestionKind.REQUEST),
         ("Did Ada go to Rome?", QuestionKind.YES_NO),
+        ("whens the race", QuestionKind.WHEN),
+        ("wheres my bike", QuestionKind.WHERE),
+        ("whos coming", QuestionKind.WHO),
+        ("whys he late", QuestionKind.WHY),
         ("my bicycle", QuestionKind(0)),
     ],
 )
