@@ -1,6 +1,9 @@
 """Snapshots stay true however their updates overlap."""
 
 import asyncio
+from dataclasses import replace
+
+import numpy as np
 
 from services.episodic.config import SnapshotSettings
 from services.episodic.model import Owner, TenantId, UserId
@@ -63,6 +66,34 @@ def test_other_scopes_are_not_visible() -> None:
     snapshot = Snapshot()
     snapshot.apply(changes(1, 1), since=0)
     assert snapshot.visible([new_episode(1).key], ("2\x1fp",)) == []
+
+
+def test_what_comes_goes_and_comes_back_is_as_one_dictionary_would_have_it() -> None:
+    """Against a plain model: rows that became free are used again, and all columns stay with their episode."""
+    random = np.random.default_rng(11)
+    snapshot, model = Snapshot(), dict[int, tuple[float, str]]()
+    for number in range(1, 120):
+        come = random.choice(20, random.integers(0, 6)).tolist()  # one may come twice in one answer: the last is right
+        gone = random.choice(20, random.integers(0, 4), replace=False).tolist()
+        anew = number % 40 == 0
+        told = changes(number, *come, gone=tuple(gone), begins_anew=anew)
+        scopes = [("1", "2\x1fp")[position % 2] for position in told.columns.positions]
+        snapshot.apply(replace(told, scope_keys=scopes), since=number - 1)
+        model = {} if anew else model
+        model |= {position: (float(number), scope) for position, scope in zip(come, scopes, strict=False)}
+        model = {position: row for position, row in model.items() if position not in gone}
+        for scope_keys in (("1",), ("2\x1fp",), ("1", "2\x1fp"), ("3",), ()):
+            expected = [position for position in range(20) if position in model and model[position][1] in scope_keys]
+            keys = [new_episode(position).key for position in range(20)]
+            found = snapshot.columns(keys, scope_keys)
+            assert found.positions == expected
+            assert found.keys == [keys[position] for position in expected] == snapshot.visible(keys, scope_keys)
+            assert found.importances == [model[position][0] for position in expected]
+            assert found.episode_ids == [new_episode(position).episode_id.bytes for position in expected]
+            assert (found.session_ids, found.speakers) == (["s1"] * len(expected), [""] * len(expected))
+            assert sorted(snapshot.every(scope_keys)) == sorted(found.keys)
+            assert snapshot.count(scope_keys) == len(expected)
+        assert len(snapshot) == len(model)
 
 
 class ScriptedStore:
