@@ -25,7 +25,7 @@ from services.agentic.stores.postgres_rows import link_from_row, note_from_row, 
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.errors import NotFound
 from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
-from services.common.postgres.tenancy import tenant_connection, tenant_transaction
+from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Pool, Record
 
 _T = TypeVar("_T")
@@ -132,8 +132,7 @@ class PostgresNoteStore(StoreWithKeptVectors):
             )
 
     async def _rows(self, statement: str, *arguments: object) -> list[Record]:
-        async with tenant_connection(self._pool) as connection:
-            return await connection.fetch(statement, *arguments)
+        return await fetch_as_tenant(self._pool, statement, *arguments)
 
 
 def _links_matter(scores: Sequence[float], search: NoteSearch) -> bool:

@@ -10,7 +10,8 @@ import asyncpg
 import numpy as np
 import numpy.typing as npt
 
-from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, StoreUnavailable
+from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, MnemeError, StoreUnavailable
+from services.common.postgres.reading_pool import ReadingPool
 from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, Seconds
 
@@ -21,6 +22,16 @@ _VECTOR_HEADER_BYTES: Final = 4
 
 _RETRY_AFTER_SECONDS: Final = 1.0
 """What callers are told to wait when the store is unavailable."""
+
+_CONFLICTS: Final = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.UniqueViolationError,
+    asyncpg.ExclusionViolationError,
+    asyncpg.ForeignKeyViolationError,
+)
+"""Failures that another attempt may not meet."""
 
 _BUSY: Final = (
     asyncpg.InsufficientResourcesError,
@@ -106,7 +117,7 @@ async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
 
     try:
         with translate_errors():
-            return await asyncpg.create_pool(
+            return await ReadingPool(
                 dsn,
                 min_size=chosen.size_min,
                 max_size=chosen.size_max,
@@ -186,23 +197,26 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
     """
     try:
         yield
-    except (
-        asyncpg.SerializationError,
-        asyncpg.DeadlockDetectedError,
-        asyncpg.LockNotAvailableError,
-        asyncpg.UniqueViolationError,
-        asyncpg.ExclusionViolationError,
-        asyncpg.ForeignKeyViolationError,
-    ) as error:
-        raise Conflict("the operation conflicts with a concurrent one; try again") from error
-    except (asyncpg.QueryCanceledError, TimeoutError) as error:
-        raise DeadlineExceeded("the database did not answer in time") from error
-    except _SCHEMA_OUTDATED as error:
-        raise FailedPrecondition("the database schema is not up to date; run the migrations") from error
-    except (*_BUSY, asyncpg.InterfaceError, OSError) as error:
-        if isinstance(error, asyncpg.InterfaceError) and not _is_connection_loss(error):
+    except Exception as error:
+        translated = translated_error(error, retry_after_seconds=retry_after_seconds)
+        if translated is None:
             raise
-        raise StoreUnavailable(_STORE_NAME, retry_after_seconds) from error
+        raise translated from error
+
+
+def translated_error(error: Exception, *, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> MnemeError | None:
+    """What `translate_errors` raises in place of an error; None for one that it lets pass."""
+    if isinstance(error, _CONFLICTS):
+        return Conflict("the operation conflicts with a concurrent one; try again")
+    if isinstance(error, (asyncpg.QueryCanceledError, TimeoutError)):
+        return DeadlineExceeded("the database did not answer in time")
+    if isinstance(error, _SCHEMA_OUTDATED):
+        return FailedPrecondition("the database schema is not up to date; run the migrations")
+    if isinstance(error, asyncpg.InterfaceError) and not _is_connection_loss(error):
+        return None
+    if isinstance(error, (*_BUSY, asyncpg.InterfaceError, OSError)):
+        return StoreUnavailable(_STORE_NAME, retry_after_seconds)
+    return None
 
 
 def _is_connection_loss(error: asyncpg.InterfaceError) -> bool:

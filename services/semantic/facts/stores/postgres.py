@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from services.common.errors import NotFound
 from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
-from services.common.postgres.tenancy import tenant_connection, tenant_transaction
+from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.semantic.config import EvidenceSettings, KeptVectorsSettings
 from services.semantic.facts.identity import Keys
@@ -95,26 +95,27 @@ class PostgresFactStore(StoreWithKeptVectors):
         return await self._compared_there(owner, search, scope_keys) if found is None else found
 
     async def _found(self, owner: Owner, near: Nearest) -> list[ScoredFact] | None:
-        async with tenant_connection(self._pool) as connection:
-            rows = await connection.fetch(sql.FOUND_AS_TENANT, owner.tenant_id, owner.user_id, near.ids, near.number)
+        rows = await fetch_as_tenant(
+            self._pool, sql.FOUND_AS_TENANT, owner.tenant_id, owner.user_id, near.ids, near.number
+        )
         if len(rows) < len(near.ids) or rows[0]["is_behind"]:
             return None
         by_id = {row["fact_id"]: row for row in rows}
         return [scored_from_row(by_id[fact_id], score) for fact_id, score in zip(near.ids, near.scores, strict=True)]
 
     async def _compared_there(self, owner: Owner, search: FactSearch, scope_keys: Sequence[str]) -> list[ScoredFact]:
-        async with tenant_connection(self._pool) as connection:
-            rows = await connection.fetch(
-                sql.SEARCH_AS_TENANT,
-                owner.tenant_id,
-                owner.user_id,
-                search.model,
-                search.vector,
-                scope_keys,
-                search.confidence,
-                search.includes_threshold,
-                search.top_k,
-            )
+        rows = await fetch_as_tenant(
+            self._pool,
+            sql.SEARCH_AS_TENANT,
+            owner.tenant_id,
+            owner.user_id,
+            search.model,
+            search.vector,
+            scope_keys,
+            search.confidence,
+            search.includes_threshold,
+            search.top_k,
+        )
         return [scored_from_row(row, row["similarity"]) for row in rows]
 
 
