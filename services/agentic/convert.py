@@ -64,16 +64,17 @@ def _write_note(message: pb.Note, note: Note) -> None:
     message.importance = note.importance
     message.keywords.extend(note.keywords)
     message.tags.extend(note.tags)
-    message.attachments.extend(common.attachments_to_proto(note.attachments))
+    if note.attachments:
+        message.attachments.extend(common.attachments_to_proto(note.attachments))
     if note.metadata:
         message.metadata.update(note.metadata)
     message.derived_from.extend(note.derived_from)
-    message.time.CopyFrom(common.timestamp(note.time))
-    message.create_time.CopyFrom(common.timestamp(note.create_time))
+    common.write_timestamp(message.time, note.time)
+    common.write_timestamp(message.create_time, note.create_time)
     message.access_count = note.access_count
-    message.scope.CopyFrom(common.scope_to_proto(note.scope))
+    common.write_scope(message.scope, note.scope)
     if note.last_access_time is not None:
-        message.last_access_time.CopyFrom(common.timestamp(note.last_access_time))
+        common.write_timestamp(message.last_access_time, note.last_access_time)
 
 
 def link_to_proto(link: Link) -> pb.Link:

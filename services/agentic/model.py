@@ -148,7 +148,7 @@ class GenerationResult:
 class ScoredNote:
     """A hit of a search."""
 
-    note: Note
+    note: Note  # without speaker, place in a conversation and spoken words: linking alone looks at these
     score: float  # its own similarity, or what reached it over links, whichever is more
     similarity: float  # cosine to the query, in [-1, 1]
     path: tuple[NoteId, ...] = ()  # from the note found by similarity to this one's predecessor

@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,13 @@ def timestamp(moment: datetime) -> Timestamp:
     # By arithmetic: FromDatetime takes five times as long, and an answer holds hundreds.
     since = moment - _EPOCH
     return Timestamp(seconds=since.days * 86_400 + since.seconds, nanos=since.microseconds * 1_000)
+
+
+def write_timestamp(message: Timestamp, moment: datetime) -> None:
+    """Set a message's field of this type, in place: half the time of making another and copying it."""
+    since = moment - _EPOCH
+    message.seconds = since.days * 86_400 + since.seconds
+    message.nanos = since.microseconds * 1_000
 
 
 def moment(message: Timestamp, *, field_path: str) -> datetime:
@@ -74,6 +82,19 @@ def scope_to_proto(scope: Scope) -> pb.Scope:
         task_id=scope.task_id,
         context_id=scope.context_id,
     )
+
+
+def write_scope(message: pb.Scope, scope: Scope) -> None:
+    """Set a message's field of this type, in place: a quarter of the time of making another and copying it."""
+    message.level = cast("pb.ScopeLevel", int(scope.level))
+    if scope.project_id:
+        message.project_id = scope.project_id
+    if scope.session_id:
+        message.session_id = scope.session_id
+    if scope.task_id:
+        message.task_id = scope.task_id
+    if scope.context_id:
+        message.context_id = scope.context_id
 
 
 def role_from_proto(value: int, *, field_path: str) -> MessageRole:

@@ -21,12 +21,12 @@ from services.agentic.model import (
 )
 from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
 from services.agentic.stores import postgres_sql as sql
-from services.agentic.stores.postgres_rows import link_from_row, note_from_row, scored_from_row
+from services.agentic.stores.postgres_rows import link_from_row, nearest_from_rows, note_from_row, scored_from_row
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.errors import NotFound
 from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
-from services.common.postgres.types import Pool, Record
+from services.common.postgres.types import Pool, Record, array_of_ids
 
 _T = TypeVar("_T")
 
@@ -103,20 +103,23 @@ class PostgresNoteStore(StoreWithKeptVectors):
         frontier = walk.frontier_max if search.hops >= 2 else 0
         asked = (search.model, scope_keys, search.vector, search.top_k, seeds, walk.damping, walk.fanout_max, frontier)
 
-        async def read(near: Nearest) -> list[Record] | None:
+        async def read(near: Nearest) -> list[ScoredNote] | None:
+            ids = list(map(str, near.ids))
             if _links_matter(near.scores, search):
-                rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, near.ids, near.scores, near.number)
-            else:
-                ids, scores = near.ids[: search.top_k], near.scores[: search.top_k]
-                rows = await self._rows(sql.NOTES_AS_TENANT, *key, search.model, ids, scores, near.number)
-            return None if not rows or rows[0]["is_behind"] else rows
+                given = (array_of_ids(ids), near.scores, near.number)
+                rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, *given)
+                return None if not rows or rows[0]["is_behind"] else [scored_from_row(owner, row) for row in rows]
+            del ids[search.top_k :]
+            rows = await self._rows(sql.NOTES_AS_TENANT, *key, search.model, array_of_ids(ids), near.number)
+            return None if not rows or rows[0]["is_behind"] else nearest_from_rows(owner, rows, ids, near.scores)
 
-        rows = await self._vectors.search(
+        found = await self._vectors.search(
             VectorOwner(*key, search.model), NearestQuery(search.vector, scope_keys, max(search.top_k, seeds)), read
         )
-        if rows is None:
+        if found is None:
             rows = await self._rows(sql.SEARCH_AS_TENANT, *key, *asked)
-        return [scored_from_row(row) for row in rows]
+            found = [scored_from_row(owner, row) for row in rows]
+        return found
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
         """Add to the access counts, under the user's lock: updates in different order could deadlock."""

@@ -13,6 +13,12 @@ NOTE_COLUMNS: Final = (
     "n.conversation_id, n.position, n.spoken"
 )
 
+#: Of a hit: without what only linking looks at. Ids are text: the driver makes an object of each UUID.
+_HIT_COLUMNS: Final = (
+    "n.note_id::text AS note_id, n.content, n.kind, n.importance, n.keywords, n.tags, n.attachments, n.metadata, "
+    "n.derived_from::text[] AS derived_from, n.time, n.create_time, n.access_count, n.last_access_time, n.scope_key"
+)
+
 LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mneme.agentic.' || $1 || chr(31) || $2, 0))"
 
 GET_NOTE: Final = f"SELECT {NOTE_COLUMNS} FROM agentic.notes n WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3"  # noqa: S608 - no input in it
@@ -107,7 +113,7 @@ WITH near AS MATERIALIZED ({near}), bound AS MATERIALIZED (
     ORDER BY score DESC, note_id
     LIMIT $6
 )
-SELECT {NOTE_COLUMNS}, b.score, b.seed, b.via,
+SELECT {_HIT_COLUMNS}, b.score, b.seed::text AS seed, b.via::text AS via,
     coalesce(near.score, -(v.embedding <#> $5::vector), 0) AS similarity{beside}
 FROM best b LEFT JOIN near ON near.note_id = b.note_id
 CROSS JOIN LATERAL (
@@ -141,24 +147,23 @@ def _is_behind(model: str, number: str) -> str:
     ) AS is_behind"""
 
 
-#: The same where the nearest notes are known: $11 their ids, $12 their scores, $13 the number up to which they are.
+#: The same where the nearest notes are known: $11 their ids, an array as text, $12 their scores, $13 the number up to
+#: which they are.
 SEARCH_FROM_AS_TENANT: Final = as_tenant(
     _search(
-        "SELECT note_id, score FROM unnest($11::uuid[], $12::float8[]) AS given (note_id, score)",
+        "SELECT note_id, score FROM unnest($11::text::uuid[], $12::float8[]) AS given (note_id, score)",
         f", {_is_behind('$3', '$13')}",
     )
 )
 
-#: The notes themselves where it is known that no link leads to a better one: $3 model, $4 their ids, $5 their scores,
-#: $6 the number up to which they are the nearest.
+#: The notes themselves, in any order, where it is known that no link leads to a better one: $3 model, $4 their ids, an
+#: array as text, $5 the number up to which they are the nearest.
 NOTES_AS_TENANT: Final = as_tenant(f"""
-SELECT {NOTE_COLUMNS}, given.score, NULL::uuid AS seed, NULL::uuid AS via, given.score AS similarity,
-    {_is_behind("$3", "$6")}
-FROM unnest($4::uuid[], $5::float8[]) AS given (note_id, score)
+SELECT {_HIT_COLUMNS}, {_is_behind("$3", "$5")}
+FROM unnest($4::text::uuid[]) AS given (note_id)
 CROSS JOIN LATERAL (
     SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = given.note_id OFFSET 0
 ) n
-ORDER BY given.score DESC, given.note_id
 """)  # noqa: S608 - no input in it
 
 #: Vectors of a user behind number $4, up to $5 of them.

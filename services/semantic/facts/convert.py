@@ -70,20 +70,23 @@ def _write_fact(message: pb.Fact, fact: Fact) -> None:
     message.category = cast("pb.FactCategory", int(fact.category))
     message.confidence = fact.confidence
     message.importance = fact.importance
-    message.first_observed_time.CopyFrom(common.timestamp(fact.first_observed_time))
-    message.last_confirmed_time.CopyFrom(common.timestamp(fact.last_confirmed_time))
+    common.write_timestamp(message.first_observed_time, fact.first_observed_time)
+    common.write_timestamp(message.last_confirmed_time, fact.last_confirmed_time)
     message.derived_from.extend(fact.derived_from)
     message.evidence_count = fact.evidence_count
-    message.contradictions.extend(fact.contradictions)
+    if fact.contradictions:
+        message.contradictions.extend(fact.contradictions)
     message.status = cast("pb.FactStatus", int(fact.status))
-    message.merged_into_fact_id = fact.merged_into_fact_id or ""
-    message.versions.extend(map(_version, fact.versions))
-    message.scope.CopyFrom(common.scope_to_proto(fact.scope))
+    if fact.merged_into_fact_id is not None:
+        message.merged_into_fact_id = fact.merged_into_fact_id
+    if fact.versions:
+        message.versions.extend(map(_version, fact.versions))
+    common.write_scope(message.scope, fact.scope)
     message.revision = fact.revision
     if fact.valid_from_time is not None:
-        message.valid_from_time.CopyFrom(common.timestamp(fact.valid_from_time))
+        common.write_timestamp(message.valid_from_time, fact.valid_from_time)
     if fact.valid_to_time is not None:
-        message.valid_to_time.CopyFrom(common.timestamp(fact.valid_to_time))
+        common.write_timestamp(message.valid_to_time, fact.valid_to_time)
 
 
 def _version(version: FactVersion) -> pb.FactVersion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -55,14 +56,15 @@ def unit_vector(vector: Vector, *, field_path: str) -> Vector:
     Raises:
         InvalidArgument: It has no direction.
     """
-    length = float(np.linalg.norm(vector.astype(np.float64)))
-    if not (np.isfinite(length) and length > 0.0):
+    exact = vector.astype(np.float64)
+    length = math.sqrt(exact.dot(exact))
+    if not (math.isfinite(length) and length > 0.0):
         raise InvalidArgument(
             "the vector is not valid",
             reason=Reason.INVALID_VECTOR,
             violations=[FieldViolation(field_path, "has no direction")],
         )
-    scaled: Vector = (vector / length).astype(np.float32)
+    scaled: Vector = (vector / length).astype(np.float32, copy=False)
     return scaled
 
 

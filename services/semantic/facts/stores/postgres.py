@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from services.common.errors import NotFound
 from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
-from services.common.postgres.types import Connection, Pool
+from services.common.postgres.types import Connection, Pool, array_of_ids
 from services.semantic.config import EvidenceSettings, KeptVectorsSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
@@ -20,8 +20,9 @@ from services.semantic.facts.stores import postgres_sql as sql
 from services.semantic.facts.stores.postgres_rows import (
     fact_from_row,
     fact_values,
+    found_from_row,
     records_from_rows,
-    scored_from_row,
+    scored_fact,
     statement_values,
 )
 from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
@@ -95,13 +96,15 @@ class PostgresFactStore(StoreWithKeptVectors):
         return await self._compared_there(owner, search, scope_keys) if found is None else found
 
     async def _found(self, owner: Owner, near: Nearest) -> list[ScoredFact] | None:
+        ids = list(map(str, near.ids))
         rows = await fetch_as_tenant(
-            self._pool, sql.FOUND_AS_TENANT, owner.tenant_id, owner.user_id, near.ids, near.number
+            self._pool, sql.FOUND_AS_TENANT, owner.tenant_id, owner.user_id, array_of_ids(ids), near.number
         )
-        if len(rows) < len(near.ids) or rows[0]["is_behind"]:
+        if len(rows) < len(ids) or rows[0]["is_behind"]:
             return None
-        by_id = {row["fact_id"]: row for row in rows}
-        return [scored_from_row(by_id[fact_id], score) for fact_id, score in zip(near.ids, near.scores, strict=True)]
+        by_id = {row[0]: row for row in rows}
+        user_id = owner.user_id
+        return [scored_fact(found_from_row(by_id[i], user_id), s) for i, s in zip(ids, near.scores, strict=True)]
 
     async def _compared_there(self, owner: Owner, search: FactSearch, scope_keys: Sequence[str]) -> list[ScoredFact]:
         rows = await fetch_as_tenant(
@@ -116,7 +119,7 @@ class PostgresFactStore(StoreWithKeptVectors):
             search.includes_threshold,
             search.top_k,
         )
-        return [scored_from_row(row, row["similarity"]) for row in rows]
+        return [scored_fact(fact_from_row(row), row["similarity"]) for row in rows]
 
 
 class _PostgresFactWriter:

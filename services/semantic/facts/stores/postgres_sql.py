@@ -119,15 +119,19 @@ LIMIT $8
 """  # noqa: S608 - no input in it
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
 
-#: Facts of the ids $3, in any order, and whether there are any of the user's behind number $4.
-FOUND_AS_TENANT: Final = as_tenant(f"""
-SELECT {_PLAIN_COLUMNS}, EXISTS (
-    SELECT FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND number > $4
-) AS is_behind
-FROM unnest($3::uuid[]) AS found (id) CROSS JOIN LATERAL (
+#: Facts of the ids $3, an array as text, in any order, and whether there are any of the user's behind number $4. Ids
+#: are text both ways: the driver takes an array's elements apart in Python, and makes an object of each UUID.
+FOUND_AS_TENANT: Final = as_tenant("""
+SELECT fact_id::text, text, subject, predicate, object, category, confidence, importance, first_observed_time,
+    last_confirmed_time, valid_from_time, valid_to_time, derived_from::text[],
+    coalesce(evidence_count, cardinality(derived_from)) AS evidence_count, contradictions::text[], status,
+    merged_into_fact_id::text, scope_key, revision, EXISTS (
+        SELECT FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND number > $4
+    ) AS is_behind
+FROM unnest($3::text::uuid[]) AS found (id) CROSS JOIN LATERAL (
     SELECT * FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = found.id OFFSET 0
 ) AS fact
-""")  # noqa: S608 - no input in it
+""")
 
 #: What `VectorSource` asks for; levels are confidences. Of whatever model: a fact of another may have been of this one.
 NEW_VECTORS_AS_TENANT: Final = as_tenant("""
