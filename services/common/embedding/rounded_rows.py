@@ -6,6 +6,7 @@ What is compared is a quarter in size, and processors have instructions for byte
 
 from __future__ import annotations
 
+import math
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -69,12 +70,14 @@ class RoundedRows:
     def bounds(self, vector: Vector, rows: RowIndex) -> tuple[Scores, Scores]:
         """Between what the inner products of rows with a vector lie: the least and the largest."""
         question = vector.astype(np.float64)
-        length = float(np.linalg.norm(question))
+        length = math.sqrt(question.dot(question))
         scale = float(np.abs(question).max(initial=0.0)) / _LARGEST_OF_TWO
         whole = np.rint(question / (scale or 1.0)).astype(np.int32)
         upper_bytes = (whole + 128) >> 8
-        both = np.stack([upper_bytes, whole - (upper_bytes << 8)]).astype(np.int8)
-        rest = float(np.linalg.norm(question - whole * scale))
+        both = np.empty((2, len(whole)), np.int8)
+        both[0], both[1] = upper_bytes, whole - (upper_bytes << 8)
+        left = question - whole * scale
+        rest = math.sqrt(left.dot(left))
         middle: Scores = products_of_rows(self._bytes[rows], both).astype(np.float32) @ _WEIGHTS
         middle *= self._scales[rows]
         middle *= np.float32(scale)

@@ -189,10 +189,13 @@ def _not_below(least: Scores, largest: Scores, limit: int, rows: Rows | None) ->
     if len(least_among) <= limit:
         return np.arange(len(least_among)) if rows is None else rows
     place = len(least_among) - limit
-    floor = np.partition(least_among, place)[place] - np.float32(_ROUNDING)
+    ordered = least_among.copy()
+    ordered.partition(place)
+    floor = ordered[place] - np.float32(_ROUNDING)
     if rows is None:
-        return np.flatnonzero(largest >= floor)
-    found: Rows = rows[largest[rows] >= floor]
+        found: Rows = (largest >= floor).nonzero()[0]
+    else:
+        found = rows[largest[rows] >= floor]
     return found
 
 

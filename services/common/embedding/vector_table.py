@@ -136,8 +136,8 @@ class VectorTable(Generic[K]):
             conditions.append(is_among(rows.groups[:count], chosen))
         if not conditions:
             return None
-        is_asked = np.logical_and.reduce(conditions)
-        return None if is_asked.all() else np.flatnonzero(is_asked)
+        is_asked = conditions[0] if len(conditions) == 1 else conditions[0] & conditions[1]
+        return None if is_asked.all() else is_asked.nonzero()[0]
 
     def _chosen(self, groups: Sequence[str]) -> list[int]:
         return [number for group in set(groups) if (number := self._group_numbers.get(group)) is not None]

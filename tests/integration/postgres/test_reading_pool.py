@@ -100,6 +100,7 @@ async def test_one_that_was_lost_meanwhile_is_replaced(fresh_database: DatabaseU
 
 async def test_closing_waits_for_nobody_at_hand(fresh_database: DatabaseUrls) -> None:
     pool = await _opened(fresh_database)
+    await asyncio.gather(*(pool.fetch("SELECT pg_sleep(0.05)") for _ in range(2)))  # two are connected from here on
     reading = asyncio.create_task(pool.fetch("SELECT pg_sleep(0.1)"))
     await pool.fetch(WHO)
     async with asyncio.timeout(5):
