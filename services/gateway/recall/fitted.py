@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from services.common.settings_types import Count, CountOrNone
+from services.gateway.recall.breadth import BREADTH, read_breadth
 from services.gateway.recall.burst_features import speakers_of
 from services.gateway.recall.bursts import are_messages
 from services.gateway.recall.features import Features, burst_names, read_features
@@ -85,7 +86,7 @@ class Rankers:
 
 
 class FittedScorer:
-    """Scores candidates by a ranker; a `Scorer`."""
+    """Scores candidates by a ranker, and by what `breadth.py` tells; a `Scorer`."""
 
     def __init__(self, rankers: Rankers, plain: PlainScorer, *, is_light: bool) -> None:
         """Uses token vectors where there are any, unless it is light; `plain` ranks where there is little to rank."""
@@ -102,7 +103,8 @@ class FittedScorer:
             return self._plain(columns, question)
         known = self._known(columns)
         ranker = (self._rankers.light if known.token_scores is None else self._rankers.evidence).of(known)
-        fitted = ranker(read_features(known, question, with_bursts=not burst_names().isdisjoint(ranker.features)))
+        features = read_features(known, question, with_bursts=not burst_names().isdisjoint(ranker.features))
+        fitted = _broadened(ranker(features), known, question)
         return fitted if share == 1.0 else _mixed(fitted, self._plain(columns, question), share)
 
     def features(self, columns: EpisodeColumns, question: QuestionEvidence) -> Features:
@@ -113,6 +115,12 @@ class FittedScorer:
         """With token scores only where they are used."""
         is_without = self._is_light or columns.token_scores is None or not columns.has_tokens.any()
         return replace(columns, token_scores=None) if is_without else columns
+
+
+def _broadened(fitted: _Scored, columns: EpisodeColumns, question: QuestionEvidence) -> _Scored:
+    scores, parts = fitted
+    added = read_breadth(scores, columns, question)
+    return fitted if added is None else (scores + added, {**parts, BREADTH: added})
 
 
 def _mixed(fitted: _Scored, plain: _Scored, share: float) -> _Scored:

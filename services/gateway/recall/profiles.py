@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 
 from services.common.settings_types import Amount
+from services.gateway.recall.breadth import BREADTH
 from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.formulas import (
     DecaySettings,
@@ -102,8 +103,8 @@ EVIDENCE_PARTS: Final = (
 )
 """Parts of the scorers by evidence; a weight multiplies its part, 1 leaves it as it is."""
 
-FITTED_PARTS: Final = (*EVIDENCE_PARTS, "late", INTERPLAY)
-"""Parts of the fitted ones: beside these late interaction, and what features tell together."""
+FITTED_PARTS: Final = (*EVIDENCE_PARTS, "late", INTERPLAY, BREADTH)
+"""Parts of the fitted ones: beside these late interaction, what features tell together, and what many turns do."""
 
 _LANES: Final = ("facts", "notes")
 _FITTED: Final = frozenset({Profile.EVIDENCE, Profile.LIGHT})
