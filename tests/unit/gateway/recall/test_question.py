@@ -60,13 +60,44 @@ def test_names_count_in_lower_case_unless_they_may_be_words(text: str, expected:
 
 
 @pytest.mark.parametrize(
-    "speaker", ["mia_92", "@mia", "Mia \N{CHERRY BLOSSOM}", "\N{CHERRY BLOSSOM} mia", "mia92", "mia k."]
+    "speaker", ["mia_92", "@mia", "Mia \N{CHERRY BLOSSOM}", "\N{CHERRY BLOSSOM} mia", "mia92", "mia k.", "mia_chen"]
 )
 @pytest.mark.parametrize("text", ["what did mia say about the trip", "What did Mia say about the trip?"])
 def test_nicknames_are_called_by_their_letters(speaker: str, text: str) -> None:
     question = read(text, speaker, "user_7", "Tom")
     assert question.named_speakers == (0,)
     assert question.first_person_text.lower().startswith("what did i say about the trip")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What did Mel and her kids make?", "What did I and her kids make?"),
+        ("Is that Mel's dog?", "Is that my dog?"),
+        ("Mel's dog?", "my dog?"),
+        ("Did Melan call Alex?", "Did I call Alex?"),  # Alex may be either
+        ("How is it? How did Howard do? I asked How.", "How is it? How did I do? I asked How."),
+        ("Melon or Mela? Melo?", "Melon or I? Melo?"),
+        ("what did mel make", "what did mel make"),
+        ("Did Eva or Ann call in Jan or Mar?", "Did Eva or Ann call in Jan or Mar?"),
+        ("Where did the Theory lead The Hobbit?", "Where did the Theory lead The Hobbit?"),
+    ],
+)
+def test_short_forms_of_first_names_count_inside_sentences(text: str, expected: str) -> None:
+    speakers = ["Melanie Moss", "Alexander", "Alexandra", "Howard", "Evan", "Anna", "Janet", "Marcus", "Theresa"]
+    assert to_first_person(text, speakers) == expected
+
+
+def test_a_short_form_is_not_that_of_another_one_who_has_the_name() -> None:
+    assert read("Did Mel call?", "Melanie", "Mel").named_speakers == (1,)
+    assert read("Did Mel call?", "Melanie", "Mel Moss", "Mel Stone").named_speakers == ()
+
+
+def test_words_that_a_handle_begins_with_name_nobody() -> None:
+    speakers = ("the_real_mia", "its_tom", "will_92", "blue_fox_7", "real_ada")
+    for text in ("what is the real reason", "What will it be? The blue one?", "its over"):
+        assert read(text, *speakers).named_speakers == ()
+    assert read("What did Blue say?", *speakers).named_speakers == (3,)
 
 
 def test_letters_of_a_nickname_that_two_share_or_that_are_a_role_name_nobody() -> None:
