@@ -31,13 +31,8 @@ _log = structlog.get_logger(__name__)
 _R = TypeVar("_R")
 
 _READ_AT_ONCE: Final = 1_000
-_COMPARED_IN_PLACE_MAX: Final = 20_000
-"""Vectors whose comparison is not worth another thread.
-
-It takes the event loop 1 ms of so many, and 0.4 of 8,500 instead of 0.1 to have it done elsewhere. But a thread waits
-for the interpreter a few times, and longer than that while a Recall goes on here: with 8,500 notes their tier answered
-after 4.0 ms instead of 6.1, and all tiers 0.6 ms earlier.
-"""
+_COMPARED_IN_PLACE_MAX: Final = 4_000
+"""Vectors whose comparison, 0.3 ms, is not worth another thread."""
 _THREADS: Final = ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="kept-vectors")
 """One core stays the event loop's: where every store compares at once, what an answer waits for takes twice as long."""
 _LOOKED_AT_MAX: Final = 10_000
