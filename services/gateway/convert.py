@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, cast
 
 from google.protobuf.duration_pb2 import Duration
 
@@ -35,8 +35,16 @@ _NOTHING: Final[Mapping[str, str]] = {}
 def duration(seconds: float) -> Duration:
     """Seconds as a Duration, to the microsecond."""
     message = Duration()
-    message.FromTimedelta(timedelta(seconds=seconds))
+    write_duration(message, seconds)
     return message
+
+
+def write_duration(message: Duration, seconds: float) -> None:
+    """Set a message's field of this type to seconds, not below 0, in place."""
+    # By arithmetic: FromTimedelta takes twice as long, and an answer holds seventeen.
+    span = timedelta(seconds=seconds)
+    message.seconds = span.days * 86_400 + span.seconds
+    message.nanos = span.microseconds * 1_000
 
 
 def item_error(error: MnemeError) -> common_pb2.ItemError:
@@ -88,7 +96,6 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
     superseded_by = recalled.superseded_by
     response = pb.RecallResponse(
         recent_turns=recalled.recent_turns,
-        tiers=[tier_report(report) for report in recalled.reports],
         degraded=recalled.is_degraded,
         reading=pb.QueryReading(
             embedded_query=recalled.reading.embedded_query,
@@ -97,19 +104,20 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
                 pb.TimeRange(start_time=timestamp(start), end_time=timestamp(end))
                 for start, end in recalled.reading.time_ranges
             ],
-            task_type=pb.TaskType.Name(int(recalled.reading.task_type)),
+            task_type=cast("pb.TaskType", int(recalled.reading.task_type)),
             task_type_confidence=recalled.reading.task_type_confidence,
             is_task_type_given=recalled.reading.is_task_type_given,
             rewritten_query=recalled.reading.rewritten_query,
         ),
-        stages=[
-            pb.StageTiming(stage=name, duration=duration(seconds), reason=reasons.get(name, ""))
-            for name, seconds in recalled.stage_seconds
-        ],
         recall_id=recalled.recall_id,
         feature_names=recalled.feature_names,
         conflicts=[_conflict(conflict) for conflict in recalled.conflicts],
     )
+    for report in recalled.reports:
+        _write_tier_report(response.tiers.add(), report)
+    for name, seconds in recalled.stage_seconds:
+        timing = response.stages.add(stage=name, reason=reasons.get(name, ""))
+        write_duration(timing.duration, seconds)
     _add_hits(response, recalled.memories, recalled.facts, recalled.notes, superseded_by)
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
@@ -127,13 +135,9 @@ def recall_stream_response(answer: TierAnswer | Recalled) -> pb.RecallStreamResp
 
 def tier_report(report: TierReport) -> pb.TierReport:
     """How one tier took part."""
-    return pb.TierReport(
-        tier=pb.Tier.Name(int(report.tier)),
-        state=pb.TierState.Name(int(report.state)),
-        reason=report.reason,
-        duration=duration(report.duration_seconds),
-        candidate_count=report.candidate_count,
-    )
+    message = pb.TierReport()
+    _write_tier_report(message, report)
+    return message
 
 
 def context_response(context: PromptContext) -> pb.BuildContextResponse:
@@ -217,11 +221,23 @@ def _add_hits(
     for memory in memories:
         _write_memory(message.memories.add(), memory, superseded_by.get(memory.episode.episode_id, ""))
     for fact in facts:
-        message.facts.add(
-            fact=fact.fact, similarity=fact.similarity, superseded_by=superseded_by.get(fact.fact.fact_id, "")
-        )
+        told = message.facts.add()
+        told.fact.CopyFrom(fact.fact)
+        told.similarity = fact.similarity
+        told.superseded_by = superseded_by.get(fact.fact.fact_id, "")
     for note in notes:
-        message.notes.add(note=note.note, score=note.score, hops=note.hops)
+        noted = message.notes.add()
+        noted.note.CopyFrom(note.note)
+        noted.score = note.score
+        noted.hops = note.hops
+
+
+def _write_tier_report(message: pb.TierReport, report: TierReport) -> None:
+    message.tier = cast("pb.Tier", int(report.tier))
+    message.state = cast("pb.TierState", int(report.state))
+    message.reason = report.reason
+    message.candidate_count = report.candidate_count
+    write_duration(message.duration, report.duration_seconds)
 
 
 def _write_memory(message: pb.Memory, memory: RecalledMemory, superseded_by: str) -> None:
@@ -232,29 +248,39 @@ def _write_memory(message: pb.Memory, memory: RecalledMemory, superseded_by: str
     message.position = episode.position
     message.score = ranked.score
     message.superseded_by = superseded_by
-    message.features.extend(ranked.features)
-    message.fact_ids.extend(memory.fact_ids)
-    message.note_ids.extend(memory.note_ids)
+    if ranked.features:
+        message.features.extend(ranked.features)
+    if memory.fact_ids:
+        message.fact_ids.extend(memory.fact_ids)
+    if memory.note_ids:
+        message.note_ids.extend(memory.note_ids)
     message.scope.CopyFrom(episode.scope)
     _write_turn(message.turn, episode)
     explanation = message.explanation
     explanation.SetInParent()
-    for lane in ranked.lanes:
-        explanation.lanes.add(lane=lane.lane, rank=lane.rank, score=lane.score)
+    for found in ranked.lanes:  # field by field: by name of arguments it takes half as long again
+        lane = explanation.lanes.add()
+        lane.lane = found.lane
+        lane.rank = found.rank
+        lane.score = found.score
     for name, value in ranked.parts:
-        explanation.parts.add(name=name, value=value)
+        part = explanation.parts.add()
+        part.name = name
+        part.value = value
 
 
 def _write_turn(turn: common_pb2.Turn, episode: episodic_pb2.Episode) -> None:
     """The turn that an episode was made from."""
     turn.role = episode.role
     turn.speaker = episode.speaker
-    turn.content = "\n".join(part for part in (episode.query, episode.response) if part)
+    query, response = episode.query, episode.response
+    turn.content = f"{query}\n{response}" if query and response else query or response
     turn.time.CopyFrom(episode.time)
     if episode.attachments:
         turn.attachments.extend(episode.attachments)
     if episode.metadata:  # to update by nothing takes a microsecond, for each memory
         turn.metadata.update(episode.metadata)
-    turn.sources.extend(episode.sources)
+    if episode.sources:
+        turn.sources.extend(episode.sources)
     if episode.HasField("confidence"):
         turn.confidence = episode.confidence
