@@ -24,6 +24,7 @@ from services.gateway.recall.model import Conflict, ConflictKind, RankedEpisode,
 PART: Final = "conflict"
 """The part of a score that puts a turn before one that it supersedes."""
 
+_AGENTS: Final = frozenset((common_pb2.MESSAGE_ROLE_SYSTEM, common_pb2.MESSAGE_ROLE_TOOL))
 _REASONS: Final = {
     ConflictPolicy.CONFIDENCE: "believed more",
     ConflictPolicy.IMPORTANCE: "more important",
@@ -175,16 +176,16 @@ class ConflictResolution:
             who = _claimant(memory.episode)
             if who is None:
                 continue
-            rival = self._turn(memory, rank, chosen)
-            for claim in claims_of(_said(memory.episode)[: self._settings.turn_chars_max]):
-                claimed[who, claim.topic].append((rival, claim))
+            claims = claims_of(_said(memory.episode)[: self._settings.turn_chars_max])
+            if claims:
+                rival = self._turn(memory, rank, chosen)
+                for claim in claims:
+                    claimed[who, claim.topic].append((rival, claim))
         for (who, topic), told in claimed.items():
             if len(told) > 1:
-                claims = {rival.rank: claim for rival, claim in told}
                 subject = f"{who} {topic}" if who else topic
-                yield from _settled(
-                    [rival for rival, _ in told], _by_claims(claims, subject), MemoryKind.EPISODE, policy
-                )
+                contradict = _by_claims({rival.rank: claim for rival, claim in told}, subject)
+                yield from _settled([rival for rival, _ in told], contradict, MemoryKind.EPISODE, policy)
 
     def _turn(self, memory: RecalledMemory, rank: int, chosen: ConflictChoice) -> _Rival:
         said = memory.episode
@@ -323,7 +324,7 @@ def _conflicts(losses: Iterable[_Loss], policy: ConflictPolicy) -> tuple[Conflic
 
 def _claimant(episode: episodic_pb2.Episode) -> str | None:
     """Who speaks of themselves: a name, or "" for a user without one; None for an agent: its words claim nothing."""
-    if episode.role in {common_pb2.MESSAGE_ROLE_SYSTEM, common_pb2.MESSAGE_ROLE_TOOL}:
+    if episode.role in _AGENTS:
         return None
     return episode.speaker if episode.speaker or episode.role == common_pb2.MESSAGE_ROLE_USER else None
 
