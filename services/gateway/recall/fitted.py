@@ -113,8 +113,9 @@ class FittedScorer:
 
     def _known(self, columns: EpisodeColumns) -> EpisodeColumns:
         """With token scores only where they are used."""
-        is_without = self._is_light or columns.token_scores is None or not columns.has_tokens.any()
-        return replace(columns, token_scores=None) if is_without else columns
+        if columns.token_scores is None or (columns.has_tokens.any() and not self._is_light):
+            return columns
+        return replace(columns, token_scores=None)
 
 
 def _broadened(fitted: _Scored, columns: EpisodeColumns, question: QuestionEvidence) -> _Scored:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from services.gateway.recall.model import (
     CoarseResult,
     EpisodeColumns,
     FloatColumn,
+    IntColumn,
     LaneRank,
     RankedEpisode,
     episode_id_text,
@@ -113,31 +114,30 @@ class Fusion:
         choice = scoring or ScoringChoice()
         fact_weight, note_weight = self._profiles.lane_weights(choice)
         facts = _derived_lane(
-            "facts", fact_weight, place, [(hit.fact.derived_from, hit.similarity) for hit in coarse.facts]
+            "facts", fact_weight, place, ((hit.fact.derived_from, hit.similarity) for hit in coarse.facts)
         )
-        notes = _derived_lane("notes", note_weight, place, [(hit.note.derived_from, hit.score) for hit in coarse.notes])
+        notes = _derived_lane("notes", note_weight, place, ((hit.note.derived_from, hit.score) for hit in coarse.notes))
         scorer = self._profiles.scorer(choice, now=now)
-        columns = replace(_with_named_speakers(columns, names), fact=facts.scores, note=notes.scores)
+        speaker = _named_speakers(columns, names)
+        columns = replace(columns, speaker=speaker, fact=facts.scores, note=notes.scores)
         scores, parts = scorer(columns, question)
         if not choice.is_by_evidence:
             scores = scores + facts.part + notes.part
             parts = {**parts, facts.name: facts.part, notes.name: notes.part}
         features = self.features(columns, question, choice).values if with_features else None
         best = _best(scores, columns.ids, limit)
-        parts_of_best = np.array([part[best] for part in parts.values()], dtype=np.float32).T.tolist()
+        chosen = np.array(best, dtype=np.intp)
+        parts_of_best = np.array([part[chosen] for part in parts.values()], dtype=np.float32).T.tolist()
         return [
             RankedEpisode(
                 episode_id=episode_id_text(columns.ids[index]),
                 score=score,
-                lanes=(
-                    *_lane_ranks(columns, index),
-                    *(lane.ranks[index] for lane in (facts, notes) if index in lane.ranks),
-                ),
-                parts=tuple((name, value) for name, value in zip(parts, values, strict=True) if value),
-                text_chars=int(columns.length[index]),
+                lanes=tuple(_lane_ranks(columns, index, (facts, notes))),
+                parts=tuple([part for part in zip(parts, values, strict=True) if part[1]]),
+                text_chars=columns.length.item(index),
                 features=() if features is None else tuple(features[index].tolist()),
             )
-            for index, score, values in zip(best, scores[best].tolist(), parts_of_best, strict=True)
+            for index, score, values in zip(best, scores[chosen].tolist(), parts_of_best, strict=True)
         ]
 
     def features(self, columns: EpisodeColumns, question: QuestionEvidence, choice: ScoringChoice) -> Features:
@@ -149,17 +149,16 @@ class Fusion:
 
 def _best(scores: FloatColumn, ids: Sequence[bytes], limit: int) -> list[int]:
     """The candidates with the highest scores, best first, ties by id."""
-    count = len(scores)
-    least = np.partition(scores, count - limit)[count - limit] if 0 < limit < count else -np.inf
-    values = scores.tolist()
-    return sorted(np.flatnonzero(scores >= least).tolist(), key=lambda i: (-values[i], ids[i]))[:limit]
+    least = scores[scores.argpartition(-limit)[-limit]] if 0 < limit < len(scores) else -np.inf
+    good = (scores >= least).nonzero()[0].tolist()
+    return sorted(good, key=lambda i: (-scores.item(i), ids[i]))[:limit]
 
 
-def _with_named_speakers(columns: EpisodeColumns, names: Sequence[str]) -> EpisodeColumns:
-    """The columns with speakers numbered as in `names`; -1 where a speaker is not among them."""
+def _named_speakers(columns: EpisodeColumns, names: Sequence[str]) -> IntColumn:
+    """The candidates' speakers numbered as in `names`; -1 where a speaker is not among them."""
     numbers = {name: number for number, name in enumerate(names)}
     renumbered = np.array([numbers.get(name, -1) for name in columns.speakers], dtype=np.int32)
-    return replace(columns, speaker=renumbered[columns.speaker])
+    return renumbered[columns.speaker]
 
 
 def _derived_lane(
@@ -177,8 +176,11 @@ def _derived_lane(
     return _DerivedLane(name, scores, weight * scores, ranks)
 
 
-def _lane_ranks(columns: EpisodeColumns, index: int) -> Iterable[LaneRank]:
-    if columns.dense_rank[index]:
-        yield LaneRank("dense", int(columns.dense_rank[index]), float(columns.dense[index]))
-    if columns.lexical_rank[index]:
-        yield LaneRank("lexical", int(columns.lexical_rank[index]), float(columns.lexical[index]))
+def _lane_ranks(columns: EpisodeColumns, index: int, derived: Iterable[_DerivedLane]) -> Iterator[LaneRank]:
+    if rank := columns.dense_rank.item(index):
+        yield LaneRank("dense", rank, columns.dense.item(index))
+    if rank := columns.lexical_rank.item(index):
+        yield LaneRank("lexical", rank, columns.lexical.item(index))
+    for lane in derived:
+        if index in lane.ranks:
+            yield lane.ranks[index]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -149,9 +148,8 @@ class EpisodeColumns:
             response: What the tier answered.
             token_ids: Ids of the question's word pieces that were asked with, uint16, little endian.
         """
-        raw = response.episode_ids
         return cls(
-            ids=tuple(raw[i : i + 16] for i in range(0, len(raw), 16)),
+            ids=tuple(np.frombuffer(response.episode_ids, dtype="V16").tolist()),
             dense=np.array(response.dense_scores, dtype=np.float32),
             lexical=np.array(response.lexical_scores, dtype=np.float32),
             dense_rank=np.array(response.dense_ranks, dtype=np.int32),
@@ -335,7 +333,8 @@ class RecallSettings:
 
 def episode_id_text(raw: bytes) -> str:
     """An episode id as text."""
-    return str(UUID(bytes=raw))
+    digits = raw.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,8 @@ class FittedRanker:
             return np.zeros(0, dtype=np.float32), {}
         by_part, linear = self._linear_parts(features)
         weighted = rows @ linear  # [n, parts]
-        weighted *= _scale(weighted.sum(axis=1))
+        line = weighted.sum(axis=1)
+        weighted *= _scale(line - line.mean())
         columns = np.ascontiguousarray(weighted.T)
         parts: dict[str, _FloatRow] = dict(zip(by_part, columns, strict=True))
         scores = columns.sum(axis=0)
@@ -194,14 +195,16 @@ def _interplay(trees: ort.InferenceSession, rows: _FloatRow, line: _FloatRow, ro
     chosen = line >= least
     raw: _FloatRow = trees.run(None, {"rows": rows[chosen]})[0][:, 0]
     # Their mean says nothing about the order, and would only make the part hard to read.
-    told = _scale(raw) * (raw - raw.mean())
+    centred = raw - raw.mean()
+    told = _scale(centred) * centred
     found = np.full(count, told.min(), dtype=np.float32)
     found[chosen] = told
     return found
 
 
-def _scale(scores: _FloatRow) -> np.float32:
-    deviation = float(scores.std())
+def _scale(centred: _FloatRow) -> np.float32:
+    """What scores are to be multiplied with for a spread of 1, given their distances from their mean."""
+    deviation = float(np.sqrt((centred * centred).mean()))
     return np.float32(1.0 / deviation if deviation > 1e-6 else 1.0)
 
 
