@@ -64,12 +64,8 @@ def scope_from_proto(message: pb.Scope, *, present: bool, field_path: str) -> Sc
     """
     if not present:
         return GLOBAL_SCOPE
-    try:
-        level = ScopeLevel(message.level)
-    except ValueError as error:
-        raise _unknown_enum(f"{field_path}.level", message.level) from error
     return _checked_scope(
-        level, message.project_id, message.session_id, message.task_id, message.context_id, field_path
+        message.level, message.project_id, message.session_id, message.task_id, message.context_id, field_path
     )
 
 
@@ -229,9 +225,12 @@ def token_vectors_to_proto(tokens: TokenVectors) -> pb.TokenVectors:
 
 @functools.lru_cache(maxsize=1_024)  # an answer's memories lie in a few places, which are read again and again
 def _checked_scope(
-    level: ScopeLevel, project_id: str, session_id: str, task_id: str, context_id: str, field_path: str
+    level: int, project_id: str, session_id: str, task_id: str, context_id: str, field_path: str
 ) -> Scope:
-    scope = Scope(level, project_id, session_id, task_id, context_id)
+    try:
+        scope = Scope(ScopeLevel(level), project_id, session_id, task_id, context_id)
+    except ValueError as error:
+        raise _unknown_enum(f"{field_path}.level", level) from error
     check_scope(scope, field_path=field_path)
     return scope
 

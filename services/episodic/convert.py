@@ -7,7 +7,7 @@ from typing import cast
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
-from services.common.convert import attachments_to_proto, scope_to_proto, timestamp
+from services.common.convert import attachments_to_proto, write_scope, write_timestamp
 from services.common.errors import MnemeError, Reason
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
 from services.common.scope import Scope
@@ -88,22 +88,24 @@ def _write_episode(message: pb.Episode, episode: Episode, decay_factor: float) -
     message.speaker = content.speaker
     message.query = content.query
     message.response = content.response
-    message.attachments.extend(attachments_to_proto(content.attachments))
-    message.sources.extend(content.sources)
+    if content.attachments:
+        message.attachments.extend(attachments_to_proto(content.attachments))
+    if content.sources:
+        message.sources.extend(content.sources)
     if content.confidence is not None:
         message.confidence = content.confidence
     message.feedback = episode.feedback
     message.importance = content.importance
     message.decay_factor = decay_factor
     message.access_count = episode.access_count
-    message.time.CopyFrom(timestamp(content.time))
-    message.create_time.CopyFrom(timestamp(episode.create_time))
-    message.scope.CopyFrom(scope_to_proto(Scope.from_key(content.scope_key)))
+    write_timestamp(message.time, content.time)
+    write_timestamp(message.create_time, episode.create_time)
+    write_scope(message.scope, Scope.from_key(content.scope_key))
     message.status = cast("pb.EpisodeStatus", int(episode.status))
     if content.metadata:
         message.metadata.update(content.metadata)
     if episode.last_access_time is not None:
-        message.last_access_time.CopyFrom(timestamp(episode.last_access_time))
+        write_timestamp(message.last_access_time, episode.last_access_time)
 
 
 def scored_to_proto(

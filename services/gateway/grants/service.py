@@ -80,7 +80,8 @@ class Grants:
 
     async def to(self, tenant_id: str, user_id: str, reader: Scope) -> tuple[Grant, ...]:
         """See `ReaderGrants.to`."""
-        return grants_to(reader, await self._of(tenant_id, user_id), self._clock.now())
+        grants = await self._of(tenant_id, user_id)
+        return grants_to(reader, grants, self._clock.now()) if grants else ()
 
     async def _of(self, tenant_id: str, user_id: str) -> Sequence[Grant]:
         key = (tenant_id, user_id)

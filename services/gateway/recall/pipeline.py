@@ -236,7 +236,7 @@ class RecallPipeline:
             _log.warning("grants_not_read", error=type(error).__name__)
             clock.leave("grants", "grants could not be read: none is used")
             return query, False
-        return replace(query, grants=grants), True
+        return (replace(query, grants=grants) if grants else query), True
 
     async def _names(self, principal: Principal, query: RecallQuery, clock: StageClock) -> Sequence[str] | None:
         """The names of the user's speakers, None where they cannot be read: the tiers may well answer without."""
