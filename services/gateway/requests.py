@@ -292,18 +292,20 @@ class RequestReader:
         return tuple(tiers) or RECALL_TIERS
 
     def _scoring(self, violations: Violations, message: pb.Scoring) -> ScoringChoice:
-        names = [profile.value for profile in Profile]
-        if message.profile and message.profile not in names:
-            violations.add("scoring.profile", f"must be one of {', '.join(names)}")
+        try:
+            profile = Profile(message.profile) if message.profile else self._limits.profiles.default
+        except ValueError:
+            violations.add("scoring.profile", f"must be one of {', '.join(profile.value for profile in Profile)}")
             return ScoringChoice()
-        profile = Profile(message.profile) if message.profile else self._limits.profiles.default
-        known = weight_names(profile)
-        if not message.weights.keys() <= set(known):
-            violations.add("scoring.weights", f"of the profile {profile} are {', '.join(known)}")
-        for name in message.weights.keys() & set(known):
-            path = f"scoring.weights[{name}]"
-            violations.number(path, message.weights[name], low=0.0, high=SCORING_WEIGHT_MAX)
-        return ScoringChoice(profile, dict(message.weights))
+        weights = dict(message.weights)
+        if weights:
+            known = weight_names(profile)
+            if not weights.keys() <= set(known):
+                violations.add("scoring.weights", f"of the profile {profile} are {', '.join(known)}")
+            for name in weights.keys() & set(known):
+                path = f"scoring.weights[{name}]"
+                violations.number(path, weights[name], low=0.0, high=SCORING_WEIGHT_MAX)
+        return ScoringChoice(profile, weights)
 
     def _conflicts(self, violations: Violations, request: pb.RecallRequest) -> ConflictChoice:
         policy = None
