@@ -111,7 +111,7 @@ class EpisodeColumns:
     lexical: FloatColumn  # BM25, 0 without a shared term
     dense_rank: IntColumn  # from 1; 0 if the lane did not return it
     lexical_rank: IntColumn
-    session: IntColumn  # index into session_ids
+    session: IntColumn  # a number for each session
     position: IntColumn
     speaker: IntColumn  # index into speakers
     time: npt.NDArray[np.float64]  # seconds since the epoch
@@ -119,7 +119,6 @@ class EpisodeColumns:
     traits: IntColumn  # bit set, see Trait
     feedback: IntColumn  # -1, 0, 1
     importance: FloatColumn
-    session_ids: tuple[str, ...]
     speakers: tuple[str, ...]
     is_incomplete: bool = False  # the index lacked some of the user's turns, or could not be asked
     statistics: Statistics | None = None  # where they were asked for
@@ -162,7 +161,6 @@ class EpisodeColumns:
             traits=np.array(response.traits, dtype=np.int32),
             feedback=np.array(response.feedbacks, dtype=np.int32),
             importance=np.array(response.importances, dtype=np.float32),
-            session_ids=tuple(response.session_ids),
             speakers=tuple(response.speakers),
             is_incomplete=response.degraded,
             statistics=Statistics.from_response(response),
