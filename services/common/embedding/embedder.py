@@ -195,7 +195,11 @@ class OnnxEmbedder:
         job = self._new_job(text, key=b"")
         self._queries.append(job)
         self._schedule_pump()
-        return (await self._collect([job]))[0]
+        job.waiters = 1
+        try:
+            return await job.future  # no other caller's: cancelled with this call
+        finally:
+            job.waiters = 0
 
     async def encode_documents(self, texts: Sequence[str]) -> Sequence[TextEncoding]:
         """Return vector and token vectors of each text; equal texts, also of other calls, are run once.
