@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from services.episodic.config import SnapshotSettings
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
@@ -13,6 +13,8 @@ from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
 _Row: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
 """The fields of `EpisodeColumns`, in their order, of one episode, and the key of its scope: one look-up finds both, and
 among 10,000 episodes a look-up waits for memory."""
+
+_Value = TypeVar("_Value", str, int, float)
 
 
 class Snapshot:
@@ -47,15 +49,15 @@ class Snapshot:
         rows = zip(
             columns.keys,
             columns.episode_ids,
-            columns.session_ids,
+            _shared(columns.session_ids),
             columns.positions,
-            columns.speakers,
+            _shared(columns.speakers),
             columns.times,
-            columns.lengths,
-            columns.traits,
+            _shared(columns.lengths),
+            _shared(columns.traits),
             columns.feedbacks,
-            columns.importances,
-            changes.scope_keys,
+            _shared(columns.importances),
+            _shared(changes.scope_keys),
             strict=True,
         )
         for row, searchable in zip(rows, changes.searchable, strict=True):
@@ -137,3 +139,9 @@ class SnapshotCache:
             _, dropped = self._snapshots.popitem(last=False)
             self._episodes_count -= len(dropped)
         return snapshot
+
+
+def _shared(values: Iterable[_Value]) -> list[_Value]:
+    """The values, equal ones as one object: a search waits for memory once for each, and there is less of it."""
+    known: dict[_Value, _Value] = {}
+    return [known.setdefault(value, value) for value in values]
