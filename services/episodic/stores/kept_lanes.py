@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -194,11 +195,12 @@ class KeptLanes:
         found = [(key, row) for key in keys for row in self._rows_by_key.get(key, ()) if row < count]
         rows = np.array([row for _, row in found], np.intp)
         values = scores.lexical[rows] if lexical else scores.dense.scores(rows)
-        is_counted = scores.visible[rows] & (values > 0.0) if lexical else scores.visible[rows]
-        # Of a key with several pieces the last one in a dictionary stays: the best.
-        order = np.flatnonzero(is_counted)
-        order = order[np.argsort(values[order], kind="stable")]
-        return dict(zip([found[place][0] for place in order.tolist()], values[order].tolist(), strict=True))
+        least = 0.0 if lexical else -math.inf
+        best: dict[EpisodeKey, float] = {}
+        for (key, _), value, is_visible in zip(found, values.tolist(), scores.visible[rows].tolist(), strict=True):
+            if is_visible and value > best.get(key, least):
+                best[key] = value
+        return best
 
     def is_current(self, scores: LaneScores) -> bool:
         """Whether nothing has changed since."""
@@ -238,14 +240,14 @@ class KeptLanes:
         fetched = min(count, math.ceil(limit * overfetch))
         while True:
             rows, values = top(fetched)
-            order = np.argsort(values)  # of a key with several rows the last one in a dictionary stays: the best
-            keys = [self._keys[row] for row in rows[order].tolist()]
-            best = dict(zip(keys, values[order].tolist(), strict=True))
+            keys = map(self._keys.__getitem__, rows.tolist())
+            best: dict[EpisodeKey, float] = {}
+            for negated, key in sorted(zip((-values).tolist(), keys, strict=True)):
+                best.setdefault(key, -negated)  # the first one of a key with several rows: the best
             if fetched == count or len(best) >= limit:
                 break
             fetched = min(count, fetched * 4)
-        ordered = sorted(best.items(), key=lambda item: (-item[1], item[0]))
-        return dict(ordered[:limit]), fetched == count and len(best) <= limit
+        return dict(islice(best.items(), limit)), fetched == count and len(best) <= limit
 
     def _drop(self, identifier: int) -> None:
         row = self._rows.pop(identifier, None)
