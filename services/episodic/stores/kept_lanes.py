@@ -268,9 +268,11 @@ class KeptLanes:
 
 
 def _top(rows: Rows, values: Scores, count: int) -> tuple[Rows, Scores]:
-    if len(rows) <= count:
+    """Rows with the best values, and those that equal the last one of these: their keys decide between them."""
+    place = len(rows) - count
+    if place <= 0:
         return rows, values
-    best = np.argpartition(values, len(rows) - count)[len(rows) - count :]
+    best = (values >= np.partition(values, place)[place]).nonzero()[0]
     return rows[best], values[best]
 
 

@@ -116,6 +116,17 @@ def test_what_is_put_in_later_is_not_in_scores_computed_before() -> None:
     assert lanes.score(scores, [EpisodeKey(40)], lexical=False) == {}
 
 
+def test_of_those_that_score_alike_keys_decide() -> None:
+    """More of them than are fetched for a lane, in another order than their keys'."""
+    random = np.random.default_rng(5)
+    lanes, alike = KeptLanes(_DIMENSION), _piece(random, 0)
+    keys = [EpisodeKey(int(number)) for number in random.permutation(300)]
+    lanes.put([KeptPiece(key, key, "g", alike.vector, {1: 1.0}) for key in keys])
+    scores = lanes.scores(alike.vector, {1: 1.0}, ["g"])
+    found = lanes.search(scores, limit=20, overfetch=1.25)
+    assert list(found.dense) == list(found.lexical) == list(range(20))
+
+
 def test_nothing_is_found_where_nothing_is() -> None:
     lanes = KeptLanes(_DIMENSION)
     vector = _piece(np.random.default_rng(1), 0).vector
