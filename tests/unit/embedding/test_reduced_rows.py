@@ -15,10 +15,14 @@ _COUNT = 2 * VECTORS_MIN
 _DIMENSION = 384
 
 
+_LEFT_MAX = vector_rows._LEFT_BY_AXES_MAX
+
+
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are reduced from a number on that a test can make, whatever the processor."""
+    """Rows are reduced from a number on that a test can make, whatever the processor, and all bytes compared next."""
     monkeypatch.setattr(vector_rows, "_REDUCED_FROM", VECTORS_MIN)
+    monkeypatch.setattr(vector_rows, "_LEFT_BY_AXES_MAX", 0)
     monkeypatch.setattr(vector_rows, "are_fast", lambda: True)
 
 
@@ -53,6 +57,21 @@ def test_none_of_the_best_is_missed(limit: int) -> None:
         assert found.tolist() == sorted(found.tolist())
         assert _best(vectors, question, limit) <= set(found.tolist())
         assert len(found) < 5 * limit + 60
+
+
+@pytest.mark.parametrize("limit", [1, 20, 200, 450])
+def test_few_that_their_axes_leave_are_not_compared_by_all_their_bytes(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = _like_sentences(_COUNT, 1)
+    rows = _rows(vectors)
+    for question in _like_sentences(40, 2):
+        few = set(rows.compare(question, _COUNT).candidates(limit).tolist())
+        with monkeypatch.context() as context:
+            context.setattr(vector_rows, "_LEFT_BY_AXES_MAX", _LEFT_MAX)
+            found = set(rows.compare(question, _COUNT).candidates(limit).tolist())
+        assert _best(vectors, question, limit) <= few <= found
+        assert len(found) <= max(_LEFT_MAX, len(few))
 
 
 def test_none_is_missed_where_vectors_do_not_lie_along_axes() -> None:
