@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mneme.agentic.v1 import notes_pb2
@@ -113,24 +113,23 @@ class CoarseSearch:
         if tier is Tier.SESSION and not query.conversation_id:
             return _Answer(TierReport(tier, TierState.SKIPPED, "no running conversation was named"))
         started = time.perf_counter()
-        report = TierReport(tier, TierState.FAILED)
-        value = None
         try:
             async with asyncio.timeout(timeout_seconds):
                 found = await call()
-            value = found.value
-            report = TierReport(
+        except (MnemeError, TimeoutError) as error:
+            reason = str(error.reason) if isinstance(error, MnemeError) else "DEADLINE_EXCEEDED"
+            return _Answer(TierReport(tier, TierState.FAILED, reason, time.perf_counter() - started))
+        return _Answer(
+            TierReport(
                 tier,
                 TierState.ANSWERED,
                 reason=found.lacks,
+                duration_seconds=time.perf_counter() - started,
                 candidate_count=found.count,
                 is_partial=bool(found.lacks),
-            )
-        except MnemeError as error:
-            report = replace(report, reason=str(error.reason))
-        except TimeoutError:
-            report = replace(report, reason="DEADLINE_EXCEEDED")
-        return _Answer(replace(report, duration_seconds=time.perf_counter() - started), value)
+            ),
+            found.value,
+        )
 
     async def _episodes(
         self,

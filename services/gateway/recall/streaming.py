@@ -103,6 +103,8 @@ class EarlyAnswers:
 
     def finish(self, memories: tuple[RecalledMemory, ...], reports: Sequence[TierReport]) -> None:
         """Tells the pipeline's own ranking where no first one was told: it was too slow, failed, or was not needed."""
+        if self._tell is None:
+            return
         if self._first is not None:
             if self._first.done():
                 self._first.result()  # a fault of a stage is not hidden
