@@ -112,7 +112,7 @@ class CandidateSearch:
             if snapshot is None:
                 return await self._from_store(query, index_query, lanes)
             seeds = best_keys(lanes, query.neighbour_seeds)
-            wanted = (*snapshot.keys_of(query.include), *_neighbours(seeds, query.neighbour_radius))
+            wanted = (*snapshot.keys_of(query.include), *neighbour_keys(seeds, query.neighbour_radius))
             added = snapshot.visible(_missing(wanted, lanes), query.scope_keys)
             exact = await self._exact_scores(index_query, lanes, added)
             columns = snapshot.columns(_every(lanes, added), query.scope_keys)
@@ -131,7 +131,7 @@ class CandidateSearch:
         """The candidates of an owner whose episodes are too many to be kept in memory."""
         included = await self._store.columns_of(query.owner, query.include, scope_keys=query.scope_keys)
         seeds = best_keys(lanes, query.neighbour_seeds)
-        added = _missing((*included.keys, *_neighbours(seeds, query.neighbour_radius)), lanes)
+        added = _missing((*included.keys, *neighbour_keys(seeds, query.neighbour_radius)), lanes)
         exact = await self._exact_scores(index_query, lanes, added)
         columns = await self._store.columns_at(query.owner, _every(lanes, added), scope_keys=query.scope_keys)
         # Nobody counts so many each time; it is known that there are more than this.
@@ -215,20 +215,13 @@ def best_keys(lanes: LaneHits, limit: int) -> list[EpisodeKey]:
     keys = [*dict.fromkeys((*lanes.dense, *lanes.lexical))]
     if not keys:
         return []
-    total = _standardised(keys, lanes.dense, _worst(lanes.dense)) + _standardised(
-        keys, lanes.lexical, 0.0 if lanes.lexical_complete else _worst(lanes.lexical)
-    )
-    total = -total
+    total = -_standardised(keys, lanes.dense, _worst(lanes.dense))
+    total -= _standardised(keys, lanes.lexical, 0.0 if lanes.lexical_complete else _worst(lanes.lexical))
     if 0 < limit < len(keys):
-        among = np.flatnonzero(total <= np.partition(total, limit - 1)[limit - 1]).tolist()
-        total, keys = total[among], [keys[place] for place in among]
+        among = (total <= np.partition(total, limit - 1)[limit - 1]).nonzero()[0]
+        total, keys = total[among], [keys[place] for place in among.tolist()]
     ordered = sorted(zip(total.tolist(), keys, strict=True))
     return [key for _, key in ordered[:limit]]
-
-
-def _neighbours(seeds: Sequence[EpisodeKey], radius: int) -> list[EpisodeKey]:
-    """Places around the best hits, whether or not they hold an episode."""
-    return [place for key in seeds for place in neighbour_keys(key, radius)]
 
 
 def _missing(keys: Iterable[EpisodeKey], lanes: LaneHits) -> list[EpisodeKey]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import Final, NewType
+from typing import Final, NewType, cast
 from uuid import UUID
 
 from services.common.text import split_pieces
@@ -118,11 +118,14 @@ def episode_key(owner: Owner, session_id: str, position: int) -> EpisodeKey:
     return EpisodeKey(session_key(owner, session_id) | position)
 
 
-def neighbour_keys(key: EpisodeKey, radius: int) -> list[EpisodeKey]:
-    """Places up to `radius` turns before and after in the same session, without the place itself."""
-    position = key & _POSITION_MASK
-    before, after = min(radius, position), min(radius, POSITION_MAX - position)
-    return [EpisodeKey(key + step) for step in range(-before, after + 1) if step]
+def neighbour_keys(keys: Iterable[EpisodeKey], radius: int) -> list[EpisodeKey]:
+    """Places up to `radius` turns before and after each in the same session, without the place itself.
+
+    They may hold an episode or none.
+    """
+    steps = [step for step in range(-radius, radius + 1) if step]
+    found = [key + step for key in keys for step in steps if 0 <= (key & _POSITION_MASK) + step <= POSITION_MAX]
+    return cast("list[EpisodeKey]", found)
 
 
 def place(key: EpisodeKey) -> int:

@@ -160,7 +160,7 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
         await insert(store, episode)
         await activate(store)
 
-        columns = await store.columns_at(OWNER, [episode.key, *neighbour_keys(episode.key, 2)], scope_keys=GLOBAL)
+        columns = await store.columns_at(OWNER, [episode.key, *neighbour_keys([episode.key], 2)], scope_keys=GLOBAL)
 
         assert columns.keys == [episode.key]
         assert columns.episode_ids == [episode.episode_id.bytes]

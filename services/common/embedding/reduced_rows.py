@@ -116,11 +116,12 @@ class ReducedRows:
     def bounds(self, vector: Vector, count: int) -> tuple[Scores, Scores]:
         """Between what the inner products of the first `count` rows with a vector probably lie: least and largest."""
         reduced = vector @ self._axes
-        inside = float(np.linalg.norm(reduced))
+        inside = math.sqrt(reduced.dot(reduced))
         left_out = math.sqrt(max(0.0, float(vector @ vector) - inside * inside))
         scale = float(np.abs(reduced).max(initial=0.0)) / LARGEST
         whole = np.rint(reduced / (scale or 1.0))
-        rest = float(np.linalg.norm(reduced - whole * scale))
+        left = reduced - whole * scale
+        rest = math.sqrt(left.dot(left))
 
         middle: Scores = (
             products_of_rows(self._bytes[:count], whole.astype(np.int8)[None]).reshape(-1).astype(np.float32)

@@ -40,7 +40,9 @@ def test_neighbours_are_the_turns_around_in_the_same_session(position: int, radi
         for near in range(position - radius, position + radius + 1)
         if near != position and 0 <= near <= POSITION_MAX
     ]
-    assert neighbour_keys(episode_key(OWNER, "s", position), radius) == expected
+    both = [episode_key(OWNER, "t", POSITION_MAX), episode_key(OWNER, "s", position)]
+    assert neighbour_keys(both[1:], radius) == expected
+    assert neighbour_keys(both, radius) == [*neighbour_keys(both[:1], radius), *expected]
 
 
 def test_keys_tell_tenants_users_sessions_and_positions_apart() -> None:
