@@ -32,12 +32,12 @@ from bench.fit.held_out import CUTS, Scored, means, score
 from bench.gateway import Gateway
 from bench.ingest import ingest
 from bench.locomo import LocomoConversation, load_conversations
-from services.gateway.recall.features import burst_names, feature_parts
+from services.gateway.recall.features import Extra, extra_names, feature_parts
 from services.gateway.recall.fitted import SHIPPED
 
 PROFILES: Final = ("evidence", "light")
-_TURNS_BALANCE: Final = 0.5
-"""`FitSettings.set_balance` without chats."""
+_EXTRAS: Final = {"evidence": Extra.COURSE}
+"""What the rankers for conversations in turns are fitted with. `light` does without what takes time."""
 _CHAT_LIMIT: Final = 100
 """Candidates of a question to a chat: the more of them, the longer it takes to fit."""
 _ABLATIONS: Final = {
@@ -78,16 +78,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for profile in options.profiles or PROFILES:
         data = Dataset.load(options.out / f"candidates-{profile}.npz")
         in_turns = ~np.char.endswith(data.sets, CHAT_SUFFIX)
-        settings = FitSettings(set_balance=_TURNS_BALANCE, without=tuple(sorted(burst_names())))
+        extras = _EXTRAS.get(profile, Extra(0))
+        settings = FitSettings(without=_without(extras))
         report = _fit(options, profile, data.chosen(in_turns), settings)
         if options.ablations and profile == PROFILES[0]:
             report["ablations"] = _ablations(data.chosen(in_turns), settings)
         write_json(options.out / f"report-{profile}.json", report)
         if not in_turns.all():
-            write_json(
-                options.out / f"report-{profile}-chats.json", _fit(options, f"{profile}-chats", data, FitSettings())
-            )
+            settings = FitSettings(without=_without(Extra.BURSTS))
+            write_json(options.out / f"report-{profile}-chats.json", _fit(options, f"{profile}-chats", data, settings))
     return 0
+
+
+def _without(extras: Extra) -> tuple[str, ...]:
+    """Names of the features of all other extras."""
+    return tuple(sorted(name for extra, names in extra_names().items() if extra not in extras for name in names))
 
 
 async def _collect(options: Options) -> None:

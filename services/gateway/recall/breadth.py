@@ -23,7 +23,7 @@ BREADTH: Final = "breadth"
 """The part of a score that is told here."""
 
 # All in standard deviations of the candidates' scores.
-_BEST_OF_SESSION: Final = 1.0  # for the best turn of a session; 2/3 for the second, 2/4 for the third
+_BEST_OF_SESSION: Final = 0.5  # for the best turn of a session; 2/3 of it for the second, 2/4 for the third
 _RANK_SCALE: Final = 2.0
 _EARLY: Final = 1.0  # for the first turn of a session, where an order of events is asked for
 _EARLY_IN_SUMMARY: Final = 0.5

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from enum import Flag, auto
+from functools import cache, reduce
+from operator import or_
 from typing import Final
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy.typing as npt
 
 from mneme.episodic.v1 import episodic_pb2
 from services.gateway.recall.burst_features import burst_feature_names, read_burst_features
+from services.gateway.recall.course_features import course_feature_names, read_course_features
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
 from services.gateway.recall.question_kind import QuestionKind, read_kinds
@@ -36,6 +39,8 @@ _SECONDS_PER_DAY: Final = 86_400.0
 _DAYS_AFTER: Final = 14.0
 _DAYS_BEFORE: Final = 7.0
 _RANK_SCALES: Final = (10.0, 60.0)
+_COURSE_WEIGHTS: Final = np.array((0.5, 0.4, 1.0))
+"""Of dense, lexical and late scores, the last with those of neighbours, in what turns of a session are compared by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +52,24 @@ class Features:
     values: FloatColumn  # [n, f]
 
 
-def read_features(columns: EpisodeColumns, question: QuestionEvidence, *, with_bursts: bool = True) -> Features:
+class Extra(Flag):
+    """Features that not every ranker was fitted with, and that are told only to those that were."""
+
+    BURSTS = auto()  # see burst_features.py
+    COURSE = auto()  # see course_features.py
+
+
+def read_features(
+    columns: EpisodeColumns, question: QuestionEvidence, *, extras: Extra = Extra.BURSTS | Extra.COURSE
+) -> Features:
     """Returns the features of the candidates; those of late interaction are 0 where there are no token vectors.
 
     Args:
         columns: The candidates, n of them, with speakers numbered as the question has them; n may be 0.
         question: What was read from the question.
-        with_bursts: Those of messages in a row, too; see `burst_features.py`.
+        extras: Which of these, too.
     """
-    found = list(_all(columns, question, with_bursts=with_bursts))
+    found = list(_all(columns, question, extras))
     by_feature = np.zeros((len(found), len(columns.dense)), dtype=np.float32)  # rows are filled faster than columns
     for row, (_, _, column) in zip(by_feature, found, strict=True):
         if column is not _NOTHING:
@@ -78,9 +92,16 @@ def feature_names() -> tuple[str, ...]:
 
 
 @cache
-def burst_names() -> frozenset[str]:
-    """Names of the features of messages in a row."""
-    return burst_feature_names(_SCORES)
+def extra_names() -> Mapping[Extra, frozenset[str]]:
+    """Names of the features of each extra."""
+    return {Extra.BURSTS: burst_feature_names(_SCORES), Extra.COURSE: course_feature_names()}
+
+
+@cache
+def extras_among(names: frozenset[str]) -> Extra:
+    """The extras that features with these names belong to."""
+    found = (extra for extra, own in extra_names().items() if not own.isdisjoint(names))
+    return reduce(or_, found, Extra(0))
 
 
 _Named = tuple[str, str, Column | float]
@@ -88,7 +109,7 @@ _NOTHING: Final = 0.0
 """A feature that is 0 for every candidate."""
 
 
-def _all(columns: EpisodeColumns, question: QuestionEvidence, *, with_bursts: bool) -> Iterator[_Named]:
+def _all(columns: EpisodeColumns, question: QuestionEvidence, extras: Extra) -> Iterator[_Named]:
     around = Surroundings.of(columns.session, columns.position)
     late = _late(columns, around)
     scores = np.stack([standardised(columns.dense), standardised(columns.lexical), late[0]])  # as `_SCORES`
@@ -97,8 +118,12 @@ def _all(columns: EpisodeColumns, question: QuestionEvidence, *, with_bursts: bo
     yield from _combined(scores)
     yield from _ranks(scores)
     yield from _neighbours(scores, columns, around)
-    if with_bursts:
+    if Extra.BURSTS in extras:
         yield from read_burst_features(_SCORES, scores, columns)
+    if Extra.COURSE in extras:
+        yield from read_course_features(
+            _COURSE_WEIGHTS @ (scores[0], scores[1], late[2]), columns.session, around, read_kinds(question.text)
+        )
     yield from _sessions(scores, columns)
     yield from _speakers(columns, question)
     yield "time", "time", _time(columns.time, question)

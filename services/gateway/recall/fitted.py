@@ -18,7 +18,7 @@ from services.common.settings_types import Count, CountOrNone
 from services.gateway.recall.breadth import BREADTH, read_breadth
 from services.gateway.recall.burst_features import speakers_of
 from services.gateway.recall.bursts import are_messages
-from services.gateway.recall.features import Features, burst_names, read_features
+from services.gateway.recall.features import Features, extras_among, read_features
 from services.gateway.recall.model import EpisodeColumns, FloatColumn
 from services.gateway.recall.question import QuestionEvidence
 from services.gateway.recall.ranker import LIGHT_TREE_ROWS, TREE_ROWS, FittedRanker, RankerWeights
@@ -103,7 +103,7 @@ class FittedScorer:
             return self._plain(columns, question)
         known = self._known(columns)
         ranker = (self._rankers.light if known.token_scores is None else self._rankers.evidence).of(known)
-        features = read_features(known, question, with_bursts=not burst_names().isdisjoint(ranker.features))
+        features = read_features(known, question, extras=extras_among(ranker.features))
         fitted = _broadened(ranker(features), known, question)
         return fitted if share == 1.0 else _mixed(fitted, self._plain(columns, question), share)
 

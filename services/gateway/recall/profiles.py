@@ -16,6 +16,7 @@ import numpy as np
 from services.common.settings_types import Amount
 from services.gateway.recall.breadth import BREADTH
 from services.gateway.recall.choices import Profile, ScoringChoice
+from services.gateway.recall.course_features import COURSE
 from services.gateway.recall.formulas import (
     DecaySettings,
     Formula,
@@ -103,8 +104,9 @@ EVIDENCE_PARTS: Final = (
 )
 """Parts of the scorers by evidence; a weight multiplies its part, 1 leaves it as it is."""
 
-FITTED_PARTS: Final = (*EVIDENCE_PARTS, "late", INTERPLAY, BREADTH)
-"""Parts of the fitted ones: beside these late interaction, what features tell together, and what many turns do."""
+FITTED_PARTS: Final = (*EVIDENCE_PARTS, COURSE, "late", INTERPLAY, BREADTH)
+"""Parts of the fitted ones: beside these the course of a session, late interaction, what features tell together, and
+what many turns do."""
 
 _LANES: Final = ("facts", "notes")
 _FITTED: Final = frozenset({Profile.EVIDENCE, Profile.LIGHT})

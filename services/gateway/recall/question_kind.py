@@ -23,6 +23,9 @@ class QuestionKind(IntFlag):
     YES_NO = 512
 
 
+_WORD: Final = r"\w[\w+/&'’-]{0,40}"  # noqa: RUF001
+"""A word, or several that are written as one: "LGBTQ+", "career-high", "artists/bands"."""
+
 _PATTERNS: Final = {
     QuestionKind.WHEN: (
         r"\bwhens?\b|\b(?:what|which) (?:date|day|month|year|time|week)\b|\bhow (?:long|recently|soon)\b"
@@ -35,7 +38,8 @@ _PATTERNS: Final = {
     ),
     QuestionKind.WHY: r"\bwhys?\b|\bwhat (?:made|motivate[sd]?|inspire[sd]?|caused)\b|\breasons?\b",
     QuestionKind.LIST: (
-        r"\b(?:what|which) (?:\w+ ){0,2}(?!\w*ss\b)\w{3,}s (?:has|have|did|does|do|are|were|is|was)\b"
+        rf"\b(?:what|which) (?:{_WORD} ){{0,2}}(?!{_WORD}ss\b)(?:{_WORD})?\w{{3,}}s"
+        r" (?:has|have|did|does|do|are|were|is|was)\b"
         r"|\b(?:what|which) (?:kinds?|types?|sorts?) of\b|\bother than\b|\bboth\b|\ball (?:of )?the\b"
     ),
     QuestionKind.ORDER: r"\border\b|\bsequence\b|\bchronolog\w*|\bwhich (?:\w+ ){0,4}(?:first|last|earlier|later)\b",

@@ -15,7 +15,7 @@ _SESSION_STRIDE: Final = 1 << 32  # positions are below 2^31, so keys of two ses
 class Surroundings:
     """Looks up neighbours among n candidates, of which `(session, position)` is unique."""
 
-    _order: npt.NDArray[np.intp]
+    order: npt.NDArray[np.intp]  # the candidates by session and position, `[n]`
     _ordered: npt.NDArray[np.int64]
     _known: dict[int, npt.NDArray[np.intp]] = field(default_factory=dict)  # by offset: each is asked for many times
 
@@ -35,9 +35,9 @@ class Surroundings:
     def _rows(self, offset: int) -> npt.NDArray[np.intp]:
         count = self._ordered.size
         if not count:
-            return self._order
+            return self.order
         wanted = self._ordered + offset  # in order, too, which halves the time of the search
         places = np.minimum(np.searchsorted(self._ordered, wanted), count - 1)
-        found = np.empty_like(self._order)
-        found[self._order] = np.where(self._ordered[places] == wanted, self._order[places], count)
+        found = np.empty_like(self.order)
+        found[self.order] = np.where(self._ordered[places] == wanted, self.order[places], count)
         return found

@@ -9,7 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from services.gateway.recall.features import Features, burst_names, feature_names, read_features
+from services.gateway.recall.features import (
+    Extra,
+    Features,
+    extra_names,
+    extras_among,
+    feature_names,
+    read_features,
+)
 from services.gateway.recall.fitted import SHIPPED, FittedScorer, Rankers, RankerSettings
 from services.gateway.recall.model import EpisodeColumns
 from services.gateway.recall.question import QuestionEvidence, read_question
@@ -154,11 +161,19 @@ def test_messages_in_a_row_have_a_ranker_of_their_own(speakers: Sequence[int], i
     assert rankers.evidence.of(EpisodeColumns.from_response(candidates([]))) is rankers.evidence.turns
 
 
-def test_only_the_ranker_of_messages_reads_their_features() -> None:
+def test_rankers_read_the_extras_that_they_were_fitted_with() -> None:
     rankers = Rankers.open()
+    assert extras_among(rankers.evidence.turns.features) == Extra.COURSE
+    assert extras_among(rankers.light.turns.features) == Extra(0)
     for pair in (rankers.evidence, rankers.light):
-        assert pair.turns.features.isdisjoint(burst_names())
-        assert burst_names() <= pair.chats.features
+        assert extras_among(pair.chats.features) == Extra.BURSTS
+
+
+def test_extras_are_told_to_those_alone_who_read_them() -> None:
+    for extra, names in extra_names().items():
+        told = set(read_features(_conversation([0, 1]), read_question("what", (), NOON), extras=extra).names)
+        assert names <= told
+        assert extras_among(frozenset(told)) == extra
 
 
 def test_the_scores_are_those_of_the_ranker_that_was_chosen() -> None:
