@@ -35,15 +35,25 @@ from bench.locomo import LocomoConversation, load_conversations
 from services.gateway.recall.features import Extra, extra_names, feature_parts
 from services.gateway.recall.fitted import SHIPPED
 
-PROFILES: Final = ("evidence", "light")
-_EXTRAS: Final = {"evidence": Extra.COURSE}
-"""What the rankers for conversations in turns are fitted with. `light` does without what takes time."""
+
+def _without(extras: Extra) -> tuple[str, ...]:
+    """Names of the features of all other extras."""
+    return tuple(sorted(name for extra, names in extra_names().items() if extra not in extras for name in names))
+
+
+_SETTINGS: Final = {
+    "evidence": FitSettings(tree_weight=0.75, without=_without(Extra.COURSE)),
+    "light": FitSettings(without=_without(Extra(0))),  # without what takes time
+}
+"""How the rankers for conversations in turns are fitted, by profile."""
+PROFILES: Final = tuple(_SETTINGS)
 _CHAT_LIMIT: Final = 100
 """Candidates of a question to a chat: the more of them, the longer it takes to fit."""
 _ABLATIONS: Final = {
     "late interaction": ("late",),
     "neighbours, and the question that a turn answers": ("neighbours", "answers"),
     "the session's best turn": ("session",),
+    "the course of the session": ("course",),
     "the speaker who is named": ("speaker",),
     "roles of user and assistant": ("role",),
     "times": ("time",),
@@ -78,8 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for profile in options.profiles or PROFILES:
         data = Dataset.load(options.out / f"candidates-{profile}.npz")
         in_turns = ~np.char.endswith(data.sets, CHAT_SUFFIX)
-        extras = _EXTRAS.get(profile, Extra(0))
-        settings = FitSettings(without=_without(extras))
+        settings = _SETTINGS[profile]
         report = _fit(options, profile, data.chosen(in_turns), settings)
         if options.ablations and profile == PROFILES[0]:
             report["ablations"] = _ablations(data.chosen(in_turns), settings)
@@ -88,11 +97,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             settings = FitSettings(without=_without(Extra.BURSTS))
             write_json(options.out / f"report-{profile}-chats.json", _fit(options, f"{profile}-chats", data, settings))
     return 0
-
-
-def _without(extras: Extra) -> tuple[str, ...]:
-    """Names of the features of all other extras."""
-    return tuple(sorted(name for extra, names in extra_names().items() if extra not in extras for name in names))
 
 
 async def _collect(options: Options) -> None:

@@ -32,6 +32,7 @@ class FitSettings:
     penalty: float = 100.0  # L2, of standardised features, for all questions together
     iterations_max: int = 150
     tree_count: int = 200
+    tree_weight: float = 1.0  # what the trees count to the line
     leaves: int = 15
     learning_rate: float = 0.05
     leaf_rows_min: int = 50
@@ -53,6 +54,7 @@ def fit(data: Dataset, settings: FitSettings, provenance: Mapping[str, Any]) -> 
         features=tuple(data.names[index] for index in kept),
         linear=tuple(float(value) for value in line),
         trees=fit_trees(rows, data, weights, settings) if settings.tree_count else (),
+        tree_weight=settings.tree_weight,
         provenance=provenance,
     )
 

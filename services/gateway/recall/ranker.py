@@ -61,6 +61,7 @@ class RankerWeights:
     features: tuple[str, ...]
     linear: tuple[float, ...]  # one a feature
     trees: tuple[Tree, ...] = ()
+    tree_weight: float = 1.0  # what a deviation of the trees' scores counts to one of the line's
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -78,6 +79,7 @@ class RankerWeights:
                 features=tuple(str(name) for name in content["features"]),
                 linear=tuple(float(value) for value in content["linear"]),
                 trees=tuple(Tree(**{name: tuple(tree[name]) for name in Tree.__slots__}) for tree in content["trees"]),
+                tree_weight=float(content.get("tree_weight", 1.0)),
                 provenance=dict(content["provenance"]),
             )
             if len(weights.features) != len(weights.linear):
@@ -97,6 +99,7 @@ class RankerWeights:
             "provenance": dict(self.provenance),
             "features": list(self.features),
             "linear": [_short(value) for value in self.linear],
+            "tree_weight": _short(self.tree_weight),
         }
         text = json.dumps(head, indent=1)[:-2] + ',\n "trees": [\n' + ",\n".join(trees) + "\n ]\n}\n"
         file.write_text(text, encoding="utf-8")
@@ -151,7 +154,8 @@ class FittedRanker:
         parts: dict[str, _FloatRow] = dict(zip(by_part, columns, strict=True))
         scores = columns.sum(axis=0)
         if self._trees is not None:
-            parts[INTERPLAY] = _interplay(self._trees, rows, scores, self._tree_rows)
+            told = _interplay(self._trees, rows, scores, self._tree_rows)
+            parts[INTERPLAY] = told * np.float32(self.weights.tree_weight)
             scores = scores + parts[INTERPLAY]
         return scores, parts
 

@@ -161,6 +161,15 @@ def test_messages_in_a_row_have_a_ranker_of_their_own(speakers: Sequence[int], i
     assert rankers.evidence.of(EpisodeColumns.from_response(candidates([]))) is rankers.evidence.turns
 
 
+def test_trees_count_as_much_as_the_file_says(tmp_path: Path) -> None:
+    weights = RankerWeights(features=("a", "b"), linear=(0.0, 1.0), trees=(TREE,), tree_weight=0.5)
+    weights.write(tmp_path / "ranker.json")
+    rows = features([[0.0, 1.0], [9.0, 2.0], [3.0, 3.0]])
+    _, whole = FittedRanker(replace(weights, tree_weight=1.0))(rows)
+    _, half = FittedRanker(RankerWeights.read(tmp_path / "ranker.json"))(rows)
+    assert half[INTERPLAY] == pytest.approx(0.5 * whole[INTERPLAY])
+
+
 def test_rankers_read_the_extras_that_they_were_fitted_with() -> None:
     rankers = Rankers.open()
     assert extras_among(rankers.evidence.turns.features) == Extra.COURSE
