@@ -47,8 +47,10 @@ from bench.measures import (
     recall_at,
     summarise,
 )
+from bench.multiply import copy_store
 from bench.production import EngineChoice, add_engine_options, engine_choice, host_settings, running_engines
 from mneme.gateway.v1 import gateway_pb2 as pb
+from services.common.datadir import DataDir, DataDirError
 
 _TOKEN_BUDGETS: Final = (1_000, 2_000)
 _LIMIT_MAX: Final = 200
@@ -69,6 +71,7 @@ class Options:
     profile: str
     engines: str
     processes: bool
+    beside: Path | None
 
 
 @dataclass(slots=True)
@@ -94,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _options(arguments)
         conversations = load_conversations(options.data)
         outcome = run(_measure(options, conversations))
-    except BenchError as error:
+    except (BenchError, DataDirError) as error:
         print(f"bench.recall: {error}", file=sys.stderr)
         return 2
     except grpc.aio.AioRpcError as error:
@@ -113,8 +116,10 @@ async def _measure(options: Options, conversations: Sequence[LocomoConversation]
     run_id = uuid.uuid4().hex[:8]
     async with AsyncExitStack() as stack:
         data_dir = None
-        if options.held_out is not None:
-            data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-")))
+        if options.held_out is not None or options.beside is not None:
+            data_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-"))) / "data"
+        if data_dir is not None and options.beside is not None:
+            copy_store(options.beside, data_dir)
         progress = stack.enter_context(Progress(transient=True))
         async with _gateway(options, data_dir) as (gateway, target):
             outcome.driver, outcome.start_seconds = target.driver, target.start_seconds
@@ -285,6 +290,7 @@ def _report(options: Options, conversations: Sequence[LocomoConversation], outco
         "limit": options.limit,
         "profile": options.profile or "default",
         "held_out": options.held_out is not None,
+        "beside": options.beside is not None,
         "token_budgets": list(_TOKEN_BUDGETS),
     }
     return report_head("recall", driver=outcome.driver, settings=settings) | {
@@ -349,12 +355,19 @@ def _options(arguments: Sequence[str] | None) -> Options:
     parser.add_argument("--limit", type=int, default=50, help="memories asked for, 1 to 200 (default 50)")
     parser.add_argument("--profile", default="", help="scoring profile; the default one when absent")
     parser.add_argument("--held-out", type=Path, help="rankers of `make fit`: each conversation is asked with its own")
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        help="data folder of a stopped stack: the conversations are remembered in a copy of it, beside what it holds",
+    )
     add_engine_options(parser)
     options = Options(**vars(parser.parse_args(arguments)))
     if not 1 <= options.limit <= _LIMIT_MAX:
         raise BenchError(f"--limit must be between 1 and {_LIMIT_MAX}")
-    if options.held_out is not None and (options.target or options.engines or options.processes):
-        raise BenchError("--held-out starts gateways of its own on the embedded engines")
+    if (options.held_out or options.beside) and (options.target or options.engines or options.processes):
+        raise BenchError("--held-out and --beside start gateways of their own on the embedded engines")
+    if options.beside is not None and not DataDir.is_one(options.beside):
+        raise BenchError(f"--beside takes the data folder of a stopped stack, and {options.beside} is none")
     return options
 
 

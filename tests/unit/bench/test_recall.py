@@ -129,3 +129,14 @@ async def test_long_sessions_are_cut_into_calls() -> None:
 def test_absent_data_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--data", str(tmp_path / "absent"), "--out", str(tmp_path / "out.json")]) == 2
     assert "there is no folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--target", "127.0.0.1:1"], ["--processes"], []])
+def test_what_cannot_be_beside_another_store_is_refused(
+    options: list[str], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--data", str(data), "--out", str(tmp_path / "out.json"), "--beside", str(tmp_path / "no-store")]
+
+    assert main([*arguments, *options]) == 2
+    assert "--beside" in capsys.readouterr().err
+    assert not (tmp_path / "no-store").exists()
