@@ -31,6 +31,8 @@ take three times as long, and change no answer."""
 LIGHT_TREE_ROWS: Final = 100
 """The same for the profile `light`: the first 25 are the same within 0.001."""
 
+_LEAF: Final = -1
+_LARGEST: Final = float(np.finfo(np.float32).max)
 _OPSET: Final = 1  # of the domain ai.onnx.ml
 _IR_VERSION: Final = 8
 _FloatRow = npt.NDArray[np.float32]
@@ -44,7 +46,8 @@ class RankerFileError(Exception):
 class Tree:
     """A binary tree as columns: value i of each belongs to node i, and node 0 is the root.
 
-    A row goes left where its feature is at most the threshold. A leaf has a `left` of -1.
+    A row goes left where its feature is at most the threshold. A leaf has a `left` of -1. Nodes come before those below
+    them.
     """
 
     feature: Sequence[int]
@@ -82,8 +85,7 @@ class RankerWeights:
                 tree_weight=float(content.get("tree_weight", 1.0)),
                 provenance=dict(content["provenance"]),
             )
-            if len(weights.features) != len(weights.linear):
-                raise ValueError("it has not one linear weight for each feature")
+            _check(weights)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RankerFileError(f"{file} is no ranker: {error}") from error
         return weights
@@ -103,6 +105,30 @@ class RankerWeights:
         }
         text = json.dumps(head, indent=1)[:-2] + ',\n "trees": [\n' + ",\n".join(trees) + "\n ]\n}\n"
         file.write_text(text, encoding="utf-8")
+
+
+def _check(weights: RankerWeights) -> None:
+    """Raises ValueError, with the path of what is wrong, for weights that nothing could be scored by."""
+    if len(weights.features) != len(weights.linear):
+        raise ValueError("it has not one linear weight for each feature")
+    numbers: dict[str, Sequence[float]] = {"linear": weights.linear, "tree_weight": (weights.tree_weight,)}
+    for number, tree in enumerate(weights.trees):
+        path = f"trees[{number}]"
+        count = len(tree.left)
+        if not count or {len(getattr(tree, name)) for name in Tree.__slots__} != {count}:
+            raise ValueError(f"{path} has not one value of each column for each node, of which it has {count}")
+        for node, (feature, left, right) in enumerate(zip(tree.feature, tree.left, tree.right, strict=True)):
+            if left == _LEAF:
+                continue
+            if feature not in range(len(weights.features)):
+                raise ValueError(f"{path}.feature[{node}] is {feature}, and there are {len(weights.features)} features")
+            # Nodes come before those below them, so no path leads back.
+            if not {left, right} <= set(range(node + 1, count)):
+                raise ValueError(f"{path}: node {node} leads to {left} and {right}, not to later ones below {count}")
+        numbers |= {f"{path}.threshold": tree.threshold, f"{path}.value": tree.value}
+    for path, values in numbers.items():
+        if not all(abs(value) <= _LARGEST for value in values):
+            raise ValueError(f"{path} holds what is no number of four bytes")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +259,7 @@ def _tree_model(trees: Sequence[Tree], feature_count: int) -> onnx.ModelProto:
     leaves: dict[str, list[Any]] = {name: [] for name in ("treeids", "nodeids", "ids", "weights")}
     for number, tree in enumerate(trees):
         for node, left in enumerate(tree.left):
-            is_leaf = left < 0
+            is_leaf = left == _LEAF
             nodes["treeids"].append(number)
             nodes["nodeids"].append(node)
             nodes["featureids"].append(0 if is_leaf else tree.feature[node])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +103,38 @@ def test_what_is_no_ranker_is_refused_with_its_name(tmp_path: Path, content: str
         RankerWeights.read(file)
     with pytest.raises(RankerFileError, match=r"absent\.json"):
         Rankers.open(RankerSettings(evidence_file=str(tmp_path / "absent.json")))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"linear": [float("nan"), 1.0]}, "linear holds what is no number"),
+        ({"linear": [1e39, 1.0]}, "linear holds what is no number"),  # beyond four bytes
+        ({"tree_weight": float("inf")}, "tree_weight holds what is no number"),
+        ({"feature": [2, 0, 0]}, r"trees\[0\]\.feature\[0\] is 2, and there are 2 features"),
+        ({"feature": [0.5, 0, 0]}, r"trees\[0\]\.feature"),
+        ({"threshold": [float("nan"), 0.0, 0.0]}, r"trees\[0\]\.threshold holds what is no number"),
+        ({"value": [0.0, float("-inf"), 0.0]}, r"trees\[0\]\.value holds what is no number"),
+        ({"left": [0, -1, -1]}, r"node 0 leads to 0"),
+        ({"right": [3, -1, -1]}, r"node 0 leads to 1 and 3"),
+        ({"left": [-2, -1, -1]}, r"node 0 leads to -2"),
+        ({"left": [], "right": []}, "one value of each column"),
+        ({"value": [0.0, 1.0]}, "one value of each column"),
+    ],
+)
+def test_weights_that_nothing_could_be_scored_by_are_refused_with_their_path(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    file = tmp_path / "mine.json"
+    RankerWeights(features=("a", "b"), linear=(1.0, 1.0), trees=(TREE,)).write(file)
+    content = json.loads(file.read_text("utf-8"))
+    assert [len(content["trees"]), len(content["trees"][0]["left"])] == [1, 3]
+    for name, values in change.items():
+        (content["trees"][0] if name in content["trees"][0] else content)[name] = values
+    file.write_text(json.dumps(content), "utf-8")
+
+    with pytest.raises(RankerFileError, match=message):
+        RankerWeights.read(file)
 
 
 @pytest.mark.parametrize("name", ["evidence", "light", "evidence-chats", "light-chats"])
