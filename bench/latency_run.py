@@ -29,7 +29,7 @@ from bench.latency_load import Loaded, Loading, LoadOptions, embedding_settings,
 from bench.load_store import MAIN_USER, conversations_of
 from bench.prepared import SAMPLE_TEXTS
 from bench.production import EngineChoice, host_settings, running_engines, superuser_url
-from bench.resources import footprint
+from bench.resources import footprint, work_done
 from bench.texts import TextSource
 from mneme.gateway.v1 import gateway_pb2 as pb
 from services.common.embedding.embedder import OnnxEmbedder
@@ -41,7 +41,11 @@ _PAUSE_SECONDS: Final = 0.005
 _REST_SECONDS: Final = 2.0
 _REST_SECONDS_MAX: Final = 600.0
 _REST_SHARE: Final = 0.03
-"""Of a core: a stack that takes less for `_REST_SECONDS` is at rest."""
+"""Of a core: a stack that takes less for `_REST_SECONDS` is at rest, if it also"""
+_REST_READ_BYTES: Final = 2 * 2**20
+"""reads less from disk: a large store that is not in the system's memory waits more than it computes."""
+_REST_TIMES: Final = 2
+"""So often in a row: what goes on in the background makes pauses."""
 _BURST_CLIENTS: Final = 32
 _BURST_CALLS: Final = 960
 _PER_MEMORY_FROM: Final = 1_000
@@ -103,10 +107,10 @@ async def _measure(
         result["start"] = {"first_seconds": loaded.start_seconds, "with_data_seconds": target.start_seconds}
         channel = await stack.enter_async_context(open_channel(target.gateway))
         gateway = Gateway(channel)
-        result["start"]["at_rest_after_seconds"] = await _at_rest()
+        result["start"]["at_rest_after_seconds"] = await _at_rest(load.data_dir)
         for number in range(WARM_UPS):  # before the floor's engine takes memory too
             await gateway.recall(pb.RecallRequest(user_id=MAIN_USER, query=f"What happened {number} days ago?"))
-        await _at_rest()  # what is read into memory for whoever asks is there
+        await _at_rest(load.data_dir)  # what is read into memory for whoever asks is there
         full = footprint(load.data_dir)
         if options.choice == EngineChoice():  # what other processes take is not seen
             result["memory_and_disk"] = {"empty": asdict(loaded.empty), "full": asdict(full)}
@@ -129,18 +133,20 @@ async def _measure(
     return result
 
 
-async def _at_rest() -> float:
-    """Wait until the stack of this process has done what it does after a start, such as comparing its stores.
+async def _at_rest(data_dir: Path) -> float:
+    """Wait until the stack has done what it does after a start, such as comparing its stores.
 
     Returns:
         How long it took, in seconds.
     """
     started = time.perf_counter()
-    while time.perf_counter() - started < _REST_SECONDS_MAX:
-        used = time.process_time()
+    before, times = work_done(data_dir), 0
+    while times < _REST_TIMES and time.perf_counter() - started < _REST_SECONDS_MAX:
         await asyncio.sleep(_REST_SECONDS)
-        if time.process_time() - used < _REST_SHARE * _REST_SECONDS:
-            break
+        now = work_done(data_dir)
+        is_idle = now.processor_seconds - before.processor_seconds < _REST_SHARE * _REST_SECONDS
+        is_idle = is_idle and now.read_bytes - before.read_bytes < _REST_READ_BYTES
+        before, times = now, times + 1 if is_idle else 0
     return round(time.perf_counter() - started, 1)
 
 

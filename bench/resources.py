@@ -30,6 +30,32 @@ def footprint(data_dir: Path) -> Footprint:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stack has done until now: of the processes that live, so that it can shrink."""
+
+    processor_seconds: float
+    """Of this process, those that it started, and PostgreSQL's."""
+    read_bytes: int
+    """From disk, not from the system's memory."""
+
+
+def work_done(data_dir: Path) -> Work:
+    """Measure now."""
+    own = psutil.Process()
+    processes = {process.pid: process for process in [own, *own.children(recursive=True)]}
+    processes |= {process.pid: process for process in postgres_processes(data_dir)}
+    seconds, read = 0.0, 0
+    for process in processes.values():
+        try:
+            times = process.cpu_times()
+            seconds += times.user + times.system
+            read += process.io_counters().read_bytes
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return Work(seconds, read)
+
+
 def postgres_processes(data_dir: Path) -> list[psutil.Process]:
     """The postmaster of a data folder and its children; empty when none runs."""
     for file in data_dir.glob("postgres/*/postmaster.pid"):
