@@ -17,7 +17,6 @@ from services.agentic.servicer import ROLES, SERVICE_NAME, NoteServicer
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
-from services.agentic.vectors import NoteEmbedder
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.ids import IdSource
@@ -27,6 +26,7 @@ from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
+from services.common.tier_embedder import TierEmbedder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ async def open_agentic_on(
 ) -> AsyncIterator[AgenticTier]:
     """The tier on any store, with notes by rules unless another generator is given."""
     chosen = settings or AgenticSettings()
-    embedder = NoteEmbedder(resources.embedder)
+    embedder = TierEmbedder(resources.embedder)
     async with AccessRecorder(store, resources.clock, chosen.access) as recorder:
         notes = NoteService(
             store,

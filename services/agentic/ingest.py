@@ -24,10 +24,10 @@ from services.agentic.model import (
     UserId,
 )
 from services.agentic.store import NeighbourQuery, NoteStore, NoteWriter, TakenTurn, TurnKey
-from services.agentic.vectors import NoteEmbedder
 from services.common.clock import Clock
 from services.common.embedding.vectors import Matrix
 from services.common.ids import IdSource
+from services.common.tier_embedder import TierEmbedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class NoteIngest:
     def __init__(
         self,
         store: NoteStore,
-        embedder: NoteEmbedder,
+        embedder: TierEmbedder,
         generator: NoteGenerator,
         *,
         clock: Clock,

@@ -30,13 +30,13 @@ from services.agentic.model import (
     written_note_to_json,
 )
 from services.agentic.store import NotePosition, NoteSearch, NoteStore, NoteWriter, Receipt
-from services.agentic.vectors import NoteEmbedder, unit_vector
 from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
 from services.common.errors import FieldViolation, InvalidArgument, NotFound, Reason
 from services.common.ids import IdSource
 from services.common.scope import GLOBAL_SCOPE, Reader, Scope
 from services.common.text import split_sentences
+from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.common.turns import Attachment
 
 
@@ -112,7 +112,7 @@ class NoteService:
     def __init__(
         self,
         store: NoteStore,
-        embedder: NoteEmbedder,
+        embedder: TierEmbedder,
         generator: NoteGenerator,
         recorder: AccessRecorder,
         *,

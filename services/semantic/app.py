@@ -16,6 +16,7 @@ from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
+from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import SemanticSettings
 from services.semantic.facts import servicer as facts_servicer
 from services.semantic.facts.commands import VectorForm
@@ -25,7 +26,6 @@ from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.postgres import PostgresFactStore
-from services.semantic.facts.vectors import FactEmbedder
 from services.semantic.profile import servicer as profile_servicer
 from services.semantic.profile.service import ProfileService
 from services.semantic.profile.store import ProfileStore
@@ -112,7 +112,7 @@ def open_semantic_on(
 ) -> SemanticTier:
     """The tier on any stores, with facts by rules unless another extractor is given."""
     chosen = settings or SemanticSettings()
-    embedder = FactEmbedder(resources.embedder)
+    embedder = TierEmbedder(resources.embedder)
     facts = FactService(
         fact_store,
         embedder,

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from services.common.neo4j.graph import Neo4jServer, open_graph
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.scope import GLOBAL_SCOPE
+from services.common.tier_embedder import TierEmbedder
 from services.common.turns import MessageRole, Turn
 from services.semantic.app import migrate_semantic_graph
 from services.semantic.config import EvidenceSettings, SemanticSettings
@@ -30,7 +31,6 @@ from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactStore, FactWriter
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.postgres import PostgresFactStore
-from services.semantic.facts.vectors import FactEmbedder
 from services.semantic.model import InteractionId, Owner, SourceInteraction, TenantId, UserId
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
@@ -209,7 +209,7 @@ async def facts_after(store: FactStore, batches: Sequence[Sequence[SourceInterac
     tenant_id = TenantId(f"t{uuid.uuid4()}")
     service = FactService(
         store,
-        FactEmbedder(HashingEmbedder()),
+        TierEmbedder(HashingEmbedder()),
         RuleFactExtractor(),
         clock=FakeClock(),
         ids=_RandomIds(),

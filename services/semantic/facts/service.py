@@ -11,6 +11,7 @@ from services.common.embedding.vectors import Vector
 from services.common.errors import FieldViolation, InvalidArgument, Reason
 from services.common.ids import IdSource
 from services.common.scope import GLOBAL_SCOPE, Reader, Scope
+from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.ledger import FactLedger
@@ -26,7 +27,6 @@ from services.semantic.facts.model import (
 )
 from services.semantic.facts.receipts import fact_from_json, fact_to_json
 from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore, FactWriter
-from services.semantic.facts.vectors import FactEmbedder, unit_vector
 from services.semantic.model import (
     InteractionId,
     Owner,
@@ -93,7 +93,7 @@ class FactService:
     def __init__(
         self,
         store: FactStore,
-        embedder: FactEmbedder,
+        embedder: TierEmbedder,
         extractor: FactExtractor,
         *,
         clock: Clock,

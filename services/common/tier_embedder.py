@@ -1,4 +1,4 @@
-"""The embedder as this tier uses it: one model id, and errors that callers understand."""
+"""The embedder as tiers use it that embed by themselves: one model id, and errors that callers understand."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from services.common.embedding.vectors import Matrix, Vector
 from services.common.errors import FieldViolation, InvalidArgument, Reason, StoreUnavailable
 
 
-class NoteEmbedder:
-    """Embeds notes and queries."""
+class TierEmbedder:
+    """Embeds what a tier remembers, and queries."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Use `embedder`; its owner closes it."""
