@@ -22,6 +22,7 @@ from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings, load_encoder
 from services.common.hosting import HostSettings
+from services.common.shared_settings import encoder_settings
 
 _LOADED_FILE: Final = "bench-loaded.json"
 _TIMES: Final = 10
@@ -139,7 +140,7 @@ def embedding_settings(data_dir: Path) -> EmbeddingSettings:
     return EmbeddingSettings(
         data_dir=data_dir,
         model_dir=host.embedding_model_dir,
-        encoder=EncoderSettings(intra_op_threads=host.embedding_threads),
+        encoder=encoder_settings(host, EncoderSettings()),
     )
 
 

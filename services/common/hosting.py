@@ -85,7 +85,12 @@ class HostSettings(BaseSettings):
     embedding_model_dir: Path | None = Field(
         default=None, description="Folder with model.onnx and tokenizer.json to use instead of the packaged model."
     )
-    embedding_threads: int = Field(default=2, ge=1, le=64, description="Threads of one run of the embedding model.")
+    embedding_threads: int | None = Field(
+        default=None,
+        ge=1,
+        le=64,
+        description="Threads of one run of the embedding model. Empty: embedding.encoder.intra_op_threads.",
+    )
     service_secret: SecretStr = Field(default=SecretStr(""), description="Secret of all services, at least 32 bytes.")
     service_secret_file: Path | None = Field(default=None, description="File that holds it instead.")
     api_keys_file: Path | None = Field(default=None, description="API keys. Without it, development mode on loopback.")

@@ -46,6 +46,13 @@ def pool_settings(
     )
 
 
+def encoder_settings(host: HostSettings, tuning: EncoderSettings) -> EncoderSettings:
+    """How the embedding model is run: as tuned, with the threads that the environment sets, if it does."""
+    if host.embedding_threads is None:
+        return tuning
+    return dataclasses.replace(tuning, intra_op_threads=host.embedding_threads)
+
+
 def embedding_settings(source: SettingsSource, host: HostSettings, data_dir: Path) -> EmbeddingSettings:
     """The model and how it is run, from the table `embedding`.
 
@@ -56,6 +63,6 @@ def embedding_settings(source: SettingsSource, host: HostSettings, data_dir: Pat
     return EmbeddingSettings(
         data_dir=data_dir,
         model_dir=host.embedding_model_dir,
-        encoder=dataclasses.replace(tuning.encoder, intra_op_threads=host.embedding_threads),
+        encoder=encoder_settings(host, tuning.encoder),
         embedder=tuning.embedder,
     )
