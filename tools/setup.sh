@@ -4,7 +4,7 @@
 #
 # PYTHON   the interpreter to build on; by default the first usable one of 3.11 to 3.14, the system's own before
 #          others: distributions build theirs optimised (-O2 with profiles, without calls through a shared library),
-#          version managers mostly do not, and a Recall takes some 5 % longer on theirs
+#          version managers mostly do not; docs/speed.md tells what that costs a Recall
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
