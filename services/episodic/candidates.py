@@ -69,6 +69,7 @@ class Candidates:
     dense_ranks: list[int]  # from 1, 0 if the lane did not return it
     lexical_ranks: list[int]
     degraded: bool = False  # the index could not be asked, or lacks episodes that are searchable
+    change_number: int = 0  # of the owner's last change that is known here; 0: not known
     active_count: int = 0  # active episodes that the reader sees, candidates or not; a lower bound where not counted
     statistics: Statistics | None = None  # where they were asked for
     late: LateScores | None = None  # late interaction, where it was asked for and there are token vectors
@@ -89,7 +90,7 @@ class CandidateSearch:
         self._store = store
         self._index = index
         self._doubt = doubt
-        self._snapshots = SnapshotCache(store, settings)
+        self.snapshots = SnapshotCache(store, settings)
         self._uncounted_min = (settings or SnapshotSettings()).owner_episodes_max
 
     async def search(self, query: CandidateQuery) -> Candidates:
@@ -103,7 +104,7 @@ class CandidateSearch:
         """
         index_query = IndexQuery(owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys)
         # The statement is on its way before the index is asked, which may work in this process.
-        reading = asyncio.create_task(self._snapshots.current(query.owner))
+        reading = asyncio.create_task(self.snapshots.current(query.owner))
         try:
             for _ in range(_STEPS_UNTIL_SENT):
                 await asyncio.sleep(0)
@@ -116,7 +117,13 @@ class CandidateSearch:
             added = snapshot.visible(_missing(wanted, lanes), query.scope_keys)
             exact = await self._exact_scores(index_query, lanes, added)
             columns = snapshot.columns(_every(lanes, added), query.scope_keys)
-            found = _assembled(columns, lanes, exact, active_count=snapshot.count(query.scope_keys))
+            found = _assembled(
+                columns,
+                lanes,
+                exact,
+                active_count=snapshot.count(query.scope_keys),
+                change_number=snapshot.number,
+            )
             active = snapshot.every(query.scope_keys) if lanes.dense_complete else ()
             lost = snapshot.indexing_again or await self._has_lost(index_query, lanes, active)
             return await self._completed(query, found) if lost or found.degraded else found
@@ -164,6 +171,7 @@ class CandidateSearch:
         known = set(found.columns.keys)
         further = [i for i, key in enumerate(by_words.columns.keys) if key not in known]
         return Candidates(
+            change_number=found.change_number,
             active_count=max(found.active_count, len(known) + len(further)),
             columns=found.columns.joined(by_words.columns.selected(further)),
             dense_scores=[*found.dense_scores, *(0.0 for _ in further)],
@@ -233,7 +241,9 @@ def _every(lanes: LaneHits, added: Iterable[EpisodeKey]) -> list[EpisodeKey]:
     return [*dict.fromkeys((*lanes.dense, *lanes.lexical, *added))]
 
 
-def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits, *, active_count: int) -> Candidates:
+def _assembled(
+    columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits, *, active_count: int, change_number: int = 0
+) -> Candidates:
     dense = {**exact.dense, **lanes.dense}
     lexical = {**exact.lexical, **lanes.lexical}
     # An active episode without points is a fault that reconciliation repairs; here is no evidence to give. A lane
@@ -252,6 +262,7 @@ def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits, *, act
         dense_ranks=[dense_ranks.get(key, 0) for key in keys],
         lexical_ranks=[lexical_ranks.get(key, 0) for key in keys],
         degraded=is_short,
+        change_number=change_number,
         active_count=max(active_count, len(columns)),
     )
 

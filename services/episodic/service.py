@@ -24,6 +24,7 @@ from services.episodic.model import (
     TenantId,
     decay_factor,
 )
+from services.episodic.snapshots import Snapshot
 from services.episodic.store import (
     EpisodeCursor,
     EpisodeFilter,
@@ -177,6 +178,10 @@ class EpisodeService:
         found = await self._store.get(owner, episode_ids)
         return [found[episode_id] for episode_id in episode_ids if episode_id in found]
 
+    def snapshot(self, owner: Owner, *, since: int = 0) -> Snapshot | None:
+        """What a search has left in memory of the owner's episodes; None where it does not know of change `since`."""
+        return self._candidates.snapshots.known(owner, since=since)
+
     async def list_episodes(
         self, owner: Owner, query: EpisodeFilter, *, page_size: int, after: EpisodeCursor | None
     ) -> EpisodePage:
@@ -246,14 +251,20 @@ class EpisodeService:
         scale_days = self._settings.scoring.decay_scale_days
         return decay_factor(episode.content.time, now=self._clock.now(), scale_days=scale_days)
 
+    def decay_factors(self, times: Sequence[float]) -> list[float]:
+        """The same of episodes that happened at these times, in seconds since the epoch."""
+        now, scale_days = self._clock.now().timestamp(), self._settings.scoring.decay_scale_days
+        factors: list[float] = hyperbolic(
+            [(now - time) / SECONDS_PER_DAY for time in times], scale_days=scale_days
+        ).tolist()
+        return factors
+
     async def _statistics(self, owner: Owner, found: Candidates) -> Statistics:
         """The use of candidates; one that was removed meanwhile was never used."""
         uses = await self._store.uses(owner, found.columns.keys)
-        now, scale_days = self._clock.now().timestamp(), self._settings.scoring.decay_scale_days
-        ages = [(now - time) / SECONDS_PER_DAY for time in found.columns.times]
         return Statistics(
             uses=[uses.get(key, EpisodeUse(0, None, None)) for key in found.columns.keys],
-            decay_factors=hyperbolic(ages, scale_days=scale_days).tolist(),
+            decay_factors=self.decay_factors(found.columns.times),
         )
 
     def _feedback_factor(self, feedback: int) -> float:

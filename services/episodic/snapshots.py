@@ -10,11 +10,16 @@ from services.episodic.config import SnapshotSettings
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
 from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
 
-_Row: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
+SnapshotRow: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
 """The fields of `EpisodeColumns`, in their order, of one episode, and the key of its scope: one look-up finds both, and
 among 10,000 episodes a look-up waits for memory."""
 
 _Value = TypeVar("_Value", str, int, float)
+
+
+def row_time(row: SnapshotRow) -> float:
+    """When the episode of a row happened, in seconds since the epoch."""
+    return row[5]
 
 
 class Snapshot:
@@ -24,7 +29,7 @@ class Snapshot:
         """Nothing, as of change number 0."""
         self.number = 0
         self.indexing_again = False  # further episodes are on their way into the index again
-        self._rows: dict[EpisodeKey, _Row] = {}
+        self._rows: dict[EpisodeKey, SnapshotRow] = {}
         self._keys_by_id: dict[bytes, EpisodeKey] = {}
         self._counts: Counter[str] = Counter()  # of episodes by scope
 
@@ -78,6 +83,11 @@ class Snapshot:
         found = (self._keys_by_id.get(episode_id.bytes) for episode_id in episode_ids)
         return [key for key in found if key is not None]
 
+    def row(self, episode_id: EpisodeId) -> SnapshotRow | None:
+        """What is known of an episode; None where it is not searchable. Equal rows are of equal episodes."""
+        key = self._keys_by_id.get(episode_id.bytes)
+        return None if key is None else self._rows.get(key)
+
     def visible(self, keys: Iterable[EpisodeKey], scope_keys: Sequence[str]) -> list[EpisodeKey]:
         """Those of the places that hold a searchable episode in one of the scopes."""
         rows = self._rows
@@ -112,6 +122,11 @@ class SnapshotCache:
         self._settings = settings or SnapshotSettings()
         self._snapshots: OrderedDict[Owner, Snapshot] = OrderedDict()
         self._episodes_count = 0
+
+    def known(self, owner: Owner, *, since: int = 0) -> Snapshot | None:
+        """The owner's snapshot as it is here; None where there is none, or none that knows of change `since`."""
+        found = self._snapshots.get(owner)
+        return found if found is not None and found.number >= since else None
 
     async def current(self, owner: Owner) -> Snapshot | None:
         """The owner's snapshot, up to date; None where the owner has too many episodes to be kept.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import mmap
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Sequence
 from typing import TypeAlias
 from uuid import UUID
@@ -18,6 +18,7 @@ from services.common.errors import MnemeError
 from services.episodic.config import TokenSettings
 from services.episodic.late_interaction import TokenRun, candidate_tokens, sentence_end_table
 from services.episodic.model import EpisodeId, Owner
+from services.episodic.owner_counts import OwnerCounts, is_doubled
 from services.episodic.token_format import packed_shapes, unpack
 from services.episodic.token_store import TokenStore
 
@@ -28,7 +29,6 @@ _TOKEN_BYTES: int = 3
 
 _READ_AT_ONCE: int = 200
 """Episodes, a megabyte or less."""
-_OWNERS_COUNTED: int = 10_000
 
 _Name: TypeAlias = bytes
 """Episode id and owner. What an episode says never changes, so that an entry is good for ever."""
@@ -46,7 +46,7 @@ class TokenCache:
         self._kept = TokenRing(
             space.dimension, token_count=settings.cache_bytes_max // (space.dimension + _TOKEN_BYTES)
         )
-        self._reads: OrderedDict[Owner, int] = OrderedDict()  # of owners, that had to ask the store
+        self._reads = OwnerCounts()  # that had to ask the store
         self._ahead: set[asyncio.Task[None]] = set()
 
     @property
@@ -99,12 +99,9 @@ class TokenCache:
 
     def _consider(self, owner: Owner) -> None:
         """Whoever asks several times will ask again: read what the answers may need, once in a while."""
-        reads = self._reads.pop(owner, 0) + 1
-        self._reads[owner] = reads
-        if len(self._reads) > _OWNERS_COUNTED:
-            self._reads.popitem(last=False)
+        reads = self._reads.add(owner)
         # Twice as many for each time it was done: what cannot be kept is not read over and over again.
-        if self._settings.ahead_bytes_max and _is_doubled(reads, self._settings.ahead_after_reads):
+        if self._settings.ahead_bytes_max and is_doubled(reads, self._settings.ahead_after_reads):
             task = asyncio.create_task(self._read_ahead(owner), name="episodic-tokens-ahead")
             self._ahead.add(task)
             task.add_done_callback(self._ahead.discard)
@@ -245,9 +242,3 @@ def _reserved(size: int) -> mmap.mmap:
     has to move some about to make one: 7 ms for each, in which a search waits. In small pages the same takes 0.8 ms.
     """
     return mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-
-
-def _is_doubled(number: int, start: int) -> bool:
-    """Whether a number is `start`, or that doubled any number of times."""
-    times, rest = divmod(number, start)
-    return rest == 0 and times > 0 and times & (times - 1) == 0

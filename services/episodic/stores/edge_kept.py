@@ -17,6 +17,7 @@ from qdrant_edge import CountRequest, EdgeShard, FieldCondition, Filter, MatchVa
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings
 from services.episodic.model import EpisodeKey, Owner
+from services.episodic.owner_counts import OwnerCounts
 from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
 from services.episodic.stores.edge_shard import translated
 from services.episodic.stores.kept_lanes import KeptLanes, KeptPiece, LaneScores, Terms, terms_of, unit
@@ -33,7 +34,6 @@ _READING_SECONDS_MAX: Final = 0.01
 _COMPARED_IN_PLACE_MAX: Final = 150_000
 """Pieces whose comparison, 3 ms, is not worth another thread: to wait there for the interpreter takes as long."""
 _QUESTIONS_KEPT: Final = 4
-_OWNERS_LOOKED_AT: Final = 10_000
 
 
 class KeptOwners:
@@ -46,7 +46,7 @@ class KeptOwners:
         self._dimension = dimension
         self._kept: OrderedDict[Owner, KeptLanes] = OrderedDict()
         self._reading: dict[Owner, KeptLanes] = {}
-        self._searches: OrderedDict[Owner, int] = OrderedDict()
+        self._searches = OwnerCounts()
         self._tasks: set[asyncio.Task[None]] = set()
         self._scored: OrderedDict[int, tuple[IndexQuery, KeptLanes, LaneScores]] = OrderedDict()
 
@@ -137,12 +137,8 @@ class KeptOwners:
     def _consider(self, owner: Owner) -> None:
         if not self._settings.kept_bytes_max or owner in self._reading:
             return
-        searches = self._searches.pop(owner, 0) + 1
-        self._searches[owner] = searches
-        if len(self._searches) > _OWNERS_LOOKED_AT:
-            self._searches.popitem(last=False)
         # Looked at again now and then: it may have grown.
-        if searches % self._settings.kept_after_searches == 0:
+        if self._searches.add(owner) % self._settings.kept_after_searches == 0:
             self._reading[owner] = KeptLanes(self._dimension)
             task = asyncio.create_task(self._read(owner), name="episodic-kept-lanes")
             self._tasks.add(task)
