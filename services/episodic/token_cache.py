@@ -47,7 +47,7 @@ class TokenCache:
             space.dimension, token_count=settings.cache_bytes_max // (space.dimension + _TOKEN_BYTES)
         )
         self._reads = OwnerCounts()  # that had to ask the store
-        self._ahead: set[asyncio.Task[None]] = set()
+        self._ahead: dict[Owner, asyncio.Task[None]] = {}
 
     @property
     def kept_count(self) -> int:
@@ -88,11 +88,11 @@ class TokenCache:
     async def settle(self) -> None:
         """Wait until what is read ahead is there."""
         while self._ahead:
-            await asyncio.gather(*self._ahead)
+            await asyncio.gather(*self._ahead.values())
 
     async def aclose(self) -> None:
         """Stop reading ahead. Closing twice is allowed."""
-        for task in list(self._ahead):
+        for task in list(self._ahead.values()):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
@@ -101,10 +101,11 @@ class TokenCache:
         """Whoever asks several times will ask again: read what the answers may need, once in a while."""
         reads = self._reads.add(owner)
         # Twice as many for each time it was done: what cannot be kept is not read over and over again.
-        if self._settings.ahead_bytes_max and is_doubled(reads, self._settings.ahead_after_reads):
+        is_due = is_doubled(reads, self._settings.ahead_after_reads) and owner not in self._ahead
+        if self._settings.ahead_bytes_max and is_due:
             task = asyncio.create_task(self._read_ahead(owner), name="episodic-tokens-ahead")
-            self._ahead.add(task)
-            task.add_done_callback(self._ahead.discard)
+            self._ahead[owner] = task
+            task.add_done_callback(lambda _: self._ahead.pop(owner, None))
 
     async def _read_ahead(self, owner: Owner) -> None:
         """The owner's token vectors, the newest first, in small steps."""

@@ -265,6 +265,16 @@ async def test_who_asks_again_and_again_is_read_ahead_newest_first() -> None:
     assert bounded.kept_count == 0
 
 
+async def test_who_is_being_read_ahead_is_not_read_ahead_once_more() -> None:
+    tier = MemoryEpisodes(120)
+    kept = kept_of(tier, KeptEpisodesSettings(ahead_after_reads=1, ahead_pause_seconds=0.01))
+    seen = tier.search()
+    for number in (1, 2, 3, 4):
+        await read(kept, number, as_of=seen)
+    await kept.settle()
+    assert (kept.kept_count, tier.pages) == (120, 3)
+
+
 async def test_a_store_that_fails_ends_the_reading_ahead_alone() -> None:
     tier = MemoryEpisodes()
     kept, seen = kept_of(tier, KeptEpisodesSettings(ahead_after_reads=1)), tier.search()
