@@ -60,6 +60,7 @@ class KeptEpisodes:
         """Keep some of what `episodes` reads."""
         self._episodes = episodes
         self._settings = settings
+        self._ahead_bytes_max = min(settings.ahead_bytes_max, settings.bytes_max // 2)
         self._kept: OrderedDict[Owner, _Kept] = OrderedDict()
         self._size_bytes = 0
         self._reads = OwnerCounts()  # that had to ask the store
@@ -148,6 +149,8 @@ class KeptEpisodes:
             row = snapshot.row(episode.content.episode_id)
             if row is not None and episode.status is EpisodeStatus.ACTIVE:
                 self._size_bytes += kept.put(episode.content.episode_id, row, message)
+        if not kept.messages:
+            return True
         self._kept[owner] = kept
         self._kept.move_to_end(owner)
         while self._size_bytes > self._settings.bytes_max and self._kept:
@@ -160,14 +163,14 @@ class KeptEpisodes:
         reads = self._reads.add(owner)
         # Twice as many for each time it was done: what cannot be kept is not read over and over again.
         is_due = is_doubled(reads, self._settings.ahead_after_reads) and owner not in self._ahead
-        if self._settings.ahead_bytes_max and is_due:
+        if is_due and self._ahead_bytes_max:
             task = asyncio.create_task(self._read_ahead(owner), name="episodic-episodes-ahead")
             self._ahead[owner] = task
             task.add_done_callback(lambda _: self._ahead.pop(owner, None))
 
     async def _read_ahead(self, owner: Owner) -> None:
         """The owner's episodes, the newest first, in small steps."""
-        room = min(self._settings.ahead_bytes_max, self._settings.bytes_max // 2)
+        room = self._ahead_bytes_max
         after: EpisodeCursor | None = None
         try:
             while (snapshot := self._episodes.snapshot(owner)) is not None:

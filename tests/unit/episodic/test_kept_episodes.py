@@ -238,9 +238,10 @@ async def test_memory_is_bounded_and_who_asked_least_recently_goes() -> None:
     assert (bounded.kept_count, bounded.kept_bytes) == (3, 3 * one)
     await read(bounded, 4, as_of=seen)
     assert (bounded.kept_count, bounded.kept_bytes) == (0, 0)
-    none = kept_of(tier, KeptEpisodesSettings(bytes_max=0, ahead_bytes_max=0))
+    none = kept_of(tier, KeptEpisodesSettings(bytes_max=0, ahead_after_reads=1))
     assert numbers_of(await read(none, 1, as_of=seen)) == [1]
-    assert none.kept_count == 0
+    await none.settle()
+    assert (none.kept_count, tier.pages) == (0, 0)
 
 
 async def test_who_asks_again_and_again_is_read_ahead_newest_first() -> None:
