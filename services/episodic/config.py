@@ -173,7 +173,7 @@ class SnapshotSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptEpisodesSettings:
-    """Whole episodes kept in memory, some 0.8 KB each, so that what a search has found is read without the database."""
+    """Whole episodes kept in memory, some 0.6 KB each, so that what a search has found is read without the database."""
 
     bytes_max: CountOrNone = 256 * 1024 * 1024  # of all owners together; who asked least recently goes. 0: none
     ahead_bytes_max: CountOrNone = 128 * 1024 * 1024  # of an owner who asks, read before they are needed; 0: none
