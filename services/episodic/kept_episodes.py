@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from services.common.background import BackgroundWork
 from services.common.errors import MnemeError
 from services.episodic.config import KeptEpisodesSettings
 from services.episodic.convert import WholeEpisode, episode_to_bytes
@@ -64,7 +64,7 @@ class KeptEpisodes:
         self._kept: OrderedDict[Owner, _Kept] = OrderedDict()
         self._size_bytes = 0
         self._reads = OwnerCounts()  # that had to ask the store
-        self._ahead: dict[Owner, asyncio.Task[None]] = {}
+        self._ahead = BackgroundWork[Owner]("episodic-episodes-ahead")
 
     @property
     def kept_count(self) -> int:
@@ -100,15 +100,11 @@ class KeptEpisodes:
 
     async def settle(self) -> None:
         """Wait until what is read ahead is there."""
-        while self._ahead:
-            await asyncio.gather(*self._ahead.values())
+        await self._ahead.settle()
 
     async def aclose(self) -> None:
         """Stop reading ahead, and forget everything. Closing twice is allowed."""
-        for task in list(self._ahead.values()):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await self._ahead.aclose()
         self._kept.clear()
         self._size_bytes = 0
 
@@ -162,11 +158,8 @@ class KeptEpisodes:
         """Whoever asks several times will ask again: read what the answers may need, once in a while."""
         reads = self._reads.add(owner)
         # Twice as many for each time it was done: what cannot be kept is not read over and over again.
-        is_due = is_doubled(reads, self._settings.ahead_after_reads) and owner not in self._ahead
-        if is_due and self._ahead_bytes_max:
-            task = asyncio.create_task(self._read_ahead(owner), name="episodic-episodes-ahead")
-            self._ahead[owner] = task
-            task.add_done_callback(lambda _: self._ahead.pop(owner, None))
+        if self._ahead_bytes_max and is_doubled(reads, self._settings.ahead_after_reads):
+            self._ahead.begin(owner, lambda: self._read_ahead(owner))
 
     async def _read_ahead(self, owner: Owner) -> None:
         """The owner's episodes, the newest first, in small steps."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import mmap
 from collections import deque
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from uuid import UUID
 import numpy as np
 import structlog
 
+from services.common.background import BackgroundWork
 from services.common.embedding.tokens import TokenSpace
 from services.common.errors import MnemeError
 from services.episodic.config import TokenSettings
@@ -47,7 +47,7 @@ class TokenCache:
             space.dimension, token_count=settings.cache_bytes_max // (space.dimension + _TOKEN_BYTES)
         )
         self._reads = OwnerCounts()  # that had to ask the store
-        self._ahead: dict[Owner, asyncio.Task[None]] = {}
+        self._ahead = BackgroundWork[Owner]("episodic-tokens-ahead")
 
     @property
     def kept_count(self) -> int:
@@ -87,25 +87,18 @@ class TokenCache:
 
     async def settle(self) -> None:
         """Wait until what is read ahead is there."""
-        while self._ahead:
-            await asyncio.gather(*self._ahead.values())
+        await self._ahead.settle()
 
     async def aclose(self) -> None:
         """Stop reading ahead. Closing twice is allowed."""
-        for task in list(self._ahead.values()):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await self._ahead.aclose()
 
     def _consider(self, owner: Owner) -> None:
         """Whoever asks several times will ask again: read what the answers may need, once in a while."""
         reads = self._reads.add(owner)
         # Twice as many for each time it was done: what cannot be kept is not read over and over again.
-        is_due = is_doubled(reads, self._settings.ahead_after_reads) and owner not in self._ahead
-        if self._settings.ahead_bytes_max and is_due:
-            task = asyncio.create_task(self._read_ahead(owner), name="episodic-tokens-ahead")
-            self._ahead[owner] = task
-            task.add_done_callback(lambda _: self._ahead.pop(owner, None))
+        if self._settings.ahead_bytes_max and is_doubled(reads, self._settings.ahead_after_reads):
+            self._ahead.begin(owner, lambda: self._read_ahead(owner))
 
     async def _read_ahead(self, owner: Owner) -> None:
         """The owner's token vectors, the newest first, in small steps."""

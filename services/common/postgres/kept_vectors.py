@@ -8,7 +8,6 @@ highest one known are all that is new.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import uuid
 from collections import OrderedDict
@@ -19,6 +18,7 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
+from services.common.background import BackgroundWork
 from services.common.embedding.vector_table import VectorTable
 from services.common.embedding.vectors import Vector
 from services.common.errors import MnemeError
@@ -129,7 +129,7 @@ class KeptVectors:
         self._settings = settings
         self._kept: OrderedDict[VectorOwner, _Kept] = OrderedDict()
         self._looked_at: OrderedDict[VectorOwner, float] = OrderedDict()
-        self._loading: dict[VectorOwner, asyncio.Task[None]] = {}
+        self._loading = BackgroundWork[VectorOwner](f"kept-vectors-{source.name}")
 
     async def search(
         self, owner: VectorOwner, query: NearestQuery, read: Callable[[Nearest], Awaitable[list[_R] | None]]
@@ -183,16 +183,11 @@ class KeptVectors:
 
     async def settle(self) -> None:
         """Wait for what is being read in the background."""
-        while self._loading:
-            await asyncio.gather(*self._loading.values())
+        await self._loading.settle()
 
     async def aclose(self) -> None:
         """Stop reading and forget everything. Closing twice is allowed."""
-        for task in list(self._loading.values()):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-        self._loading.clear()
+        await self._loading.aclose()
         self._kept.clear()
 
     def _consider(self, owner: VectorOwner) -> None:
@@ -206,9 +201,7 @@ class KeptVectors:
         self._looked_at.move_to_end(owner)
         if len(self._looked_at) > _LOOKED_AT_MAX:
             self._looked_at.popitem(last=False)
-        task = asyncio.create_task(self._load(owner), name=f"kept-vectors-{self._source.name}")
-        self._loading[owner] = task
-        task.add_done_callback(lambda _: self._loading.pop(owner, None))
+        self._loading.begin(owner, lambda: self._load(owner))
 
     async def _load(self, owner: VectorOwner) -> None:
         arguments = (owner.tenant_id, owner.user_id, owner.model, self._settings.vectors_min - 1)
