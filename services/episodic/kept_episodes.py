@@ -17,7 +17,7 @@ from services.episodic.convert import WholeEpisode, episode_to_bytes
 from services.episodic.model import Episode, EpisodeId, EpisodeStatus, Owner
 from services.episodic.owner_counts import OwnerCounts, is_doubled
 from services.episodic.service import EpisodeService
-from services.episodic.snapshots import Snapshot, SnapshotRow, row_time
+from services.episodic.snapshots import Snapshot, SnapshotRow, row_agrees, row_time
 from services.episodic.store import EpisodeCursor, EpisodeFilter
 
 _log = structlog.get_logger(__name__)
@@ -126,24 +126,21 @@ class KeptEpisodes:
     async def _from_store(
         self, owner: Owner, snapshot: Snapshot | None, episode_ids: Sequence[EpisodeId]
     ) -> dict[EpisodeId, tuple[float, bytes]]:
-        number = 0 if snapshot is None else snapshot.number
         read = await self._episodes.batch_get(owner, episode_ids)
         messages = [episode_to_bytes(episode) for episode in read]
         if snapshot is not None:
-            self._keep(owner, snapshot, number, zip(read, messages, strict=True))
+            self._keep(owner, snapshot, zip(read, messages, strict=True))
         return {
             episode.content.episode_id: (episode.content.time.timestamp(), message)
             for episode, message in zip(read, messages, strict=True)
         }
 
-    def _keep(self, owner: Owner, snapshot: Snapshot, number: int, read: Iterable[tuple[Episode, bytes]]) -> bool:
-        """Keep what was read after the snapshot had come to `number`; whether there was room for all of it."""
-        if snapshot.number != number:
-            return True  # it has gone on: what was read may be older than its rows are now
+    def _keep(self, owner: Owner, snapshot: Snapshot, read: Iterable[tuple[Episode, bytes]]) -> bool:
+        """Keep what is as the snapshot has it, and neither older nor newer; whether there was room for all of it."""
         kept = self._kept.get(owner) or _Kept()
         for episode, message in read:
             row = snapshot.row(episode.content.episode_id)
-            if row is not None and episode.status is EpisodeStatus.ACTIVE:
+            if row is not None and row_agrees(row, episode):
                 self._size_bytes += kept.put(episode.content.episode_id, row, message)
         if not kept.messages:
             return True
@@ -167,7 +164,6 @@ class KeptEpisodes:
         after: EpisodeCursor | None = None
         try:
             while (snapshot := self._episodes.snapshot(owner)) is not None:
-                number = snapshot.number
                 page = await self._episodes.list_episodes(
                     owner,
                     EpisodeFilter(session_id=None, status=EpisodeStatus.ACTIVE),
@@ -176,7 +172,7 @@ class KeptEpisodes:
                 )
                 read = [(episode, episode_to_bytes(episode)) for episode in page.episodes]
                 room -= sum(_size(message) for _, message in read)
-                if room < 0 or not self._keep(owner, snapshot, number, read) or page.next_cursor is None:
+                if room < 0 or not self._keep(owner, snapshot, read) or page.next_cursor is None:
                     return
                 after = page.next_cursor
                 await asyncio.sleep(self._settings.ahead_pause_seconds)

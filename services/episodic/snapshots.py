@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from services.episodic.config import SnapshotSettings
-from services.episodic.model import EpisodeId, EpisodeKey, Owner
+from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, Owner
 from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
 
 SnapshotRow: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
@@ -20,6 +20,13 @@ _Value = TypeVar("_Value", str, int, float)
 def row_time(row: SnapshotRow) -> float:
     """When the episode of a row happened, in seconds since the epoch."""
     return row[5]
+
+
+def row_agrees(row: SnapshotRow, episode: Episode) -> bool:
+    """Whether a row says of what can change of an episode what was read of it."""
+    content = episode.content
+    said = (episode.feedback, content.importance, content.scope_key)
+    return episode.status is EpisodeStatus.ACTIVE and row[8:] == said
 
 
 class Snapshot:

@@ -216,6 +216,18 @@ async def test_what_changes_while_it_is_read_is_not_kept() -> None:
     assert [message.feedback for message in await read(kept, 1, as_of=seen)] == [1]
 
 
+async def test_what_changed_and_changed_back_is_as_it_is_now() -> None:
+    """Read after a change that the snapshot did not know of, which was taken back before the next search."""
+    tier = MemoryEpisodes()
+    kept, seen = kept_of(tier), tier.search()
+    tier.change(1, feedback=1)
+    assert [message.feedback for message in await read(kept, 1, as_of=seen)] == [1]
+    tier.change(1, feedback=0)
+    seen = tier.search()
+
+    assert [message.feedback for message in await read(kept, 1, as_of=seen)] == [0]
+
+
 async def test_a_store_that_is_away_does_not_matter_for_what_is_kept() -> None:
     tier = MemoryEpisodes()
     kept, seen = kept_of(tier), tier.search()
@@ -286,7 +298,7 @@ async def test_a_store_that_fails_ends_the_reading_ahead_alone() -> None:
     await kept.aclose()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.tuples(
