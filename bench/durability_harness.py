@@ -26,7 +26,7 @@ from bench.durability_verify import Stores, verify
 from bench.gateway import Gateway
 from bench.texts import TextSource
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import memory_pb2
 
 _USERS: Final = 8
 _CONVERSATIONS: Final = 3
@@ -224,7 +224,9 @@ class _Run:
 
 async def send_call(gateway: Gateway, call: Call) -> None:
     """Make a call once and note its answer."""
-    request = pb.RememberRequest(request_id=call.request_id, user_id=call.user_id, conversation_id=call.conversation_id)
+    request = memory_pb2.RememberRequest(
+        request_id=call.request_id, user_id=call.user_id, conversation_id=call.conversation_id
+    )
     for text, marker in zip(call.texts, call.markers, strict=True):
         request.turns.add(role=common_pb2.MESSAGE_ROLE_USER, content=text, metadata={MARKER_KEY: marker})
     call.attempts += 1

@@ -22,7 +22,7 @@ from bench.durability_model import (
 from bench.gateway import CALL_SECONDS, Gateway, retried
 from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import conversations_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 
 _PAGE_SIZE: Final = 200
@@ -45,14 +45,16 @@ class Stores:
         """Every interaction of a user."""
         conversations = _pages(
             self._gateway.conversations.ListConversations,
-            lambda token: pb.ListConversationsRequest(user_id=user_id, page_size=_PAGE_SIZE, page_token=token),
+            lambda token: conversations_pb2.ListConversationsRequest(
+                user_id=user_id, page_size=_PAGE_SIZE, page_token=token
+            ),
         )
         names = [item.conversation_id async for page in conversations for item in page.conversations]
         turns = []
         for name in names:
             pages = _pages(
                 self._gateway.conversations.ListInteractions,
-                lambda token, name=name: pb.ListInteractionsRequest(  # type: ignore[misc]
+                lambda token, name=name: conversations_pb2.ListInteractionsRequest(  # type: ignore[misc]
                     user_id=user_id, conversation_id=name, page_size=_PAGE_SIZE, page_token=token
                 ),
             )
@@ -72,7 +74,7 @@ class Stores:
 
     async def window_of(self, user_id: str, conversation_id: str) -> tuple[list[str], int]:
         """Turn ids of a session's window, and how many turns it keeps."""
-        request = pb.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
+        request = conversations_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
         response = await retried(lambda: self._gateway.conversations.GetSession(request, timeout=CALL_SECONDS))
         return [turn.turn_id for turn in response.session.turns], response.session.window_turns
 

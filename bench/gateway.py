@@ -12,8 +12,15 @@ import grpc
 
 from bench.common import BenchError, Channel
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
-from mneme.gateway.v1 import gateway_pb2_grpc as pb_grpc
+from mneme.gateway.v1 import (
+    context_pb2,
+    conversations_pb2_grpc,
+    deliveries_pb2,
+    deliveries_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    recall_pb2,
+)
 
 T = TypeVar("T")
 
@@ -42,22 +49,22 @@ class Gateway:
 
     def __init__(self, channel: Channel) -> None:
         """Use an open channel."""
-        self.memory = pb_grpc.MemoryServiceStub(channel.channel)
-        self.conversations = pb_grpc.ConversationServiceStub(channel.channel)
-        self.delivery = pb_grpc.DeliveryServiceStub(channel.channel)
+        self.memory = memory_pb2_grpc.MemoryServiceStub(channel.channel)
+        self.conversations = conversations_pb2_grpc.ConversationServiceStub(channel.channel)
+        self.delivery = deliveries_pb2_grpc.DeliveryServiceStub(channel.channel)
         self.metadata = channel.metadata
 
-    async def remember(self, request: pb.RememberRequest) -> pb.RememberResponse:
+    async def remember(self, request: memory_pb2.RememberRequest) -> memory_pb2.RememberResponse:
         """Remember, without any retry."""
         return await self.memory.Remember(request, timeout=CALL_SECONDS, metadata=self.metadata)
 
-    async def remember_batch(self, items: Sequence[pb.RememberRequest]) -> list[pb.RememberResponse]:
+    async def remember_batch(self, items: Sequence[memory_pb2.RememberRequest]) -> list[memory_pb2.RememberResponse]:
         """Remember items of many conversations, with retries.
 
         Raises:
             BenchError: An item was refused.
         """
-        request = pb.RememberBatchRequest(items=items)
+        request = memory_pb2.RememberBatchRequest(items=items)
         response = await retried(
             lambda: self.memory.RememberBatch(request, timeout=CALL_SECONDS, metadata=self.metadata)
         )
@@ -66,17 +73,19 @@ class Gateway:
                 raise BenchError(f"an item was refused: {result.error.reason}: {result.error.message}")
         return [result.response for result in response.results]
 
-    async def recall(self, request: pb.RecallRequest) -> pb.RecallResponse:
+    async def recall(self, request: recall_pb2.RecallRequest) -> recall_pb2.RecallResponse:
         """Recall, without any retry."""
         return await self.memory.Recall(request, timeout=CALL_SECONDS, metadata=self.metadata)
 
-    async def build_context(self, request: pb.BuildContextRequest) -> pb.BuildContextResponse:
+    async def build_context(self, request: context_pb2.BuildContextRequest) -> context_pb2.BuildContextResponse:
         """Build a context, without any retry."""
         return await self.memory.BuildContext(request, timeout=CALL_SECONDS, metadata=self.metadata)
 
     async def backlog(self) -> Backlog:
         """What is still to be delivered."""
-        response = await self.delivery.GetBacklog(pb.GetBacklogRequest(), timeout=CALL_SECONDS, metadata=self.metadata)
+        response = await self.delivery.GetBacklog(
+            deliveries_pb2.GetBacklogRequest(), timeout=CALL_SECONDS, metadata=self.metadata
+        )
         return Backlog(
             pending=sum(tier.pending_count for tier in response.tiers),
             dead=sum(tier.dead_count for tier in response.tiers),
@@ -109,7 +118,7 @@ class Gateway:
         Raises:
             BenchError: It cannot be found within some minutes.
         """
-        request = pb.RecallRequest(
+        request = recall_pb2.RecallRequest(
             user_id=user_id, query="anything at all", limit=1, consistency_token=consistency_token
         )
         deadline = time.monotonic() + _STALL_SECONDS
@@ -131,7 +140,9 @@ async def retried(call: Callable[[], Awaitable[T]]) -> T:
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def one_turn(request_id: str, user_id: str, conversation_id: str, text: str) -> pb.RememberRequest:
+def one_turn(request_id: str, user_id: str, conversation_id: str, text: str) -> memory_pb2.RememberRequest:
     """A Remember of one turn of a person."""
     turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text)
-    return pb.RememberRequest(request_id=request_id, user_id=user_id, conversation_id=conversation_id, turns=[turn])
+    return memory_pb2.RememberRequest(
+        request_id=request_id, user_id=user_id, conversation_id=conversation_id, turns=[turn]
+    )

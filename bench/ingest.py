@@ -9,7 +9,7 @@ from typing import Final
 from bench.gateway import Gateway, retried
 from bench.locomo import LocomoConversation, LocomoTurn
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import memory_pb2
 
 _TURNS_MAX: Final = 256
 """Turns of one call, by the contract of Remember."""
@@ -54,7 +54,7 @@ async def ingest(gateway: Gateway, conversation: LocomoConversation, *, user_id:
     for session in conversation.sessions:
         turns = [turn for turn in session.turns if _has_content(turn, ingested)]
         for part, chunk in enumerate(_chunks(turns)):
-            request = pb.RememberRequest(
+            request = memory_pb2.RememberRequest(
                 request_id=f"{user_id}/{session.name}/{part}",
                 user_id=user_id,
                 conversation_id=session.name,

@@ -31,7 +31,7 @@ from bench.prepared import SAMPLE_TEXTS
 from bench.production import EngineChoice, host_settings, running_engines, superuser_url
 from bench.resources import footprint, work_done
 from bench.texts import TextSource
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import create_embedder
 
@@ -109,7 +109,7 @@ async def _measure(
         gateway = Gateway(channel)
         result["start"]["at_rest_after_seconds"] = await _at_rest(load.data_dir)
         for number in range(WARM_UPS):  # before the floor's engine takes memory too
-            await gateway.recall(pb.RecallRequest(user_id=MAIN_USER, query=f"What happened {number} days ago?"))
+            await gateway.recall(recall_pb2.RecallRequest(user_id=MAIN_USER, query=f"What happened {number} days ago?"))
         await _at_rest(load.data_dir)  # what is read into memory for whoever asks is there
         full = footprint(load.data_dir)
         if options.choice == EngineChoice():  # what other processes take is not seen
@@ -175,7 +175,7 @@ async def _measure_recall(gateway: Gateway, floor: RecallFloor, options: RunOpti
 
     async def recall(question: str) -> None:
         nonlocal found, degraded, processor_seconds
-        request = pb.RecallRequest(user_id=MAIN_USER, query=question)
+        request = recall_pb2.RecallRequest(user_id=MAIN_USER, query=question)
         started, processor_started = time.perf_counter(), time.process_time()
         response = await gateway.recall(request)
         seconds.append(time.perf_counter() - started)

@@ -35,7 +35,7 @@ from bench.gateway import Gateway, one_turn
 from bench.load_store import MAIN_USER, OTHER_USERS, load_through_gateway
 from bench.resources import postgres_processes
 from bench.texts import TextSource
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2
 
 _RECALL_SHARE: Final = 0.8
 _WARM_UP_SECONDS: Final = 2.0
@@ -170,7 +170,7 @@ async def _client(
         user_id = choice.choice(users)
         try:
             if choice.random() < _RECALL_SHARE:
-                answer = await gateway.recall(pb.RecallRequest(user_id=user_id, query=texts.question()))
+                answer = await gateway.recall(recall_pb2.RecallRequest(user_id=user_id, query=texts.question()))
                 tally.degraded += answer.degraded
                 tally.recall_seconds.append(time.perf_counter() - started)
             else:

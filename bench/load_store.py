@@ -16,7 +16,7 @@ from bench.gateway import CALL_SECONDS, Gateway, retried
 from bench.texts import SyntheticTurn, TextSource
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import memory_pb2
 from services.common.convert import token_vectors_to_proto, vector_to_proto
 from services.common.embedding.embedder import SentenceEncoder
 
@@ -147,8 +147,8 @@ async def _episode_calls(
         yield episodes
 
 
-def _remember_request(conversation: StoredConversation) -> pb.RememberRequest:
-    request = pb.RememberRequest(
+def _remember_request(conversation: StoredConversation) -> memory_pb2.RememberRequest:
+    request = memory_pb2.RememberRequest(
         request_id=f"load/{conversation.conversation_id}",
         user_id=conversation.user_id,
         conversation_id=conversation.conversation_id,
@@ -159,8 +159,8 @@ def _remember_request(conversation: StoredConversation) -> pb.RememberRequest:
     return request
 
 
-def _batched(items: Iterator[pb.RememberRequest]) -> Iterator[Sequence[pb.RememberRequest]]:
-    batch: list[pb.RememberRequest] = []
+def _batched(items: Iterator[memory_pb2.RememberRequest]) -> Iterator[Sequence[memory_pb2.RememberRequest]]:
+    batch: list[memory_pb2.RememberRequest] = []
     for item in items:
         batch.append(item)
         if len(batch) == _ITEMS_IN_BATCH:

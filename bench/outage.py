@@ -39,7 +39,7 @@ from bench.production import (
     running_engines,
 )
 from bench.texts import TextSource
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2, tiers_pb2
 
 TIERS: Final[Mapping[str, frozenset[str]]] = {
     "redis": frozenset({"TIER_SESSION"}),
@@ -291,7 +291,7 @@ class _Load:
         return call
 
     async def _recall(self) -> _Asked:
-        request = pb.RecallRequest(
+        request = recall_pb2.RecallRequest(
             user_id=f"{self._prefix}-user-{self._choice.randrange(_USERS)}",
             query=self._texts.question(),
             conversation_id="conversation",
@@ -305,9 +305,10 @@ class _Load:
         except grpc.aio.AioRpcError as error:
             return _Asked(begin, loop.time(), error.code().name)
         named = frozenset(
-            pb.Tier.Name(report.tier)
+            tiers_pb2.Tier.Name(report.tier)
             for report in response.tiers
-            if report.state == pb.TIER_STATE_FAILED or (report.state == pb.TIER_STATE_ANSWERED and report.reason)
+            if report.state == tiers_pb2.TIER_STATE_FAILED
+            or (report.state == tiers_pb2.TIER_STATE_ANSWERED and report.reason)
         )
         return _Asked(begin, loop.time(), "OK", response.degraded, named)
 

@@ -49,7 +49,7 @@ from bench.measures import (
 )
 from bench.multiply import copy_store
 from bench.production import EngineChoice, add_engine_options, engine_choice, host_settings, running_engines
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, recall_pb2
 from services.common.datadir import DataDir, DataDirError
 
 _TOKEN_BUDGETS: Final = (1_000, 2_000)
@@ -225,7 +225,9 @@ async def _ask(
     ranked: list[str] = []
     text = question.text[:_QUERY_CHARS_MAX]
     if text.strip():
-        request = pb.RecallRequest(user_id=ingested.user_id, query=text, limit=options.limit, scoring=_scoring(options))
+        request = recall_pb2.RecallRequest(
+            user_id=ingested.user_id, query=text, limit=options.limit, scoring=_scoring(options)
+        )
         started = time.perf_counter()
         response = await retried(lambda: gateway.recall(request))
         outcome.recall_seconds.append(time.perf_counter() - started)
@@ -241,14 +243,14 @@ async def _ask(
     outcome.scored.append(ScoredQuestion(conversation.name, question.category, scores))
 
 
-def _scoring(options: Options) -> pb.Scoring | None:
-    return pb.Scoring(profile=options.profile) if options.profile else None
+def _scoring(options: Options) -> recall_pb2.Scoring | None:
+    return recall_pb2.Scoring(profile=options.profile) if options.profile else None
 
 
 async def _context_turns(
     gateway: Gateway, ingested: Ingested, query: str, budget: int, options: Options, outcome: Outcome
 ) -> list[str]:
-    request = pb.BuildContextRequest(
+    request = context_pb2.BuildContextRequest(
         user_id=ingested.user_id, query=query, token_budget=budget, scoring=_scoring(options)
     )
     started = time.perf_counter()

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.fit.dataset import Dataset
 from bench.gateway import Gateway, retried
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2
 
 LIMIT: Final = 200
 """Candidates of a question: as many as one answer may hold."""
@@ -54,11 +54,11 @@ async def collect(gateway: Gateway, judgements: Iterable[Judgement], *, profile:
 
 
 async def _ask(gateway: Gateway, judgement: Judgement, profile: str) -> Dataset | None:
-    request = pb.RecallRequest(
+    request = recall_pb2.RecallRequest(
         user_id=judgement.user_id,
         query=judgement.question,
         limit=judgement.limit,
-        scoring=pb.Scoring(profile=profile),
+        scoring=recall_pb2.Scoring(profile=profile),
         with_features=True,
     )
     response = await retried(lambda: gateway.recall(request))

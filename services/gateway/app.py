@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from services.common.auth import IdentitySigner, Role
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
@@ -196,7 +196,7 @@ def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySetting
     )
     return ServiceBinding(
         "mneme.gateway.v1.GrantService",
-        gateway_pb2_grpc.add_GrantServiceServicer_to_server,
+        grants_pb2_grpc.add_GrantServiceServicer_to_server,
         GrantServicer(grants, reader, use_cases.pages, use_cases.clock),
         _GRANT_ROLES,
     )
@@ -206,19 +206,19 @@ def _bindings(use_cases: UseCases) -> tuple[ServiceBinding, ...]:
     return (
         ServiceBinding(
             "mneme.gateway.v1.MemoryService",
-            gateway_pb2_grpc.add_MemoryServiceServicer_to_server,
+            memory_pb2_grpc.add_MemoryServiceServicer_to_server,
             MemoryServicer(use_cases),
             _MEMORY_ROLES,
         ),
         ServiceBinding(
             "mneme.gateway.v1.ConversationService",
-            gateway_pb2_grpc.add_ConversationServiceServicer_to_server,
+            conversations_pb2_grpc.add_ConversationServiceServicer_to_server,
             ConversationServicer(use_cases),
             _CONVERSATION_ROLES,
         ),
         ServiceBinding(
             "mneme.gateway.v1.DeliveryService",
-            gateway_pb2_grpc.add_DeliveryServiceServicer_to_server,
+            deliveries_pb2_grpc.add_DeliveryServiceServicer_to_server,
             DeliveryServicer(use_cases),
             _DELIVERY_ROLES,
         ),

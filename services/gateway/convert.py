@@ -11,7 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, memory_pb2, recall_pb2, tiers_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
@@ -53,11 +53,11 @@ def item_error(error: MnemeError) -> common_pb2.ItemError:
     return common_pb2.ItemError(reason=str(error.reason), message=error.message, field_path=path)
 
 
-def remember_response(appended: Appended, tenant_id: str, tokens: ConsistencyTokens) -> pb.RememberResponse:
+def remember_response(appended: Appended, tenant_id: str, tokens: ConsistencyTokens) -> memory_pb2.RememberResponse:
     """The acknowledgement of one command."""
-    return pb.RememberResponse(
+    return memory_pb2.RememberResponse(
         interactions=[
-            pb.InteractionReference(interaction_id=identifier, position=appended.first_position + offset)
+            memory_pb2.InteractionReference(interaction_id=identifier, position=appended.first_position + offset)
             for offset, identifier in enumerate(appended.interaction_ids)
         ],
         consistency_token=tokens.encode(tenant_id, appended.span),
@@ -67,44 +67,46 @@ def remember_response(appended: Appended, tenant_id: str, tokens: ConsistencyTok
 
 def batch_response(
     outcomes: Sequence[Appended | MnemeError], tenant_id: str, tokens: ConsistencyTokens
-) -> pb.RememberBatchResponse:
+) -> memory_pb2.RememberBatchResponse:
     """The acknowledgement of a batch, item by item."""
-    return pb.RememberBatchResponse(
+    return memory_pb2.RememberBatchResponse(
         results=[
-            pb.RememberBatchResult(error=item_error(outcome))
+            memory_pb2.RememberBatchResult(error=item_error(outcome))
             if isinstance(outcome, MnemeError)
-            else pb.RememberBatchResult(response=remember_response(outcome, tenant_id, tokens))
+            else memory_pb2.RememberBatchResult(response=remember_response(outcome, tenant_id, tokens))
             for outcome in outcomes
         ]
     )
 
 
-def stream_response(summary: StreamSummary, tenant_id: str, tokens: ConsistencyTokens) -> pb.RememberStreamResponse:
+def stream_response(
+    summary: StreamSummary, tenant_id: str, tokens: ConsistencyTokens
+) -> memory_pb2.RememberStreamResponse:
     """The acknowledgement of a stream."""
-    return pb.RememberStreamResponse(
+    return memory_pb2.RememberStreamResponse(
         accepted_count=summary.accepted_count,
         turn_count=summary.turn_count,
         refused_count=summary.refused_count,
-        refused=[pb.RefusedItem(index=r.index, error=item_error(r.error)) for r in summary.refused],
+        refused=[memory_pb2.RefusedItem(index=r.index, error=item_error(r.error)) for r in summary.refused],
         consistency_token=tokens.encode(tenant_id, summary.span) if summary.span else "",
     )
 
 
-def recall_response(recalled: Recalled) -> pb.RecallResponse:
+def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
     """The answer of a recall."""
     reasons = dict(recalled.stage_reasons)
     superseded_by = recalled.superseded_by
-    response = pb.RecallResponse(
+    response = recall_pb2.RecallResponse(
         recent_turns=recalled.recent_turns,
         degraded=recalled.is_degraded,
-        reading=pb.QueryReading(
+        reading=recall_pb2.QueryReading(
             embedded_query=recalled.reading.embedded_query,
             speakers=recalled.reading.speakers,
             time_ranges=[
-                pb.TimeRange(start_time=timestamp(start), end_time=timestamp(end))
+                recall_pb2.TimeRange(start_time=timestamp(start), end_time=timestamp(end))
                 for start, end in recalled.reading.time_ranges
             ],
-            task_type=cast("pb.TaskType", int(recalled.reading.task_type)),
+            task_type=cast("recall_pb2.TaskType", int(recalled.reading.task_type)),
             task_type_confidence=recalled.reading.task_type_confidence,
             is_task_type_given=recalled.reading.is_task_type_given,
             rewritten_query=recalled.reading.rewritten_query,
@@ -124,25 +126,25 @@ def recall_response(recalled: Recalled) -> pb.RecallResponse:
     return response
 
 
-def recall_stream_response(answer: TierAnswer | Recalled) -> pb.RecallStreamResponse:
+def recall_stream_response(answer: TierAnswer | Recalled) -> recall_pb2.RecallStreamResponse:
     """One message of a streamed recall."""
     if isinstance(answer, Recalled):
-        return pb.RecallStreamResponse(response=recall_response(answer))
-    tier_answer = pb.TierAnswer(tier=tier_report(answer.report), recent_turns=answer.recent_turns)
+        return recall_pb2.RecallStreamResponse(response=recall_response(answer))
+    tier_answer = recall_pb2.TierAnswer(tier=tier_report(answer.report), recent_turns=answer.recent_turns)
     _add_hits(tier_answer, answer.memories, answer.facts, answer.notes)
-    return pb.RecallStreamResponse(tier_answer=tier_answer)
+    return recall_pb2.RecallStreamResponse(tier_answer=tier_answer)
 
 
-def tier_report(report: TierReport) -> pb.TierReport:
+def tier_report(report: TierReport) -> tiers_pb2.TierReport:
     """How one tier took part."""
-    message = pb.TierReport()
+    message = tiers_pb2.TierReport()
     _write_tier_report(message, report)
     return message
 
 
-def context_response(context: PromptContext) -> pb.BuildContextResponse:
+def context_response(context: PromptContext) -> context_pb2.BuildContextResponse:
     """Text for a prompt with its parts."""
-    return pb.BuildContextResponse(
+    return context_pb2.BuildContextResponse(
         text=context.text,
         token_count=context.token_count,
         sections=[section_message(section) for section in context.sections],
@@ -152,9 +154,9 @@ def context_response(context: PromptContext) -> pb.BuildContextResponse:
     )
 
 
-def conversation(model: Conversation) -> pb.Conversation:
+def conversation(model: Conversation) -> conversations_pb2.Conversation:
     """An entry of the conversation log."""
-    return pb.Conversation(
+    return conversations_pb2.Conversation(
         conversation_id=model.conversation_id,
         user_id=model.user_id,
         interaction_count=model.interaction_count,
@@ -163,9 +165,9 @@ def conversation(model: Conversation) -> pb.Conversation:
     )
 
 
-def interaction(model: Interaction) -> pb.Interaction:
+def interaction(model: Interaction) -> conversations_pb2.Interaction:
     """One turn in the log."""
-    return pb.Interaction(
+    return conversations_pb2.Interaction(
         interaction_id=model.interaction_id,
         conversation_id=model.conversation_id,
         position=model.position,
@@ -175,21 +177,21 @@ def interaction(model: Interaction) -> pb.Interaction:
     )
 
 
-def tier_backlog(model: TierBacklog, now_seconds: float) -> pb.TierBacklog:
+def tier_backlog(model: TierBacklog, now_seconds: float) -> deliveries_pb2.TierBacklog:
     """Counts of one tier's deliveries."""
-    message = pb.TierBacklog(
-        tier=pb.Tier.Name(int(model.tier)), pending_count=model.pending_count, dead_count=model.dead_count
+    message = deliveries_pb2.TierBacklog(
+        tier=tiers_pb2.Tier.Name(int(model.tier)), pending_count=model.pending_count, dead_count=model.dead_count
     )
     if model.oldest_create_time is not None:
         message.oldest_age.CopyFrom(duration(max(0.0, now_seconds - model.oldest_create_time.timestamp())))
     return message
 
 
-def dead_letter(model: DeadLetter) -> pb.DeadLetter:
+def dead_letter(model: DeadLetter) -> deliveries_pb2.DeadLetter:
     """A delivery that was given up."""
-    return pb.DeadLetter(
+    return deliveries_pb2.DeadLetter(
         delivery_id=model.delivery_id,
-        tier=pb.Tier.Name(int(model.tier)),
+        tier=tiers_pb2.Tier.Name(int(model.tier)),
         subject_id=model.subject_id,
         user_id=model.user_id,
         attempt_count=model.attempts,
@@ -198,20 +200,20 @@ def dead_letter(model: DeadLetter) -> pb.DeadLetter:
     )
 
 
-def _conflict(conflict: Conflict) -> pb.Conflict:
-    return pb.Conflict(
-        kind=pb.ConflictKind.Name(int(conflict.kind)),
+def _conflict(conflict: Conflict) -> recall_pb2.Conflict:
+    return recall_pb2.Conflict(
+        kind=recall_pb2.ConflictKind.Name(int(conflict.kind)),
         subject=conflict.subject,
         winner_id=conflict.winner_id,
         loser_ids=conflict.loser_ids,
-        policy=pb.ConflictPolicy.Name(int(conflict.policy)),
+        policy=recall_pb2.ConflictPolicy.Name(int(conflict.policy)),
         reason=conflict.reason,
-        memory_kind=pb.MemoryKind.Name(int(conflict.memory_kind)),
+        memory_kind=tiers_pb2.MemoryKind.Name(int(conflict.memory_kind)),
     )
 
 
 def _add_hits(
-    message: pb.RecallResponse | pb.TierAnswer,
+    message: recall_pb2.RecallResponse | recall_pb2.TierAnswer,
     memories: Sequence[RecalledMemory],
     facts: Iterable[facts_pb2.ScoredFact],
     notes: Iterable[notes_pb2.ScoredNote],
@@ -232,18 +234,18 @@ def _add_hits(
         noted.hops = note.hops
 
 
-def _write_tier_report(message: pb.TierReport, report: TierReport) -> None:
-    message.tier = cast("pb.Tier", int(report.tier))
-    message.state = cast("pb.TierState", int(report.state))
+def _write_tier_report(message: tiers_pb2.TierReport, report: TierReport) -> None:
+    message.tier = cast("tiers_pb2.Tier", int(report.tier))
+    message.state = cast("tiers_pb2.TierState", int(report.state))
     message.reason = report.reason
     message.candidate_count = report.candidate_count
     write_duration(message.duration, report.duration_seconds)
 
 
-def _write_memory(message: pb.Memory, memory: RecalledMemory, superseded_by: str) -> None:
+def _write_memory(message: recall_pb2.Memory, memory: RecalledMemory, superseded_by: str) -> None:
     episode, ranked = memory.episode, memory.ranked
     message.memory_id = episode.episode_id
-    message.kind = pb.MEMORY_KIND_EPISODE
+    message.kind = tiers_pb2.MEMORY_KIND_EPISODE
     message.conversation_id = episode.session_id
     message.position = episode.position
     message.score = ranked.score

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
 from services.common.convert import moment, scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
 from services.common.paging import ANSWER_BYTES_MAX
@@ -54,7 +54,7 @@ class RequestReader:
         self._limits = limits
         self._tokens = tokens
 
-    def remember(self, request: pb.RememberRequest, *, now: datetime, path: str = "") -> RememberCommand:
+    def remember(self, request: memory_pb2.RememberRequest, *, now: datetime, path: str = "") -> RememberCommand:
         """The command of one item.
 
         Args:
@@ -86,7 +86,7 @@ class RequestReader:
         )
 
     def remember_batch(
-        self, request: pb.RememberBatchRequest, *, now: datetime
+        self, request: memory_pb2.RememberBatchRequest, *, now: datetime
     ) -> list[RememberCommand | InvalidArgument]:
         """The commands of a batch, with the error in the place of an item that is not valid.
 
@@ -104,7 +104,7 @@ class RequestReader:
         ]
 
     def remember_or_error(
-        self, request: pb.RememberRequest, *, now: datetime, path: str
+        self, request: memory_pb2.RememberRequest, *, now: datetime, path: str
     ) -> RememberCommand | InvalidArgument:
         """The command of an item, or what is wrong with it."""
         try:
@@ -112,7 +112,7 @@ class RequestReader:
         except InvalidArgument as error:
             return error
 
-    def recall(self, request: pb.RecallRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
+    def recall(self, request: recall_pb2.RecallRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
         """The query of a recall."""
         violations = Violations()
         settings = self._limits.recall
@@ -147,7 +147,7 @@ class RequestReader:
             with_features=request.with_features,
         )
 
-    def recall_stream(self, request: pb.RecallStreamRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
+    def recall_stream(self, request: recall_pb2.RecallStreamRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
         """The query of a streamed recall."""
         try:
             return self.recall(request.recall, tenant_id, now=now)
@@ -160,7 +160,7 @@ class RequestReader:
             ) from None
 
     def build_context(
-        self, request: pb.BuildContextRequest, tenant_id: str, *, now: datetime
+        self, request: context_pb2.BuildContextRequest, tenant_id: str, *, now: datetime
     ) -> tuple[RecallQuery, ContextRequest]:
         """The query behind a context, and how it is to be written."""
         settings = self._limits.context
@@ -172,7 +172,7 @@ class RequestReader:
             order = ContextOrder(request.order)
         section_budgets = self._section_budgets(violations, request.section_budgets, budget)
         query = None
-        recall = pb.RecallRequest(
+        recall = recall_pb2.RecallRequest(
             user_id=request.user_id,
             query=request.query,
             # Turns are seldom shorter than the tokens assumed here, so more would not fit anyway.
@@ -200,7 +200,7 @@ class RequestReader:
 
     @staticmethod
     def _section_budgets(
-        violations: Violations, budgets: Sequence[pb.ContextSectionBudget], token_budget: int
+        violations: Violations, budgets: Sequence[context_pb2.ContextSectionBudget], token_budget: int
     ) -> dict[SectionKind, int]:
         found: dict[SectionKind, int] = {}
         for index, item in enumerate(budgets[: len(SectionKind) + 1]):
@@ -214,7 +214,7 @@ class RequestReader:
             violations.add("section_budgets", "must not exceed token_budget together")
         return found
 
-    def feedback(self, request: pb.FeedbackRequest) -> FeedbackCommand:
+    def feedback(self, request: memory_pb2.FeedbackRequest) -> FeedbackCommand:
         """The command of a judgement."""
         violations = Violations()
         self._request_id(violations, request.request_id)
@@ -263,7 +263,7 @@ class RequestReader:
         violations.raise_if_any()
         return Tier(value)
 
-    def retry_ids(self, request: pb.RetryDeadLettersRequest) -> Sequence[int]:
+    def retry_ids(self, request: deliveries_pb2.RetryDeadLettersRequest) -> Sequence[int]:
         """The dead letters to put back."""
         violations = Violations()
         self._request_id(violations, request.request_id)
@@ -291,7 +291,7 @@ class RequestReader:
             tiers.append(Tier(value))
         return tuple(tiers) or RECALL_TIERS
 
-    def _scoring(self, violations: Violations, message: pb.Scoring) -> ScoringChoice:
+    def _scoring(self, violations: Violations, message: recall_pb2.Scoring) -> ScoringChoice:
         try:
             profile = Profile(message.profile) if message.profile else self._limits.profiles.default
         except ValueError:
@@ -307,7 +307,7 @@ class RequestReader:
                 violations.number(path, weights[name], low=0.0, high=SCORING_WEIGHT_MAX)
         return ScoringChoice(profile, weights)
 
-    def _conflicts(self, violations: Violations, request: pb.RecallRequest) -> ConflictChoice:
+    def _conflicts(self, violations: Violations, request: recall_pb2.RecallRequest) -> ConflictChoice:
         policy = None
         if request.conflict_policy and violations.enum("conflict_policy", request.conflict_policy, ConflictPolicy):
             policy = ConflictPolicy(request.conflict_policy)
@@ -322,7 +322,7 @@ class RequestReader:
     @staticmethod
     def _scope(
         violations: Violations,
-        request: pb.RememberRequest | pb.RecallRequest,
+        request: memory_pb2.RememberRequest | recall_pb2.RecallRequest,
         name: str,
         *,
         path: str = "",
@@ -334,7 +334,7 @@ class RequestReader:
             return Scope()
 
     @staticmethod
-    def _moment(violations: Violations, request: pb.RecallRequest, name: str, default: datetime) -> datetime:
+    def _moment(violations: Violations, request: recall_pb2.RecallRequest, name: str, default: datetime) -> datetime:
         message: Timestamp = request.as_of_time
         if not request.HasField("as_of_time"):
             return default

@@ -6,8 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from mneme.gateway.v1 import gateway_pb2 as pb
-from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.gateway.v1 import (
+    context_pb2,
+    conversations_pb2,
+    conversations_pb2_grpc,
+    deliveries_pb2,
+    deliveries_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    recall_pb2,
+)
 from mneme.semantic.v1 import profile_pb2
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
@@ -56,17 +64,19 @@ class _Base:
         return seconds_left(self._use.deadline_seconds)
 
 
-class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
+class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
     """Implements MemoryService."""
 
-    async def Remember(self, request: pb.RememberRequest, context: Context) -> pb.RememberResponse:
+    async def Remember(self, request: memory_pb2.RememberRequest, context: Context) -> memory_pb2.RememberResponse:
         """See the proto."""
         principal = current_principal()
         command = self._use.reader.remember(request, now=self._use.clock.now())
         appended = await self._use.remembering.remember(principal, _caller(principal), command)
         return convert.remember_response(appended, principal.tenant_id, self._use.tokens)
 
-    async def RememberBatch(self, request: pb.RememberBatchRequest, context: Context) -> pb.RememberBatchResponse:
+    async def RememberBatch(
+        self, request: memory_pb2.RememberBatchRequest, context: Context
+    ) -> memory_pb2.RememberBatchResponse:
         """See the proto."""
         principal = current_principal()
         items = self._use.reader.remember_batch(request, now=self._use.clock.now())
@@ -74,8 +84,8 @@ class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
         return convert.batch_response(outcomes, principal.tenant_id, self._use.tokens)
 
     async def RememberStream(
-        self, request_iterator: AsyncIterator[pb.RememberStreamRequest], context: Context
-    ) -> pb.RememberStreamResponse:
+        self, request_iterator: AsyncIterator[memory_pb2.RememberStreamRequest], context: Context
+    ) -> memory_pb2.RememberStreamResponse:
         """See the proto."""
         principal = current_principal()
         items = self._stream_items(request_iterator)
@@ -83,12 +93,12 @@ class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
         return convert.stream_response(summary, principal.tenant_id, self._use.tokens)
 
     async def _stream_items(
-        self, requests: AsyncIterator[pb.RememberStreamRequest]
+        self, requests: AsyncIterator[memory_pb2.RememberStreamRequest]
     ) -> AsyncIterator[RememberCommand | InvalidArgument]:
         async for request in requests:
             yield self._use.reader.remember_or_error(request.item, now=self._use.clock.now(), path="item.")
 
-    async def Recall(self, request: pb.RecallRequest, context: Context) -> pb.RecallResponse:
+    async def Recall(self, request: recall_pb2.RecallRequest, context: Context) -> recall_pb2.RecallResponse:
         """See the proto."""
         principal = current_principal()
         query = self._use.reader.recall(request, principal.tenant_id, now=self._use.clock.now())
@@ -96,8 +106,8 @@ class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
         return convert.recall_response(recalled)
 
     async def RecallStream(
-        self, request: pb.RecallStreamRequest, context: Context
-    ) -> AsyncIterator[pb.RecallStreamResponse]:
+        self, request: recall_pb2.RecallStreamRequest, context: Context
+    ) -> AsyncIterator[recall_pb2.RecallStreamResponse]:
         """See the proto."""
         principal = current_principal()
         query = self._use.reader.recall_stream(request, principal.tenant_id, now=self._use.clock.now())
@@ -106,21 +116,25 @@ class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
             async for answer in answers:
                 yield convert.recall_stream_response(answer)
 
-    async def BuildContext(self, request: pb.BuildContextRequest, context: Context) -> pb.BuildContextResponse:
+    async def BuildContext(
+        self, request: context_pb2.BuildContextRequest, context: Context
+    ) -> context_pb2.BuildContextResponse:
         """See the proto."""
         principal = current_principal()
         query, wanted = self._use.reader.build_context(request, principal.tenant_id, now=self._use.clock.now())
         built = await self._use.context.build(principal, query, wanted, deadline_seconds=self._seconds_left())
         return convert.context_response(built)
 
-    async def Feedback(self, request: pb.FeedbackRequest, context: Context) -> pb.FeedbackResponse:
+    async def Feedback(self, request: memory_pb2.FeedbackRequest, context: Context) -> memory_pb2.FeedbackResponse:
         """See the proto."""
         principal = current_principal()
         recorded = await self._use.remembering.feedback(_caller(principal), self._use.reader.feedback(request))
         token = self._use.tokens.encode(principal.tenant_id, recorded.span)
-        return pb.FeedbackResponse(replayed=recorded.replayed, consistency_token=token)
+        return memory_pb2.FeedbackResponse(replayed=recorded.replayed, consistency_token=token)
 
-    async def GetProfile(self, request: pb.GetProfileRequest, context: Context) -> pb.GetProfileResponse:
+    async def GetProfile(
+        self, request: memory_pb2.GetProfileRequest, context: Context
+    ) -> memory_pb2.GetProfileResponse:
         """See the proto."""
         self._use.reader.user(request.user_id)
         response = await self._use.upstream.profile.get(
@@ -128,15 +142,15 @@ class MemoryServicer(_Base, gateway_pb2_grpc.MemoryServiceServicer):
             profile_pb2.GetProfileRequest(user_id=request.user_id),
             timeout_seconds=self._seconds_left(),
         )
-        return pb.GetProfileResponse(profile=response.profile)
+        return memory_pb2.GetProfileResponse(profile=response.profile)
 
 
-class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
+class ConversationServicer(_Base, conversations_pb2_grpc.ConversationServiceServicer):
     """Implements ConversationService."""
 
     async def ListConversations(
-        self, request: pb.ListConversationsRequest, context: Context
-    ) -> pb.ListConversationsResponse:
+        self, request: conversations_pb2.ListConversationsRequest, context: Context
+    ) -> conversations_pb2.ListConversationsResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
         self._use.reader.user(request.user_id)
@@ -145,14 +159,14 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
         page = await self._use.journal.conversations(
             tenant_id, request.user_id, limit=self._use.reader.page_size(request.page_size), after=after
         )
-        return pb.ListConversationsResponse(
+        return conversations_pb2.ListConversationsResponse(
             conversations=[convert.conversation(item) for item in page.items],
             next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
         )
 
     async def ListInteractions(
-        self, request: pb.ListInteractionsRequest, context: Context
-    ) -> pb.ListInteractionsResponse:
+        self, request: conversations_pb2.ListInteractionsRequest, context: Context
+    ) -> conversations_pb2.ListInteractionsResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
         self._use.reader.user(request.user_id, conversation_id=request.conversation_id)
@@ -171,20 +185,26 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
             bytes_max=self._use.reader.page_bytes_max,
             cursor_of=lambda index: (page.items[index].position,),
         )
-        return pb.ListInteractionsResponse(
+        return conversations_pb2.ListInteractionsResponse(
             interactions=interactions,
             next_page_token=self._use.pages.next_token(cursor, tenant_id=tenant_id, query=query),
         )
 
-    async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
+    async def GetSession(
+        self, request: conversations_pb2.GetSessionRequest, context: Context
+    ) -> conversations_pb2.GetSessionResponse:
         """See the proto."""
         self._use.reader.user(request.user_id, conversation_id=request.conversation_id)
         found = await self._use.sessions.get(
             current_principal(), request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
         )
-        return pb.GetSessionResponse(session=found.session, rebuilt=found.is_rebuilt, degraded=found.is_degraded)
+        return conversations_pb2.GetSessionResponse(
+            session=found.session, rebuilt=found.is_rebuilt, degraded=found.is_degraded
+        )
 
-    async def EndSession(self, request: pb.EndSessionRequest, context: Context) -> pb.EndSessionResponse:
+    async def EndSession(
+        self, request: conversations_pb2.EndSessionRequest, context: Context
+    ) -> conversations_pb2.EndSessionResponse:
         """See the proto."""
         principal = current_principal()
         self._use.reader.user(request.user_id, conversation_id=request.conversation_id, request_id=request.request_id)
@@ -195,19 +215,23 @@ class ConversationServicer(_Base, gateway_pb2_grpc.ConversationServiceServicer):
             timeout_seconds=self._seconds_left(),
         )
         self._use.remembering.announce()
-        return pb.EndSessionResponse(archived_turn_count=ended.archived_count)
+        return conversations_pb2.EndSessionResponse(archived_turn_count=ended.archived_count)
 
 
-class DeliveryServicer(_Base, gateway_pb2_grpc.DeliveryServiceServicer):
+class DeliveryServicer(_Base, deliveries_pb2_grpc.DeliveryServiceServicer):
     """Implements DeliveryService."""
 
-    async def GetBacklog(self, request: pb.GetBacklogRequest, context: Context) -> pb.GetBacklogResponse:
+    async def GetBacklog(
+        self, request: deliveries_pb2.GetBacklogRequest, context: Context
+    ) -> deliveries_pb2.GetBacklogResponse:
         """See the proto."""
         backlog = await self._use.journal.backlog(current_principal().tenant_id)
         now_seconds = self._use.clock.now().timestamp()
-        return pb.GetBacklogResponse(tiers=[convert.tier_backlog(item, now_seconds) for item in backlog])
+        return deliveries_pb2.GetBacklogResponse(tiers=[convert.tier_backlog(item, now_seconds) for item in backlog])
 
-    async def ListDeadLetters(self, request: pb.ListDeadLettersRequest, context: Context) -> pb.ListDeadLettersResponse:
+    async def ListDeadLetters(
+        self, request: deliveries_pb2.ListDeadLettersRequest, context: Context
+    ) -> deliveries_pb2.ListDeadLettersResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
         tier = self._use.reader.tier_filter(request.tier if request.HasField("tier") else None)
@@ -216,19 +240,19 @@ class DeliveryServicer(_Base, gateway_pb2_grpc.DeliveryServiceServicer):
         page = await self._use.journal.dead_letters(
             tenant_id, tier=tier, limit=self._use.reader.page_size(request.page_size), after=after
         )
-        return pb.ListDeadLettersResponse(
+        return deliveries_pb2.ListDeadLettersResponse(
             dead_letters=[convert.dead_letter(item) for item in page.items],
             next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
         )
 
     async def RetryDeadLetters(
-        self, request: pb.RetryDeadLettersRequest, context: Context
-    ) -> pb.RetryDeadLettersResponse:
+        self, request: deliveries_pb2.RetryDeadLettersRequest, context: Context
+    ) -> deliveries_pb2.RetryDeadLettersResponse:
         """See the proto."""
         ids = self._use.reader.retry_ids(request)
         retried = await self._use.journal.retry(_caller(current_principal()), request.request_id, ids)
         self._use.remembering.announce()
-        return pb.RetryDeadLettersResponse(retried_count=retried)
+        return deliveries_pb2.RetryDeadLettersResponse(retried_count=retried)
 
 
 def _caller(principal: Principal) -> Caller:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, conversations_pb2, memory_pb2, recall_pb2
 from mneme_client import Client, Tier, TierState
 from services.common.postgres.server import EmbeddedPostgres
 from tests.support.stack import RunningStack, gated_gateway, refusal, stubs, until
@@ -100,10 +100,10 @@ async def test_spec_6_1_without_any_tier_a_gateway_remembers_and_says_that_it_ca
     ):
         written = [await client.remember(user_id, "c1", f"My code word number {n} is xyzzy.") for n in range(5)]
         for call in (
-            raw.memory.Recall(pb.RecallRequest(user_id=user_id, query="code word")),
-            raw.memory.BuildContext(pb.BuildContextRequest(user_id=user_id, query="code word")),
-            raw.memory.GetProfile(pb.GetProfileRequest(user_id=user_id)),
-            raw.conversations.GetSession(pb.GetSessionRequest(user_id=user_id, conversation_id="c1")),
+            raw.memory.Recall(recall_pb2.RecallRequest(user_id=user_id, query="code word")),
+            raw.memory.BuildContext(context_pb2.BuildContextRequest(user_id=user_id, query="code word")),
+            raw.memory.GetProfile(memory_pb2.GetProfileRequest(user_id=user_id)),
+            raw.conversations.GetSession(conversations_pb2.GetSessionRequest(user_id=user_id, conversation_id="c1")),
         ):
             refused = await refusal(call)
             assert (refused.code, refused.reason) == (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE")

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import grpc
-from google.protobuf import json_format
+from google.protobuf import descriptor_pool, json_format, message_factory
 from google.protobuf.message import Message
 from grpc_status import rpc_status
 
-from mneme.gateway.v1 import gateway_pb2, gateway_pb2_grpc
+from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from mneme_client import Client
 from services.cli.demo_data import demo_entries
 from services.cli.importers.load import import_entries
@@ -50,6 +51,14 @@ _LEFT_OUT: Final = frozenset(
 )
 
 
+_STUBS: Final[dict[str, Callable[[grpc.aio.Channel], Any]]] = {
+    "ConversationService": conversations_pb2_grpc.ConversationServiceStub,
+    "DeliveryService": deliveries_pb2_grpc.DeliveryServiceStub,
+    "GrantService": grants_pb2_grpc.GrantServiceStub,
+    "MemoryService": memory_pb2_grpc.MemoryServiceStub,
+}
+
+
 class Transcript:
     """The calls of `transcript.json` for one user of one gateway."""
 
@@ -75,8 +84,9 @@ class Transcript:
 
     async def _call(self, channel: grpc.aio.Channel, step: dict[str, Any]) -> dict[str, Any]:
         service, method = step["call"].split("/")
-        stub = getattr(gateway_pb2_grpc, f"{service}Stub")(channel)
-        request: Message = getattr(gateway_pb2, f"{method}Request")()
+        stub = _STUBS[service](channel)
+        descriptor = descriptor_pool.Default().FindMessageTypeByName(f"mneme.gateway.v1.{method}Request")
+        request: Message = message_factory.GetMessageClass(descriptor)()
         json_format.ParseDict(self._filled(step["request"]), request)
         try:
             answer = await getattr(stub, method)(request, timeout=_CALL_SECONDS)

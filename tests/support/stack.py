@@ -30,7 +30,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from mneme_client import Client
 from services.common.auth import IDENTITY_METADATA_KEY, IdentitySigner, Principal, Role, create_api_key, revoke_api_key
 from services.common.auth.authenticator import DEVELOPMENT_PRINCIPAL
@@ -78,10 +78,10 @@ class Stubs:
     """The gateway's services, for requests that the client would not send."""
 
     channel: grpc.aio.Channel
-    memory: gateway_pb2_grpc.MemoryServiceStub
-    conversations: gateway_pb2_grpc.ConversationServiceStub
-    deliveries: gateway_pb2_grpc.DeliveryServiceStub
-    grants: gateway_pb2_grpc.GrantServiceStub
+    memory: memory_pb2_grpc.MemoryServiceStub
+    conversations: conversations_pb2_grpc.ConversationServiceStub
+    deliveries: deliveries_pb2_grpc.DeliveryServiceStub
+    grants: grants_pb2_grpc.GrantServiceStub
 
 
 @contextlib.asynccontextmanager
@@ -90,10 +90,10 @@ async def stubs(target: str) -> AsyncIterator[Stubs]:
     async with grpc.aio.insecure_channel(target, options=[("grpc.max_send_message_length", -1)]) as channel:
         yield Stubs(
             channel,
-            gateway_pb2_grpc.MemoryServiceStub(channel),
-            gateway_pb2_grpc.ConversationServiceStub(channel),
-            gateway_pb2_grpc.DeliveryServiceStub(channel),
-            gateway_pb2_grpc.GrantServiceStub(channel),
+            memory_pb2_grpc.MemoryServiceStub(channel),
+            conversations_pb2_grpc.ConversationServiceStub(channel),
+            deliveries_pb2_grpc.DeliveryServiceStub(channel),
+            grants_pb2_grpc.GrantServiceStub(channel),
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from google.protobuf.message import Message
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2, recall_pb2
 from mneme_client import from_wire, from_wire_context, from_wire_recall, results, results_context, to_wire
 from mneme_client.types import (
     ConflictChoice,
@@ -61,15 +61,15 @@ class Page(Generic[Result]):
 def remember(item: RememberItem) -> Call[results.RememberResult]:
     """MemoryService.Remember."""
     request = to_wire.remember_request(item)
-    return Call(f"{_MEMORY}/Remember", request, pb.RememberResponse, from_wire.remember_result)
+    return Call(f"{_MEMORY}/Remember", request, memory_pb2.RememberResponse, from_wire.remember_result)
 
 
 def remember_batch(
     items: Sequence[RememberItem],
 ) -> Call[tuple[results.RememberResult | results.ItemError, ...]]:
     """MemoryService.RememberBatch."""
-    request = pb.RememberBatchRequest(items=[to_wire.remember_request(item) for item in items])
-    return Call(f"{_MEMORY}/RememberBatch", request, pb.RememberBatchResponse, from_wire.batch_results)
+    request = memory_pb2.RememberBatchRequest(items=[to_wire.remember_request(item) for item in items])
+    return Call(f"{_MEMORY}/RememberBatch", request, memory_pb2.RememberBatchResponse, from_wire.batch_results)
 
 
 def recall(
@@ -87,7 +87,7 @@ def recall(
     conflicts: ConflictChoice | None,
 ) -> Call[results.RecallResult]:
     """MemoryService.Recall."""
-    request = pb.RecallRequest(
+    request = recall_pb2.RecallRequest(
         user_id=user_id,
         query=query,
         limit=limit,
@@ -103,13 +103,13 @@ def recall(
         request.conflict_policy = to_wire.enum_number(conflicts.policy)
         request.preferred_memory_ids.extend(conflicts.preferred_memory_ids)
         request.drop_superseded = conflicts.drop_superseded
-    return Call(f"{_MEMORY}/Recall", request, pb.RecallResponse, from_wire_recall.recall_result)
+    return Call(f"{_MEMORY}/Recall", request, recall_pb2.RecallResponse, from_wire_recall.recall_result)
 
 
 def recall_stream(recall: Call[results.RecallResult]) -> Call[results.RecallPart]:
     """MemoryService.RecallStream, which answers a call of Recall in pieces; each of them is read by the call."""
-    request = pb.RecallStreamRequest(recall=cast("pb.RecallRequest", recall.request))
-    return Call(f"{_MEMORY}/RecallStream", request, pb.RecallStreamResponse, from_wire_recall.recall_part)
+    request = recall_pb2.RecallStreamRequest(recall=cast("recall_pb2.RecallRequest", recall.request))
+    return Call(f"{_MEMORY}/RecallStream", request, recall_pb2.RecallStreamResponse, from_wire_recall.recall_part)
 
 
 def build_context(
@@ -128,12 +128,12 @@ def build_context(
     conflicts: ConflictChoice | None,
 ) -> Call[results_context.ContextResult]:
     """MemoryService.BuildContext."""
-    request = pb.BuildContextRequest(
+    request = context_pb2.BuildContextRequest(
         user_id=user_id,
         query=query,
         token_budget=token_budget,
         section_budgets=[
-            pb.ContextSectionBudget(kind=to_wire.enum_number(kind), token_budget=tokens)
+            context_pb2.ContextSectionBudget(kind=to_wire.enum_number(kind), token_budget=tokens)
             for kind, tokens in section_budgets.items()
         ],
         order=to_wire.enum_number(order),
@@ -148,36 +148,36 @@ def build_context(
         request.conflict_policy = to_wire.enum_number(conflicts.policy)
         request.preferred_memory_ids.extend(conflicts.preferred_memory_ids)
         request.drop_superseded = conflicts.drop_superseded
-    return Call(f"{_MEMORY}/BuildContext", request, pb.BuildContextResponse, from_wire_context.context_result)
+    return Call(f"{_MEMORY}/BuildContext", request, context_pb2.BuildContextResponse, from_wire_context.context_result)
 
 
 def feedback(
     user_id: str, memory_ids: Sequence[str], value: int, *, request_id: str | None
 ) -> Call[results.FeedbackResult]:
     """MemoryService.Feedback."""
-    request = pb.FeedbackRequest(
+    request = memory_pb2.FeedbackRequest(
         request_id=request_id or to_wire.new_request_id(),
         user_id=user_id,
         memory_ids=memory_ids,
         feedback=value,
     )
-    return Call(f"{_MEMORY}/Feedback", request, pb.FeedbackResponse, from_wire.feedback_result)
+    return Call(f"{_MEMORY}/Feedback", request, memory_pb2.FeedbackResponse, from_wire.feedback_result)
 
 
 def get_profile(user_id: str) -> Call[results.Profile]:
     """MemoryService.GetProfile."""
-    request = pb.GetProfileRequest(user_id=user_id)
-    return Call(f"{_MEMORY}/GetProfile", request, pb.GetProfileResponse, from_wire.profile)
+    request = memory_pb2.GetProfileRequest(user_id=user_id)
+    return Call(f"{_MEMORY}/GetProfile", request, memory_pb2.GetProfileResponse, from_wire.profile)
 
 
 def list_conversations(user_id: str, *, page_size: int, page_token: str) -> Call[Page[results.Conversation]]:
     """ConversationService.ListConversations."""
 
-    def read(message: pb.ListConversationsResponse) -> Page[results.Conversation]:
+    def read(message: conversations_pb2.ListConversationsResponse) -> Page[results.Conversation]:
         return Page(tuple(from_wire.conversation(c) for c in message.conversations), message.next_page_token)
 
-    request = pb.ListConversationsRequest(user_id=user_id, page_size=page_size, page_token=page_token)
-    return Call(f"{_CONVERSATION}/ListConversations", request, pb.ListConversationsResponse, read)
+    request = conversations_pb2.ListConversationsRequest(user_id=user_id, page_size=page_size, page_token=page_token)
+    return Call(f"{_CONVERSATION}/ListConversations", request, conversations_pb2.ListConversationsResponse, read)
 
 
 def list_interactions(
@@ -185,34 +185,34 @@ def list_interactions(
 ) -> Call[Page[results.Interaction]]:
     """ConversationService.ListInteractions."""
 
-    def read(message: pb.ListInteractionsResponse) -> Page[results.Interaction]:
+    def read(message: conversations_pb2.ListInteractionsResponse) -> Page[results.Interaction]:
         return Page(tuple(from_wire.interaction(i) for i in message.interactions), message.next_page_token)
 
-    request = pb.ListInteractionsRequest(
+    request = conversations_pb2.ListInteractionsRequest(
         user_id=user_id, conversation_id=conversation_id, page_size=page_size, page_token=page_token
     )
-    return Call(f"{_CONVERSATION}/ListInteractions", request, pb.ListInteractionsResponse, read)
+    return Call(f"{_CONVERSATION}/ListInteractions", request, conversations_pb2.ListInteractionsResponse, read)
 
 
 def get_session(user_id: str, conversation_id: str) -> Call[results.SessionWindow]:
     """ConversationService.GetSession."""
-    request = pb.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
-    return Call(f"{_CONVERSATION}/GetSession", request, pb.GetSessionResponse, from_wire.session_window)
+    request = conversations_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
+    return Call(f"{_CONVERSATION}/GetSession", request, conversations_pb2.GetSessionResponse, from_wire.session_window)
 
 
 def end_session(user_id: str, conversation_id: str, *, discard: bool, request_id: str | None) -> Call[int]:
     """ConversationService.EndSession; the result is how many turns it wrote to the log."""
 
-    def read(message: pb.EndSessionResponse) -> int:
+    def read(message: conversations_pb2.EndSessionResponse) -> int:
         return message.archived_turn_count
 
-    request = pb.EndSessionRequest(
+    request = conversations_pb2.EndSessionRequest(
         request_id=request_id or to_wire.new_request_id(),
         user_id=user_id,
         conversation_id=conversation_id,
         discard=discard,
     )
-    return Call(f"{_CONVERSATION}/EndSession", request, pb.EndSessionResponse, read)
+    return Call(f"{_CONVERSATION}/EndSession", request, conversations_pb2.EndSessionResponse, read)
 
 
 def create_grant(
@@ -226,10 +226,10 @@ def create_grant(
 ) -> Call[results.Grant]:
     """GrantService.CreateGrant."""
 
-    def read(message: pb.CreateGrantResponse) -> results.Grant:
+    def read(message: grants_pb2.CreateGrantResponse) -> results.Grant:
         return from_wire.grant(message.grant)
 
-    request = pb.CreateGrantRequest(
+    request = grants_pb2.CreateGrantRequest(
         request_id=request_id or to_wire.new_request_id(),
         user_id=user_id,
         from_scope=to_wire.scope(from_scope),
@@ -237,55 +237,62 @@ def create_grant(
         kinds=[to_wire.enum_number(kind) for kind in kinds],
         expire_time=to_wire.optional_timestamp(expire_time),
     )
-    return Call(f"{_GRANT}/CreateGrant", request, pb.CreateGrantResponse, read)
+    return Call(f"{_GRANT}/CreateGrant", request, grants_pb2.CreateGrantResponse, read)
 
 
 def list_grants(user_id: str, *, page_size: int, page_token: str) -> Call[Page[results.Grant]]:
     """GrantService.ListGrants."""
 
-    def read(message: pb.ListGrantsResponse) -> Page[results.Grant]:
+    def read(message: grants_pb2.ListGrantsResponse) -> Page[results.Grant]:
         return Page(tuple(from_wire.grant(g) for g in message.grants), message.next_page_token)
 
-    request = pb.ListGrantsRequest(user_id=user_id, page_size=page_size, page_token=page_token)
-    return Call(f"{_GRANT}/ListGrants", request, pb.ListGrantsResponse, read)
+    request = grants_pb2.ListGrantsRequest(user_id=user_id, page_size=page_size, page_token=page_token)
+    return Call(f"{_GRANT}/ListGrants", request, grants_pb2.ListGrantsResponse, read)
 
 
 def revoke_grant(user_id: str, grant_id: str, *, request_id: str | None) -> Call[None]:
     """GrantService.RevokeGrant."""
 
-    def read(_message: pb.RevokeGrantResponse) -> None:
+    def read(_message: grants_pb2.RevokeGrantResponse) -> None:
         return None
 
-    request = pb.RevokeGrantRequest(
+    request = grants_pb2.RevokeGrantRequest(
         request_id=request_id or to_wire.new_request_id(), user_id=user_id, grant_id=grant_id
     )
-    return Call(f"{_GRANT}/RevokeGrant", request, pb.RevokeGrantResponse, read)
+    return Call(f"{_GRANT}/RevokeGrant", request, grants_pb2.RevokeGrantResponse, read)
 
 
 def get_backlog() -> Call[tuple[results.TierBacklog, ...]]:
     """DeliveryService.GetBacklog."""
-    return Call(f"{_DELIVERY}/GetBacklog", pb.GetBacklogRequest(), pb.GetBacklogResponse, from_wire.backlog)
+    return Call(
+        f"{_DELIVERY}/GetBacklog",
+        deliveries_pb2.GetBacklogRequest(),
+        deliveries_pb2.GetBacklogResponse,
+        from_wire.backlog,
+    )
 
 
 def list_dead_letters(*, tier: Tier | None, page_size: int, page_token: str) -> Call[Page[results.DeadLetter]]:
     """DeliveryService.ListDeadLetters."""
 
-    def read(message: pb.ListDeadLettersResponse) -> Page[results.DeadLetter]:
+    def read(message: deliveries_pb2.ListDeadLettersResponse) -> Page[results.DeadLetter]:
         return Page(tuple(from_wire.dead_letter(d) for d in message.dead_letters), message.next_page_token)
 
-    request = pb.ListDeadLettersRequest(
+    request = deliveries_pb2.ListDeadLettersRequest(
         tier=None if tier is None else to_wire.enum_number(tier),
         page_size=page_size,
         page_token=page_token,
     )
-    return Call(f"{_DELIVERY}/ListDeadLetters", request, pb.ListDeadLettersResponse, read)
+    return Call(f"{_DELIVERY}/ListDeadLetters", request, deliveries_pb2.ListDeadLettersResponse, read)
 
 
 def retry_dead_letters(delivery_ids: Sequence[int], *, request_id: str | None) -> Call[int]:
     """DeliveryService.RetryDeadLetters; the result is how many were put back."""
 
-    def read(message: pb.RetryDeadLettersResponse) -> int:
+    def read(message: deliveries_pb2.RetryDeadLettersResponse) -> int:
         return message.retried_count
 
-    request = pb.RetryDeadLettersRequest(request_id=request_id or to_wire.new_request_id(), delivery_ids=delivery_ids)
-    return Call(f"{_DELIVERY}/RetryDeadLetters", request, pb.RetryDeadLettersResponse, read)
+    request = deliveries_pb2.RetryDeadLettersRequest(
+        request_id=request_id or to_wire.new_request_id(), delivery_ids=delivery_ids
+    )
+    return Call(f"{_DELIVERY}/RetryDeadLetters", request, deliveries_pb2.RetryDeadLettersResponse, read)

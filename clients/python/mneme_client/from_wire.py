@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
 from mneme_client.types import Attachment, MemoryKind, Role, Scope, ScopeLevel, Tier, Turn
@@ -53,7 +53,7 @@ def turn(message: common_pb2.Turn) -> Turn:
     )
 
 
-def remember_result(message: pb.RememberResponse) -> r.RememberResult:
+def remember_result(message: memory_pb2.RememberResponse) -> r.RememberResult:
     """The acknowledgement."""
     return r.RememberResult(
         interactions=tuple(r.InteractionReference(i.interaction_id, i.position) for i in message.interactions),
@@ -67,12 +67,12 @@ def item_error(message: common_pb2.ItemError) -> r.ItemError:
     return r.ItemError(message.reason, message.message, message.field_path)
 
 
-def batch_results(message: pb.RememberBatchResponse) -> tuple[r.RememberResult | r.ItemError, ...]:
+def batch_results(message: memory_pb2.RememberBatchResponse) -> tuple[r.RememberResult | r.ItemError, ...]:
     """One outcome for each item, in order."""
     return tuple(item_error(m.error) if m.HasField("error") else remember_result(m.response) for m in message.results)
 
 
-def stream_result(message: pb.RememberStreamResponse) -> r.StreamResult:
+def stream_result(message: memory_pb2.RememberStreamResponse) -> r.StreamResult:
     """The sum of a stream."""
     return r.StreamResult(
         accepted_count=message.accepted_count,
@@ -83,12 +83,12 @@ def stream_result(message: pb.RememberStreamResponse) -> r.StreamResult:
     )
 
 
-def feedback_result(message: pb.FeedbackResponse) -> r.FeedbackResult:
+def feedback_result(message: memory_pb2.FeedbackResponse) -> r.FeedbackResult:
     """The acknowledgement of a judgement."""
     return r.FeedbackResult(message.replayed, message.consistency_token)
 
 
-def profile(message: pb.GetProfileResponse) -> r.Profile:
+def profile(message: memory_pb2.GetProfileResponse) -> r.Profile:
     """The profile."""
     value = message.profile
     stated, counted = value.preferences, value.statistics
@@ -118,7 +118,7 @@ def profile(message: pb.GetProfileResponse) -> r.Profile:
     )
 
 
-def conversation(message: pb.Conversation) -> r.Conversation:
+def conversation(message: conversations_pb2.Conversation) -> r.Conversation:
     """An entry of the log."""
     return r.Conversation(
         conversation_id=message.conversation_id,
@@ -129,7 +129,7 @@ def conversation(message: pb.Conversation) -> r.Conversation:
     )
 
 
-def interaction(message: pb.Interaction) -> r.Interaction:
+def interaction(message: conversations_pb2.Interaction) -> r.Interaction:
     """One turn in the log."""
     return r.Interaction(
         interaction_id=message.interaction_id,
@@ -151,7 +151,7 @@ def session_turn(message: session_pb2.SessionTurn) -> r.SessionTurn:
     )
 
 
-def session_window(message: pb.GetSessionResponse) -> r.SessionWindow:
+def session_window(message: conversations_pb2.GetSessionResponse) -> r.SessionWindow:
     """A running conversation."""
     value = message.session
     return r.SessionWindow(
@@ -169,7 +169,7 @@ def session_window(message: pb.GetSessionResponse) -> r.SessionWindow:
     )
 
 
-def backlog(message: pb.GetBacklogResponse) -> tuple[r.TierBacklog, ...]:
+def backlog(message: deliveries_pb2.GetBacklogResponse) -> tuple[r.TierBacklog, ...]:
     """The deliveries of each tier."""
     return tuple(
         r.TierBacklog(
@@ -182,7 +182,7 @@ def backlog(message: pb.GetBacklogResponse) -> tuple[r.TierBacklog, ...]:
     )
 
 
-def grant(message: pb.Grant) -> r.Grant:
+def grant(message: grants_pb2.Grant) -> r.Grant:
     """A grant."""
     return r.Grant(
         grant_id=message.grant_id,
@@ -196,7 +196,7 @@ def grant(message: pb.Grant) -> r.Grant:
     )
 
 
-def dead_letter(message: pb.DeadLetter) -> r.DeadLetter:
+def dead_letter(message: deliveries_pb2.DeadLetter) -> r.DeadLetter:
     """A delivery that was given up."""
     return r.DeadLetter(
         delivery_id=message.delivery_id,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2
 from mneme_client import results_context as r
 from mneme_client.from_wire import moment
 from mneme_client.from_wire_recall import tier_report
 from mneme_client.types import ContextSectionKind, ContextSectionState, Role
 
 
-def context_result(message: pb.BuildContextResponse) -> r.ContextResult:
+def context_result(message: context_pb2.BuildContextResponse) -> r.ContextResult:
     """A context with its sections."""
     return r.ContextResult(
         text=message.text,
@@ -21,7 +21,7 @@ def context_result(message: pb.BuildContextResponse) -> r.ContextResult:
     )
 
 
-def _section(message: pb.ContextSection) -> r.ContextSection:
+def _section(message: context_pb2.ContextSection) -> r.ContextSection:
     return r.ContextSection(
         kind=ContextSectionKind(message.kind),
         items=tuple(
@@ -40,7 +40,7 @@ def _section(message: pb.ContextSection) -> r.ContextSection:
     )
 
 
-def _passage(message: pb.ContextPassage) -> r.ContextPassage:
+def _passage(message: context_pb2.ContextPassage) -> r.ContextPassage:
     return r.ContextPassage(
         text=message.text,
         conversation_id=message.conversation_id,
@@ -64,7 +64,7 @@ def _passage(message: pb.ContextPassage) -> r.ContextPassage:
     )
 
 
-def _report(message: pb.ContextSectionReport) -> r.ContextSectionReport:
+def _report(message: context_pb2.ContextSectionReport) -> r.ContextSectionReport:
     return r.ContextSectionReport(
         kind=ContextSectionKind(message.kind),
         state=ContextSectionState(message.state),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mneme.agentic.v1 import notes_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2, tiers_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme_client import results as r
 from mneme_client.from_wire import attachment, duration, moment, scope, session_turn, turn
@@ -20,7 +20,7 @@ from mneme_client.types import (
 )
 
 
-def recall_result(message: pb.RecallResponse) -> r.RecallResult:
+def recall_result(message: recall_pb2.RecallResponse) -> r.RecallResult:
     """Everything that was found."""
     return r.RecallResult(
         memories=tuple(memory(m) for m in message.memories),
@@ -37,7 +37,7 @@ def recall_result(message: pb.RecallResponse) -> r.RecallResult:
     )
 
 
-def conflict(message: pb.Conflict) -> r.Conflict:
+def conflict(message: recall_pb2.Conflict) -> r.Conflict:
     """A contradiction, and what stands."""
     return r.Conflict(
         kind=ConflictKind(message.kind),
@@ -50,7 +50,7 @@ def conflict(message: pb.Conflict) -> r.Conflict:
     )
 
 
-def recall_part(message: pb.RecallStreamResponse) -> r.RecallPart:
+def recall_part(message: recall_pb2.RecallStreamResponse) -> r.RecallPart:
     """One piece of a streamed answer."""
     if message.HasField("response"):
         result = recall_result(message.response)
@@ -65,17 +65,17 @@ def recall_part(message: pb.RecallStreamResponse) -> r.RecallPart:
     )
 
 
-def recalled_fact(message: pb.RecalledFact) -> r.RecalledFact:
+def recalled_fact(message: recall_pb2.RecalledFact) -> r.RecalledFact:
     """A fact as a recall gives it."""
     return r.RecalledFact(fact(message.fact), message.similarity, message.superseded_by)
 
 
-def recalled_note(message: pb.RecalledNote) -> r.RecalledNote:
+def recalled_note(message: recall_pb2.RecalledNote) -> r.RecalledNote:
     """A note as a recall gives it."""
     return r.RecalledNote(note(message.note), message.score, message.hops)
 
 
-def memory(message: pb.Memory) -> r.Memory:
+def memory(message: recall_pb2.Memory) -> r.Memory:
     """One recalled turn."""
     return r.Memory(
         memory_id=message.memory_id,
@@ -135,7 +135,7 @@ def note(message: notes_pb2.Note) -> r.Note:
     )
 
 
-def tier_report(message: pb.TierReport) -> r.TierReport:
+def tier_report(message: tiers_pb2.TierReport) -> r.TierReport:
     """How a tier took part."""
     return r.TierReport(
         tier=Tier(message.tier),
@@ -146,7 +146,7 @@ def tier_report(message: pb.TierReport) -> r.TierReport:
     )
 
 
-def query_reading(message: pb.QueryReading) -> r.QueryReading:
+def query_reading(message: recall_pb2.QueryReading) -> r.QueryReading:
     """What was understood of a query."""
     return r.QueryReading(
         embedded_query=message.embedded_query,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import grpc
 from opentelemetry.trace import Tracer
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
 from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
@@ -65,7 +65,9 @@ class SyncTransport:
         )
         return call.read(response)
 
-    def remember_stream(self, items: Iterable[RememberItem], timeout_seconds: float) -> pb.RememberStreamResponse:
+    def remember_stream(
+        self, items: Iterable[RememberItem], timeout_seconds: float
+    ) -> memory_pb2.RememberStreamResponse:
         """Sends a stream; again where its source can be read again.
 
         Raises:
@@ -77,16 +79,16 @@ class SyncTransport:
         requests = list(made) if repeatable else made
         method = self._channel.stream_unary(
             REMEMBER_STREAM_METHOD,
-            request_serializer=pb.RememberStreamRequest.SerializeToString,
-            response_deserializer=pb.RememberStreamResponse.FromString,
+            request_serializer=memory_pb2.RememberStreamRequest.SerializeToString,
+            response_deserializer=memory_pb2.RememberStreamResponse.FromString,
         )
 
         def attempt(timeout: float, metadata: Metadata) -> Any:
             # grpc consumes an iterator, and takes nothing else.
-            iterator: Iterator[pb.RememberStreamRequest] = iter(requests)
+            iterator: Iterator[memory_pb2.RememberStreamRequest] = iter(requests)
             return method(iterator, timeout=timeout, metadata=metadata)
 
-        response: pb.RememberStreamResponse = self._repeat(
+        response: memory_pb2.RememberStreamResponse = self._repeat(
             REMEMBER_STREAM_METHOD, attempt, timeout_seconds, self._retry if repeatable else NEVER
         )
         return response

@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import memory_pb2, recall_pb2
 from mneme_client.types import RememberItem, Role, Scope, Scoring, Turn, TurnInput, WireEnum
 
 
@@ -55,9 +55,9 @@ def scope(value: Scope | None) -> common_pb2.Scope | None:
     )
 
 
-def scoring(value: Scoring | None) -> pb.Scoring | None:
+def scoring(value: Scoring | None) -> recall_pb2.Scoring | None:
     """The choice of a profile, unset for None, which the service reads as its own."""
-    return None if value is None else pb.Scoring(profile=value.profile, weights=value.weights)
+    return None if value is None else recall_pb2.Scoring(profile=value.profile, weights=value.weights)
 
 
 def turn(value: TurnInput) -> common_pb2.Turn:
@@ -83,9 +83,9 @@ def turns(value: TurnInput | Sequence[TurnInput]) -> list[common_pb2.Turn]:
     return [turn(value)] if isinstance(value, str | Turn) else [turn(v) for v in value]
 
 
-def remember_request(item: RememberItem) -> pb.RememberRequest:
+def remember_request(item: RememberItem) -> memory_pb2.RememberRequest:
     """The item, with a new request id where it has none: a repeat after a lost answer must be recognised."""
-    return pb.RememberRequest(
+    return memory_pb2.RememberRequest(
         request_id=item.request_id or new_request_id(),
         user_id=item.user_id,
         conversation_id=item.conversation_id,
@@ -94,6 +94,6 @@ def remember_request(item: RememberItem) -> pb.RememberRequest:
     )
 
 
-def stream_request(item: RememberItem) -> pb.RememberStreamRequest:
+def stream_request(item: RememberItem) -> memory_pb2.RememberStreamRequest:
     """The item as a message of a stream."""
-    return pb.RememberStreamRequest(item=remember_request(item))
+    return memory_pb2.RememberStreamRequest(item=remember_request(item))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import grpc
 from opentelemetry.trace import Tracer
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
 from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
@@ -60,7 +60,7 @@ class Transport:
 
     async def remember_stream(
         self, items: AsyncIterable[RememberItem] | Iterable[RememberItem], timeout_seconds: float
-    ) -> pb.RememberStreamResponse:
+    ) -> memory_pb2.RememberStreamResponse:
         """Sends a stream; again where its source can be read again.
 
         Raises:
@@ -74,10 +74,10 @@ class Transport:
             requests = _requests(items)
         method = self._open().stream_unary(
             REMEMBER_STREAM_METHOD,
-            request_serializer=pb.RememberStreamRequest.SerializeToString,
-            response_deserializer=pb.RememberStreamResponse.FromString,
+            request_serializer=memory_pb2.RememberStreamRequest.SerializeToString,
+            response_deserializer=memory_pb2.RememberStreamResponse.FromString,
         )
-        response: pb.RememberStreamResponse = await self._repeat(
+        response: memory_pb2.RememberStreamResponse = await self._repeat(
             REMEMBER_STREAM_METHOD,
             lambda timeout, metadata: method(requests, timeout=timeout, metadata=metadata),
             timeout_seconds,
@@ -155,7 +155,7 @@ class Transport:
 
 async def _requests(
     items: AsyncIterable[RememberItem] | Iterable[RememberItem],
-) -> AsyncIterator[pb.RememberStreamRequest]:
+) -> AsyncIterator[memory_pb2.RememberStreamRequest]:
     if isinstance(items, AsyncIterable):
         async for item in items:
             yield to_wire.stream_request(item)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2
 from services.common.convert import timestamp
 from services.gateway.context.model import Item, Passage, Section, SectionReport, ToldTurn
 
 
-def section_message(section: Section) -> pb.ContextSection:
+def section_message(section: Section) -> context_pb2.ContextSection:
     """One part of a context."""
-    return pb.ContextSection(
-        kind=pb.ContextSectionKind.Name(int(section.kind)),
+    return context_pb2.ContextSection(
+        kind=context_pb2.ContextSectionKind.Name(int(section.kind)),
         items=[_item(item) for item in section.items],
         token_count=section.token_count,
         token_budget=section.token_budget,
@@ -19,11 +19,11 @@ def section_message(section: Section) -> pb.ContextSection:
     )
 
 
-def section_report_message(report: SectionReport) -> pb.ContextSectionReport:
+def section_report_message(report: SectionReport) -> context_pb2.ContextSectionReport:
     """What became of one section."""
-    return pb.ContextSectionReport(
-        kind=pb.ContextSectionKind.Name(int(report.kind)),
-        state=pb.ContextSectionState.Name(int(report.state)),
+    return context_pb2.ContextSectionReport(
+        kind=context_pb2.ContextSectionKind.Name(int(report.kind)),
+        state=context_pb2.ContextSectionState.Name(int(report.state)),
         token_budget=report.token_budget,
         token_count=report.token_count,
         candidate_count=report.candidate_count,
@@ -33,8 +33,8 @@ def section_report_message(report: SectionReport) -> pb.ContextSectionReport:
     )
 
 
-def _item(item: Item) -> pb.ContextItem:
-    return pb.ContextItem(
+def _item(item: Item) -> context_pb2.ContextItem:
+    return context_pb2.ContextItem(
         text=item.text,
         memory_id=item.memory_id,
         interaction_ids=item.interaction_ids,
@@ -43,8 +43,8 @@ def _item(item: Item) -> pb.ContextItem:
     )
 
 
-def _passage(passage: Passage) -> pb.ContextPassage:
-    message = pb.ContextPassage(
+def _passage(passage: Passage) -> context_pb2.ContextPassage:
+    message = context_pb2.ContextPassage(
         text=passage.text,
         conversation_id=passage.turns[0].source.conversation_id,
         speakers=passage.speakers,
@@ -58,8 +58,8 @@ def _passage(passage: Passage) -> pb.ContextPassage:
     return message
 
 
-def _turn(turn: ToldTurn) -> pb.ContextTurn:
-    message = pb.ContextTurn(
+def _turn(turn: ToldTurn) -> context_pb2.ContextTurn:
+    message = context_pb2.ContextTurn(
         memory_id=turn.memory_id,
         speaker=turn.source.speaker,
         role=common_pb2.MessageRole.Name(int(turn.source.role)),

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import grants_pb2, tiers_pb2
 from services.common.convert import scope_to_proto, timestamp
 from services.gateway.grants.model import Grant, Granted
 
 
-def grant_message(grant: Grant) -> pb.Grant:
+def grant_message(grant: Grant) -> grants_pb2.Grant:
     """A grant."""
-    return pb.Grant(
+    return grants_pb2.Grant(
         grant_id=grant.grant_id,
         user_id=grant.user_id,
         from_scope=scope_to_proto(grant.from_scope),
         to_scope=scope_to_proto(grant.to_scope),
-        kinds=[pb.MemoryKind.Name(int(kind)) for kind in grant.kinds],
+        kinds=[tiers_pb2.MemoryKind.Name(int(kind)) for kind in grant.kinds],
         create_time=timestamp(grant.create_time),
         expire_time=timestamp(grant.expire_time) if grant.expire_time is not None else None,
         principal_id=grant.principal_id,
     )
 
 
-def create_response(granted: Granted) -> pb.CreateGrantResponse:
+def create_response(granted: Granted) -> grants_pb2.CreateGrantResponse:
     """The acknowledgement of a grant."""
-    return pb.CreateGrantResponse(grant=grant_message(granted.grant), replayed=granted.replayed)
+    return grants_pb2.CreateGrantResponse(grant=grant_message(granted.grant), replayed=granted.replayed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import grants_pb2
 from services.common.convert import moment, scope_from_proto
 from services.common.errors import InvalidArgument
 from services.common.scope import GLOBAL_SCOPE, Scope
@@ -22,7 +22,7 @@ class GrantRequestReader:
         self._page_size_default = page_size_default
         self._page_size_max = page_size_max
 
-    def create(self, request: pb.CreateGrantRequest, *, now: datetime) -> CreateGrant:
+    def create(self, request: grants_pb2.CreateGrantRequest, *, now: datetime) -> CreateGrant:
         """The grant to make."""
         violations = Violations()
         self._ids(violations, request_id=request.request_id, user_id=request.user_id)
@@ -55,7 +55,7 @@ class GrantRequestReader:
             expire_time=expire_time,
         )
 
-    def revoke(self, request: pb.RevokeGrantRequest) -> RevokeGrant:
+    def revoke(self, request: grants_pb2.RevokeGrantRequest) -> RevokeGrant:
         """The grant to take back."""
         violations = Violations()
         self._ids(violations, request_id=request.request_id, user_id=request.user_id)
@@ -63,7 +63,7 @@ class GrantRequestReader:
         violations.raise_if_any()
         return RevokeGrant(request.request_id, request.user_id, request.grant_id)
 
-    def list_size(self, request: pb.ListGrantsRequest) -> int:
+    def list_size(self, request: grants_pb2.ListGrantsRequest) -> int:
         """The page size of a list."""
         violations = Violations()
         self._ids(violations, user_id=request.user_id)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mneme.gateway.v1 import gateway_pb2 as pb
-from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.gateway.v1 import grants_pb2, grants_pb2_grpc
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.paging import PageTokens
@@ -14,7 +13,7 @@ from services.gateway.grants.service import Grants
 from services.gateway.journal.model import Caller
 
 
-class GrantServicer(gateway_pb2_grpc.GrantServiceServicer):
+class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
     """Implements GrantService."""
 
     def __init__(self, grants: Grants, reader: GrantRequestReader, pages: PageTokens, clock: Clock) -> None:
@@ -24,27 +23,33 @@ class GrantServicer(gateway_pb2_grpc.GrantServiceServicer):
         self._pages = pages
         self._clock = clock
 
-    async def CreateGrant(self, request: pb.CreateGrantRequest, context: Context) -> pb.CreateGrantResponse:
+    async def CreateGrant(
+        self, request: grants_pb2.CreateGrantRequest, context: Context
+    ) -> grants_pb2.CreateGrantResponse:
         """See the proto."""
         command = self._reader.create(request, now=self._clock.now())
         return convert.create_response(await self._grants.create(_caller(current_principal()), command))
 
-    async def ListGrants(self, request: pb.ListGrantsRequest, context: Context) -> pb.ListGrantsResponse:
+    async def ListGrants(
+        self, request: grants_pb2.ListGrantsRequest, context: Context
+    ) -> grants_pb2.ListGrantsResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
         limit = self._reader.list_size(request)
         query = ("ListGrants", request.user_id)
         after = self._pages.decode(request.page_token, tenant_id=tenant_id, query=query)
         page = await self._grants.list_grants(tenant_id, request.user_id, limit=limit, after=after)
-        return pb.ListGrantsResponse(
+        return grants_pb2.ListGrantsResponse(
             grants=[convert.grant_message(grant) for grant in page.items],
             next_page_token=self._pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
         )
 
-    async def RevokeGrant(self, request: pb.RevokeGrantRequest, context: Context) -> pb.RevokeGrantResponse:
+    async def RevokeGrant(
+        self, request: grants_pb2.RevokeGrantRequest, context: Context
+    ) -> grants_pb2.RevokeGrantResponse:
         """See the proto."""
         command = self._reader.revoke(request)
-        return pb.RevokeGrantResponse(replayed=await self._grants.revoke(_caller(current_principal()), command))
+        return grants_pb2.RevokeGrantResponse(replayed=await self._grants.revoke(_caller(current_principal()), command))
 
 
 def _caller(principal: Principal) -> Caller:

@@ -9,7 +9,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from mneme_client import Client, RetryPolicy
 from tests.servicer.client.fake_gateway import FakeGateway
 
@@ -29,10 +29,10 @@ class Running:
 async def running() -> AsyncIterator[Running]:
     gateway = FakeGateway()
     server = grpc.aio.server()
-    gateway_pb2_grpc.add_MemoryServiceServicer_to_server(gateway, server)
-    gateway_pb2_grpc.add_ConversationServiceServicer_to_server(gateway, server)
-    gateway_pb2_grpc.add_DeliveryServiceServicer_to_server(gateway, server)
-    gateway_pb2_grpc.add_GrantServiceServicer_to_server(gateway, server)
+    memory_pb2_grpc.add_MemoryServiceServicer_to_server(gateway, server)
+    conversations_pb2_grpc.add_ConversationServiceServicer_to_server(gateway, server)
+    deliveries_pb2_grpc.add_DeliveryServiceServicer_to_server(gateway, server)
+    grants_pb2_grpc.add_GrantServiceServicer_to_server(gateway, server)
     health_servicer = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     await health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)

@@ -11,33 +11,44 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import error_details_pb2, status_pb2
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
-from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.gateway.v1 import (
+    context_pb2,
+    conversations_pb2,
+    conversations_pb2_grpc,
+    deliveries_pb2,
+    deliveries_pb2_grpc,
+    grants_pb2,
+    grants_pb2_grpc,
+    memory_pb2,
+    memory_pb2_grpc,
+    recall_pb2,
+    tiers_pb2,
+)
 
 
 class FakeGateway(
-    gateway_pb2_grpc.MemoryServiceServicer,
-    gateway_pb2_grpc.ConversationServiceServicer,
-    gateway_pb2_grpc.DeliveryServiceServicer,
-    gateway_pb2_grpc.GrantServiceServicer,
+    memory_pb2_grpc.MemoryServiceServicer,
+    conversations_pb2_grpc.ConversationServiceServicer,
+    deliveries_pb2_grpc.DeliveryServiceServicer,
+    grants_pb2_grpc.GrantServiceServicer,
 ):
     """All of the gateway's RPCs, for one tenant, in memory."""
 
     def __init__(self) -> None:
         self.log: dict[tuple[str, str], list[common_pb2.Turn]] = {}
-        self.answers: dict[str, pb.RememberResponse] = {}
+        self.answers: dict[str, memory_pb2.RememberResponse] = {}
         self.requests: list[Any] = []  # every request, in order, repeats included
         self.metadata: list[dict[str, str]] = []  # of every call
         self.failures: list[status_pb2.Status] = []  # the next calls fail with these, first one first
         self.lose_answers = 0  # so many writes take effect and then fail
         self.visible_after_recalls = 0  # a recall with a token is not consistent before so many of them
-        self.recall_response = pb.RecallResponse(recall_id="recall-1")
-        self.tier_answers: list[pb.TierAnswer] = []  # of a streamed recall
+        self.recall_response = recall_pb2.RecallResponse(recall_id="recall-1")
+        self.tier_answers: list[recall_pb2.TierAnswer] = []  # of a streamed recall
         self.breaks_streams = False  # streamed recalls fail after these
         self.stream_gate: asyncio.Event | None = None  # the whole answer of a streamed recall waits for it
         self.ended_streams = asyncio.Event()  # a streamed recall has ended, however it did
-        self.grants: list[pb.Grant] = []
-        self.dead_letters: list[pb.DeadLetter] = []
+        self.grants: list[grants_pb2.Grant] = []
+        self.dead_letters: list[deliveries_pb2.DeadLetter] = []
         self.backlog_count = 4  # deliveries to the episodic tier that wait
         self.refused_contents: set[str] = set()  # of turns, in batches and streams
         self.entered = asyncio.Event()  # there was a call
@@ -57,21 +68,21 @@ class FakeGateway(
         details = (("grpc-status-details-bin", status.SerializeToString()),)
         await context.abort(code, status.message, trailing_metadata=details)
 
-    def _take(self, request: pb.RememberRequest) -> pb.RememberResponse:
+    def _take(self, request: memory_pb2.RememberRequest) -> memory_pb2.RememberResponse:
         if request.request_id in self.answers:
-            answer = pb.RememberResponse()
+            answer = memory_pb2.RememberResponse()
             answer.CopyFrom(self.answers[request.request_id])
             answer.replayed = True
             return answer
         turns = self.log.setdefault((request.user_id, request.conversation_id), [])
-        answer = pb.RememberResponse(consistency_token=f"token-{len(self.answers)}")
+        answer = memory_pb2.RememberResponse(consistency_token=f"token-{len(self.answers)}")
         for turn in request.turns:
             answer.interactions.add(interaction_id=f"{request.conversation_id}-{len(turns)}", position=len(turns))
             turns.append(turn)
         self.answers[request.request_id] = answer
         return answer
 
-    def _refusal(self, item: pb.RememberRequest) -> common_pb2.ItemError | None:
+    def _refusal(self, item: memory_pb2.RememberRequest) -> common_pb2.ItemError | None:
         for n, turn in enumerate(item.turns):
             if not turn.content or turn.content in self.refused_contents:
                 return common_pb2.ItemError(
@@ -79,7 +90,7 @@ class FakeGateway(
                 )
         return None
 
-    async def Remember(self, request: pb.RememberRequest, context: Any) -> pb.RememberResponse:
+    async def Remember(self, request: memory_pb2.RememberRequest, context: Any) -> memory_pb2.RememberResponse:
         await self._enter(request, context)
         answer = self._take(request)
         if self.lose_answers > 0:
@@ -87,9 +98,11 @@ class FakeGateway(
             await self._fail(unavailable(), context)
         return answer
 
-    async def RememberBatch(self, request: pb.RememberBatchRequest, context: Any) -> pb.RememberBatchResponse:
+    async def RememberBatch(
+        self, request: memory_pb2.RememberBatchRequest, context: Any
+    ) -> memory_pb2.RememberBatchResponse:
         await self._enter(request, context)
-        answer = pb.RememberBatchResponse()
+        answer = memory_pb2.RememberBatchResponse()
         for item in request.items:
             if error := self._refusal(item):
                 answer.results.add(error=error)
@@ -98,9 +111,9 @@ class FakeGateway(
         return answer
 
     async def RememberStream(
-        self, request_iterator: AsyncIterator[pb.RememberStreamRequest], context: Any
-    ) -> pb.RememberStreamResponse:
-        answer = pb.RememberStreamResponse()
+        self, request_iterator: AsyncIterator[memory_pb2.RememberStreamRequest], context: Any
+    ) -> memory_pb2.RememberStreamResponse:
+        answer = memory_pb2.RememberStreamResponse()
         items = [message.item async for message in request_iterator]
         await self._enter(items, context)
         for index, item in enumerate(items):
@@ -116,9 +129,9 @@ class FakeGateway(
             await self._fail(unavailable(), context)
         return answer
 
-    async def Recall(self, request: pb.RecallRequest, context: Any) -> pb.RecallResponse:
+    async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
         await self._enter(request, context)
-        answer = pb.RecallResponse()
+        answer = recall_pb2.RecallResponse()
         answer.CopyFrom(self.recall_response)
         if request.consistency_token:
             answer.consistent = self.visible_after_recalls <= 0
@@ -126,94 +139,108 @@ class FakeGateway(
         return answer
 
     async def RecallStream(
-        self, request: pb.RecallStreamRequest, context: Any
-    ) -> AsyncIterator[pb.RecallStreamResponse]:
+        self, request: recall_pb2.RecallStreamRequest, context: Any
+    ) -> AsyncIterator[recall_pb2.RecallStreamResponse]:
         await self._enter(request, context)
         try:
             for answer in self.tier_answers:
-                yield pb.RecallStreamResponse(tier_answer=answer)
+                yield recall_pb2.RecallStreamResponse(tier_answer=answer)
             if self.breaks_streams:
                 await self._fail(unavailable(), context)
             if self.stream_gate is not None:
                 await self.stream_gate.wait()
-            yield pb.RecallStreamResponse(response=await self.Recall(request.recall, context))
+            yield recall_pb2.RecallStreamResponse(response=await self.Recall(request.recall, context))
         finally:
             self.ended_streams.set()
 
-    async def BuildContext(self, request: pb.BuildContextRequest, context: Any) -> pb.BuildContextResponse:
+    async def BuildContext(
+        self, request: context_pb2.BuildContextRequest, context: Any
+    ) -> context_pb2.BuildContextResponse:
         await self._enter(request, context)
-        answer = pb.BuildContextResponse(text="Memories:\n- the sea", token_count=5)
-        section = answer.sections.add(kind=pb.CONTEXT_SECTION_KIND_MEMORIES, token_count=5, token_budget=900)
+        answer = context_pb2.BuildContextResponse(text="Memories:\n- the sea", token_count=5)
+        section = answer.sections.add(kind=context_pb2.CONTEXT_SECTION_KIND_MEMORIES, token_count=5, token_budget=900)
         section.items.add(text="- the sea", memory_id="m1", interaction_ids=["i1"], duplicate_memory_ids=["m2"])
         passage = section.passages.add(text="- the sea", conversation_id="c1", speakers=["Ada"], rank=1)
         passage.end_time.FromSeconds(60)
         passage.turns.add(memory_id="m1", speaker="Ada", role=common_pb2.MESSAGE_ROLE_USER, text="…", is_pruned=True)
         answer.section_reports.add(
-            kind=pb.CONTEXT_SECTION_KIND_PROCEDURES, state=pb.CONTEXT_SECTION_STATE_ABSENT, candidate_count=0
+            kind=context_pb2.CONTEXT_SECTION_KIND_PROCEDURES,
+            state=context_pb2.CONTEXT_SECTION_STATE_ABSENT,
+            candidate_count=0,
         )
         return answer
 
-    async def Feedback(self, request: pb.FeedbackRequest, context: Any) -> pb.FeedbackResponse:
+    async def Feedback(self, request: memory_pb2.FeedbackRequest, context: Any) -> memory_pb2.FeedbackResponse:
         await self._enter(request, context)
-        return pb.FeedbackResponse(consistency_token="token-f")
+        return memory_pb2.FeedbackResponse(consistency_token="token-f")
 
-    async def GetProfile(self, request: pb.GetProfileRequest, context: Any) -> pb.GetProfileResponse:
+    async def GetProfile(self, request: memory_pb2.GetProfileRequest, context: Any) -> memory_pb2.GetProfileResponse:
         await self._enter(request, context)
-        answer = pb.GetProfileResponse()
+        answer = memory_pb2.GetProfileResponse()
         answer.profile.user_id = request.user_id
         answer.profile.preferences.language = "en"
         answer.profile.statistics.user_turn_count = 3
         return answer
 
     async def ListConversations(
-        self, request: pb.ListConversationsRequest, context: Any
-    ) -> pb.ListConversationsResponse:
+        self, request: conversations_pb2.ListConversationsRequest, context: Any
+    ) -> conversations_pb2.ListConversationsResponse:
         await self._enter(request, context)
         found = [
-            pb.Conversation(conversation_id=conversation, user_id=user, interaction_count=len(turns))
+            conversations_pb2.Conversation(conversation_id=conversation, user_id=user, interaction_count=len(turns))
             for (user, conversation), turns in self.log.items()
             if user == request.user_id
         ]
         page, token = page_of(found, request.page_size, request.page_token)
-        return pb.ListConversationsResponse(conversations=page, next_page_token=token)
+        return conversations_pb2.ListConversationsResponse(conversations=page, next_page_token=token)
 
-    async def ListInteractions(self, request: pb.ListInteractionsRequest, context: Any) -> pb.ListInteractionsResponse:
+    async def ListInteractions(
+        self, request: conversations_pb2.ListInteractionsRequest, context: Any
+    ) -> conversations_pb2.ListInteractionsResponse:
         await self._enter(request, context)
         turns = self.log.get((request.user_id, request.conversation_id), [])
         found = [
-            pb.Interaction(interaction_id=f"i{n}", conversation_id=request.conversation_id, position=n, turn=turn)
+            conversations_pb2.Interaction(
+                interaction_id=f"i{n}", conversation_id=request.conversation_id, position=n, turn=turn
+            )
             for n, turn in enumerate(turns)
         ]
         page, token = page_of(found, request.page_size, request.page_token)
-        return pb.ListInteractionsResponse(interactions=page, next_page_token=token)
+        return conversations_pb2.ListInteractionsResponse(interactions=page, next_page_token=token)
 
-    async def GetSession(self, request: pb.GetSessionRequest, context: Any) -> pb.GetSessionResponse:
+    async def GetSession(
+        self, request: conversations_pb2.GetSessionRequest, context: Any
+    ) -> conversations_pb2.GetSessionResponse:
         await self._enter(request, context)
         turns = self.log.get((request.user_id, request.conversation_id))
         if turns is None:
             await self._fail(status(grpc.StatusCode.NOT_FOUND, "session not found", "NOT_FOUND"), context)
-        answer = pb.GetSessionResponse()
+        answer = conversations_pb2.GetSessionResponse()
         answer.session.session_id, answer.session.user_id = request.conversation_id, request.user_id
         answer.session.ttl.FromSeconds(3_600)
         for turn in turns or ():
             answer.session.turns.add(turn=turn, position=0)
         return answer
 
-    async def EndSession(self, request: pb.EndSessionRequest, context: Any) -> pb.EndSessionResponse:
+    async def EndSession(
+        self, request: conversations_pb2.EndSessionRequest, context: Any
+    ) -> conversations_pb2.EndSessionResponse:
         await self._enter(request, context)
-        return pb.EndSessionResponse(archived_turn_count=2)
+        return conversations_pb2.EndSessionResponse(archived_turn_count=2)
 
-    async def GetBacklog(self, request: pb.GetBacklogRequest, context: Any) -> pb.GetBacklogResponse:
+    async def GetBacklog(
+        self, request: deliveries_pb2.GetBacklogRequest, context: Any
+    ) -> deliveries_pb2.GetBacklogResponse:
         await self._enter(request, context)
-        answer = pb.GetBacklogResponse()
-        waiting = answer.tiers.add(tier=pb.TIER_EPISODIC, pending_count=self.backlog_count, dead_count=1)
+        answer = deliveries_pb2.GetBacklogResponse()
+        waiting = answer.tiers.add(tier=tiers_pb2.TIER_EPISODIC, pending_count=self.backlog_count, dead_count=1)
         waiting.oldest_age.FromMilliseconds(2_500)
-        answer.tiers.add(tier=pb.TIER_AGENTIC)
+        answer.tiers.add(tier=tiers_pb2.TIER_AGENTIC)
         return answer
 
-    async def CreateGrant(self, request: pb.CreateGrantRequest, context: Any) -> pb.CreateGrantResponse:
+    async def CreateGrant(self, request: grants_pb2.CreateGrantRequest, context: Any) -> grants_pb2.CreateGrantResponse:
         await self._enter(request, context)
-        grant = pb.Grant(
+        grant = grants_pb2.Grant(
             grant_id=f"grant-{len(self.grants)}",
             user_id=request.user_id,
             from_scope=request.from_scope,
@@ -222,26 +249,30 @@ class FakeGateway(
             expire_time=request.expire_time if request.HasField("expire_time") else None,
         )
         self.grants.append(grant)
-        return pb.CreateGrantResponse(grant=grant)
+        return grants_pb2.CreateGrantResponse(grant=grant)
 
-    async def ListGrants(self, request: pb.ListGrantsRequest, context: Any) -> pb.ListGrantsResponse:
+    async def ListGrants(self, request: grants_pb2.ListGrantsRequest, context: Any) -> grants_pb2.ListGrantsResponse:
         await self._enter(request, context)
         page, token = page_of(self.grants, request.page_size, request.page_token)
-        return pb.ListGrantsResponse(grants=page, next_page_token=token)
+        return grants_pb2.ListGrantsResponse(grants=page, next_page_token=token)
 
-    async def RevokeGrant(self, request: pb.RevokeGrantRequest, context: Any) -> pb.RevokeGrantResponse:
+    async def RevokeGrant(self, request: grants_pb2.RevokeGrantRequest, context: Any) -> grants_pb2.RevokeGrantResponse:
         await self._enter(request, context)
         self.grants = [grant for grant in self.grants if grant.grant_id != request.grant_id]
-        return pb.RevokeGrantResponse()
+        return grants_pb2.RevokeGrantResponse()
 
-    async def ListDeadLetters(self, request: pb.ListDeadLettersRequest, context: Any) -> pb.ListDeadLettersResponse:
+    async def ListDeadLetters(
+        self, request: deliveries_pb2.ListDeadLettersRequest, context: Any
+    ) -> deliveries_pb2.ListDeadLettersResponse:
         await self._enter(request, context)
         page, token = page_of(self.dead_letters, request.page_size, request.page_token)
-        return pb.ListDeadLettersResponse(dead_letters=page, next_page_token=token)
+        return deliveries_pb2.ListDeadLettersResponse(dead_letters=page, next_page_token=token)
 
-    async def RetryDeadLetters(self, request: pb.RetryDeadLettersRequest, context: Any) -> pb.RetryDeadLettersResponse:
+    async def RetryDeadLetters(
+        self, request: deliveries_pb2.RetryDeadLettersRequest, context: Any
+    ) -> deliveries_pb2.RetryDeadLettersResponse:
         await self._enter(request, context)
-        return pb.RetryDeadLettersResponse(retried_count=len(request.delivery_ids))
+        return deliveries_pb2.RetryDeadLettersResponse(retried_count=len(request.delivery_ids))
 
 
 def page_of(found: list[Any], size: int, token: str) -> tuple[list[Any], str]:

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, deliveries_pb2, recall_pb2, tiers_pb2
 from mneme_client import (
     Attachment,
     Client,
@@ -168,7 +168,7 @@ async def test_a_stream_from_an_iterator_is_not_sent_again(client: Client, gatew
 
 async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -> None:
     answer = gateway.recall_response
-    memory = answer.memories.add(memory_id="m1", kind=pb.MEMORY_KIND_EPISODE, conversation_id="c", score=0.7)
+    memory = answer.memories.add(memory_id="m1", kind=tiers_pb2.MEMORY_KIND_EPISODE, conversation_id="c", score=0.7)
     memory.turn.content = "the sea"
     memory.turn.time.FromDatetime(NOON)
     memory.explanation.lanes.add(lane="dense", rank=2, score=0.5)
@@ -180,11 +180,14 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     note = answer.notes.add(score=0.4, hops=1)
     note.note.content = "sea"
     answer.recent_turns.add(turn_id="t", token_count=3)
-    answer.tiers.add(tier=pb.TIER_AGENTIC, state=pb.TIER_STATE_FAILED, reason="DEADLINE_EXCEEDED")
+    answer.tiers.add(tier=tiers_pb2.TIER_AGENTIC, state=tiers_pb2.TIER_STATE_FAILED, reason="DEADLINE_EXCEEDED")
     answer.reading.speakers.append("Ana")
     answer.reading.MergeFrom(
-        pb.QueryReading(
-            task_type=pb.TASK_TYPE_FACTUAL, task_type_confidence=0.9, is_task_type_given=True, rewritten_query="who?"
+        recall_pb2.QueryReading(
+            task_type=recall_pb2.TASK_TYPE_FACTUAL,
+            task_type_confidence=0.9,
+            is_task_type_given=True,
+            rewritten_query="who?",
         )
     )
     answer.reading.time_ranges.add().start_time.FromDatetime(NOON)
@@ -219,29 +222,29 @@ async def test_spec_5_6_task_type_and_scoring_are_sent_with_both_ways_of_reading
     await client.build_context("u", "what?", task_type=TaskType.DEBUGGING, scoring=scoring)
     await client.recall("u", "what?")
     for request in gateway.requests[:2]:
-        assert request.task_type == pb.TASK_TYPE_DEBUGGING
+        assert request.task_type == recall_pb2.TASK_TYPE_DEBUGGING
         assert (request.scoring.profile, dict(request.scoring.weights)) == ("assistant", {"recency": 0.5})
     assert not gateway.requests[2].HasField("scoring")
-    assert gateway.requests[2].task_type == pb.TASK_TYPE_UNSPECIFIED
+    assert gateway.requests[2].task_type == recall_pb2.TASK_TYPE_UNSPECIFIED
 
 
 async def test_spec_5_7_what_becomes_of_conflicts_is_sent_and_read(client: Client, gateway: FakeGateway) -> None:
-    conflict = pb.Conflict(
-        kind=pb.CONFLICT_KIND_VALUE,
+    conflict = recall_pb2.Conflict(
+        kind=recall_pb2.CONFLICT_KIND_VALUE,
         subject="Ada lives in",
         winner_id="m2",
         loser_ids=["m1"],
-        policy=pb.CONFLICT_POLICY_USER_OVERRIDE,
+        policy=recall_pb2.CONFLICT_POLICY_USER_OVERRIDE,
         reason="chosen by the user",
-        memory_kind=pb.MEMORY_KIND_EPISODE,
+        memory_kind=tiers_pb2.MEMORY_KIND_EPISODE,
     )
-    lost = pb.Memory(memory_id="m1", superseded_by="m2")
-    gateway.recall_response.CopyFrom(pb.RecallResponse(memories=[lost], conflicts=[conflict]))
+    lost = recall_pb2.Memory(memory_id="m1", superseded_by="m2")
+    gateway.recall_response.CopyFrom(recall_pb2.RecallResponse(memories=[lost], conflicts=[conflict]))
     choice = ConflictChoice(ConflictPolicy.USER_OVERRIDE, ["m2"], drop_superseded=True)
     found = await client.recall("u", "what?", conflicts=choice)
     await client.build_context("u", "what?", conflicts=choice)
     for request in gateway.requests:
-        assert request.conflict_policy == pb.CONFLICT_POLICY_USER_OVERRIDE
+        assert request.conflict_policy == recall_pb2.CONFLICT_POLICY_USER_OVERRIDE
         assert request.preferred_memory_ids == ["m2"]
     assert gateway.requests[0].drop_superseded
     assert found.memories[0].superseded_by == "m2"
@@ -304,10 +307,10 @@ async def test_lists_fetch_all_pages(client: Client, gateway: FakeGateway) -> No
 
 
 async def test_dead_letters_are_listed_and_put_back(client: Client, gateway: FakeGateway) -> None:
-    gateway.dead_letters = [pb.DeadLetter(delivery_id=n, tier=pb.TIER_SEMANTIC) for n in range(3)]
+    gateway.dead_letters = [deliveries_pb2.DeadLetter(delivery_id=n, tier=tiers_pb2.TIER_SEMANTIC) for n in range(3)]
     found = [d async for d in client.list_dead_letters(tier=Tier.SEMANTIC, page_size=2)]
     assert [d.delivery_id for d in found] == [0, 1, 2]
-    assert gateway.requests[0].tier == pb.TIER_SEMANTIC
+    assert gateway.requests[0].tier == tiers_pb2.TIER_SEMANTIC
     assert await client.retry_dead_letters([d.delivery_id for d in found]) == 3
 
 
@@ -344,11 +347,11 @@ async def test_spec_5_9_budgets_of_sections_and_the_order_are_sent(client: Clien
     await client.build_context("u", "q")
     chosen, plain = gateway.requests
     assert [(b.kind, b.token_budget) for b in chosen.section_budgets] == [
-        (pb.CONTEXT_SECTION_KIND_FACTS, 100),
-        (pb.CONTEXT_SECTION_KIND_NOTES, 0),
+        (context_pb2.CONTEXT_SECTION_KIND_FACTS, 100),
+        (context_pb2.CONTEXT_SECTION_KIND_NOTES, 0),
     ]
-    assert chosen.order == pb.CONTEXT_ORDER_CHRONOLOGICAL
-    assert (len(plain.section_budgets), plain.order) == (0, pb.CONTEXT_ORDER_UNSPECIFIED)
+    assert chosen.order == context_pb2.CONTEXT_ORDER_CHRONOLOGICAL
+    assert (len(plain.section_budgets), plain.order) == (0, context_pb2.CONTEXT_ORDER_UNSPECIFIED)
 
 
 async def test_the_trace_goes_on_in_the_service(client: Client, gateway: FakeGateway) -> None:

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2, tiers_pb2
 from mneme_client import Client, MnemeClientError, RecallPart, SyncClient, Tier, TierState
 from tests.servicer.client.conftest import QUICK, Running
 from tests.servicer.client.fake_gateway import FakeGateway, invalid, unavailable
@@ -21,14 +21,22 @@ from tests.servicer.client.fake_gateway import FakeGateway, invalid, unavailable
 @pytest.fixture(autouse=True)
 def answers(gateway: FakeGateway) -> None:
     """The session and the episodic tier answer, the semantic one fails; then the whole answer comes."""
-    session = pb.TierAnswer(tier=pb.TierReport(tier=pb.TIER_SESSION, state=pb.TIER_STATE_ANSWERED))
+    session = recall_pb2.TierAnswer(
+        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_SESSION, state=tiers_pb2.TIER_STATE_ANSWERED)
+    )
     session.recent_turns.add(turn_id="t1").turn.content = "hello"
-    episodic = pb.TierAnswer(tier=pb.TierReport(tier=pb.TIER_EPISODIC, state=pb.TIER_STATE_ANSWERED))
+    episodic = recall_pb2.TierAnswer(
+        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_EPISODIC, state=tiers_pb2.TIER_STATE_ANSWERED)
+    )
     episodic.memories.add(memory_id="m1", score=0.5).turn.content = "the sea"
-    failed = pb.TierReport(tier=pb.TIER_SEMANTIC, state=pb.TIER_STATE_FAILED, reason="STORE_UNAVAILABLE")
-    agentic = pb.TierAnswer(tier=pb.TierReport(tier=pb.TIER_AGENTIC, state=pb.TIER_STATE_ANSWERED))
+    failed = tiers_pb2.TierReport(
+        tier=tiers_pb2.TIER_SEMANTIC, state=tiers_pb2.TIER_STATE_FAILED, reason="STORE_UNAVAILABLE"
+    )
+    agentic = recall_pb2.TierAnswer(
+        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_AGENTIC, state=tiers_pb2.TIER_STATE_ANSWERED)
+    )
     agentic.notes.add(score=0.4).note.content = "sea"
-    gateway.tier_answers = [session, episodic, pb.TierAnswer(tier=failed), agentic]
+    gateway.tier_answers = [session, episodic, recall_pb2.TierAnswer(tier=failed), agentic]
     gateway.recall_response.memories.add(memory_id="m1", score=0.7)
     gateway.recall_response.stages.add(stage="cross_encode", reason="too slow")
 
@@ -77,7 +85,7 @@ async def test_spec_5_12_a_part_is_there_before_the_whole_answer_is(client: Clie
 async def test_a_stream_is_begun_again_when_it_fails_at_once(client: Client, gateway: FakeGateway) -> None:
     gateway.failures = [unavailable(), unavailable()]
     check([part async for part in client.recall_stream("u", "what?")])
-    assert len([r for r in gateway.requests if isinstance(r, pb.RecallStreamRequest)]) == 3
+    assert len([r for r in gateway.requests if isinstance(r, recall_pb2.RecallStreamRequest)]) == 3
 
 
 @pytest.mark.parametrize("sync", [False, True])

@@ -7,7 +7,7 @@ import asyncio
 import grpc
 import pytest
 
-from mneme.gateway.v1 import gateway_pb2_grpc
+from mneme.gateway.v1 import memory_pb2_grpc
 from mneme_client import Client, MnemeClientError, SyncClient
 from tests.servicer.client.conftest import QUICK, Running
 from tests.servicer.client.fake_gateway import FakeGateway, status
@@ -25,7 +25,7 @@ async def test_a_call_that_a_closing_server_cancels_is_repeated(client: Client, 
 async def test_calls_under_way_to_a_replica_that_stops_are_answered_by_another_one(running: Running) -> None:
     other = FakeGateway()
     server = grpc.aio.server()
-    gateway_pb2_grpc.add_MemoryServiceServicer_to_server(other, server)
+    memory_pb2_grpc.add_MemoryServiceServicer_to_server(other, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     target = f"ipv4:{running.target},127.0.0.1:{port}"

@@ -12,7 +12,7 @@ import pytest_asyncio
 from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import grants_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 from mneme_client import Client, MemoryKind, MnemeClientError, Scope, ScopeLevel, Turn
 from mneme_client.results import RecallResult
@@ -220,12 +220,12 @@ async def test_spec_7_1_a_page_of_grants_is_good_for_its_user_alone(
         place = Scope(ScopeLevel.PROJECT, f"p{number}")
         await client.create_grant(user_id, from_scope=place)
     async with stubs(stack.target) as opened:
-        first = await opened.grants.ListGrants(pb.ListGrantsRequest(user_id=user_id, page_size=2))
-        rest = pb.ListGrantsRequest(user_id=user_id, page_size=2, page_token=first.next_page_token)
+        first = await opened.grants.ListGrants(grants_pb2.ListGrantsRequest(user_id=user_id, page_size=2))
+        rest = grants_pb2.ListGrantsRequest(user_id=user_id, page_size=2, page_token=first.next_page_token)
         second = await opened.grants.ListGrants(rest)
         found = [grant.from_scope.project_id for grant in (*first.grants, *second.grants)]
         assert found == ["p0", "p1", "p2"]
         assert second.next_page_token == ""
-        forged = pb.ListGrantsRequest(user_id=f"{user_id}-else", page_token=first.next_page_token)
+        forged = grants_pb2.ListGrantsRequest(user_id=f"{user_id}-else", page_token=first.next_page_token)
         refused = await refusal(opened.grants.ListGrants(forged))
         assert refused.reason == "INVALID_PAGE_TOKEN"

@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import conversations_pb2, memory_pb2, recall_pb2
 from services.common.postgres.server import EmbeddedPostgres
 from tests.support.stack import RunningStack, Stubs, gated_gateway, stubs, until
 
@@ -87,15 +87,17 @@ async def test_an_unknown_method_is_unimplemented(gateway: Stubs) -> None:
 
 
 async def test_spec_8_2_a_call_whose_time_is_over_ends(gateway: Stubs, user_id: str) -> None:
-    request = pb.RecallRequest(user_id=user_id, query="anything")
+    request = recall_pb2.RecallRequest(user_id=user_id, query="anything")
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await gateway.memory.Recall(request, timeout=0.000_1)
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
-def streamed(user_id: str, text: str) -> pb.RememberStreamRequest:
+def streamed(user_id: str, text: str) -> memory_pb2.RememberStreamRequest:
     turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text)
-    return pb.RememberStreamRequest(item=pb.RememberRequest(user_id=user_id, conversation_id="c1", turns=[turn]))
+    return memory_pb2.RememberStreamRequest(
+        item=memory_pb2.RememberRequest(user_id=user_id, conversation_id="c1", turns=[turn])
+    )
 
 
 async def test_spec_8_2_a_call_under_way_finishes_while_the_server_stops(
@@ -106,7 +108,7 @@ async def test_spec_8_2_a_call_under_way_finishes_while_the_server_stops(
         stubs(gated.target) as under_way,
         stubs(gated.target) as newcomer,
     ):
-        listing = pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1")
+        listing = conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1")
 
         async def is_written() -> bool:
             return bool((await newcomer.conversations.ListInteractions(listing)).interactions)

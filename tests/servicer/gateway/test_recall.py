@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2
 from mneme_client import Client, MnemeClientError, Scope, ScopeLevel, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.gateway.recall.model import STAGES
@@ -109,7 +109,7 @@ async def test_only_the_tiers_that_are_named_are_asked(client: Client, user_id: 
 
 @pytest.mark.parametrize("tier", [0, 42])
 async def test_an_unknown_tier_is_refused(gateway: Stubs, user_id: str, tier: int) -> None:
-    request = pb.RecallRequest(user_id=user_id, query="cat", tiers=[tier])  # type: ignore[list-item]
+    request = recall_pb2.RecallRequest(user_id=user_id, query="cat", tiers=[tier])  # type: ignore[list-item]
     assert await refusal(gateway.memory.Recall(request)) == Refusal(
         grpc.StatusCode.INVALID_ARGUMENT, "UNKNOWN_ENUM_VALUE", ("tiers[0]",), {}
     )
@@ -254,7 +254,9 @@ async def test_memories_that_are_long_together_are_told_as_far_as_an_answer_hold
     for start in (0, 50):
         turns = [Turn(f"The harbour has {n} ships.", metadata=baggage) for n in range(start, start + 50)]
         token = (await client.remember(user_id, "c1", turns)).consistency_token
-    request = pb.RecallRequest(user_id=user_id, query="ships", limit=200, consistency_token=token, conversation_id="c1")
+    request = recall_pb2.RecallRequest(
+        user_id=user_id, query="ships", limit=200, consistency_token=token, conversation_id="c1"
+    )
     found = await gateway.memory.Recall(request, timeout=60)
     best = await client.recall(user_id, "ships", limit=3)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import grpc
 import pytest
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, recall_pb2
 from mneme_client import Client, Scoring, TaskType, Tier, TierState, Turn
 from tests.support.stack import Stubs, refusal, until
 
@@ -93,19 +93,19 @@ async def test_spec_5_6_feedback_counts_in_interaction(client: Client, user_id: 
 @pytest.mark.parametrize(
     ("scoring", "path"),
     [
-        (pb.Scoring(profile="nonsense"), "scoring.profile"),
-        (pb.Scoring(weights={"nonsense": 1.0}), "scoring.weights"),
-        (pb.Scoring(weights={"dense": -1.0}), "scoring.weights[dense]"),
-        (pb.Scoring(weights={"dense": float("nan")}), "scoring.weights[dense]"),
+        (recall_pb2.Scoring(profile="nonsense"), "scoring.profile"),
+        (recall_pb2.Scoring(weights={"nonsense": 1.0}), "scoring.weights"),
+        (recall_pb2.Scoring(weights={"dense": -1.0}), "scoring.weights[dense]"),
+        (recall_pb2.Scoring(weights={"dense": float("nan")}), "scoring.weights[dense]"),
     ],
     ids=["profile", "name", "negative", "nan"],
 )
 async def test_spec_5_6_a_faulty_choice_is_refused_by_its_path(
-    gateway: Stubs, user_id: str, scoring: pb.Scoring, path: str
+    gateway: Stubs, user_id: str, scoring: recall_pb2.Scoring, path: str
 ) -> None:
     for call in (
-        gateway.memory.Recall(pb.RecallRequest(user_id=user_id, query="q", scoring=scoring)),
-        gateway.memory.BuildContext(pb.BuildContextRequest(user_id=user_id, query="q", scoring=scoring)),
+        gateway.memory.Recall(recall_pb2.RecallRequest(user_id=user_id, query="q", scoring=scoring)),
+        gateway.memory.BuildContext(context_pb2.BuildContextRequest(user_id=user_id, query="q", scoring=scoring)),
     ):
         refused = await refusal(call)
         assert refused.code is grpc.StatusCode.INVALID_ARGUMENT

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import recall_pb2
 from mneme_client import Client, RecallPart, Scope, ScopeLevel, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.common.postgres.server import EmbeddedPostgres
@@ -107,16 +107,16 @@ async def test_spec_5_3_no_message_holds_what_the_reader_must_not_see(client: Cl
 
 
 async def test_a_bad_request_is_refused_by_its_fields(gateway: Stubs) -> None:
-    recall = pb.RecallRequest(query="q", limit=-1, tiers=[9])  # type: ignore[list-item]
+    recall = recall_pb2.RecallRequest(query="q", limit=-1, tiers=[9])  # type: ignore[list-item]
 
-    async def stream(request: pb.RecallStreamRequest) -> Any:
+    async def stream(request: recall_pb2.RecallStreamRequest) -> Any:
         return [answer async for answer in gateway.memory.RecallStream(request)]
 
-    refused = await refusal(stream(pb.RecallStreamRequest(recall=recall)))
+    refused = await refusal(stream(recall_pb2.RecallStreamRequest(recall=recall)))
     assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
     assert refused.paths == ("recall.user_id", "recall.limit", "recall.tiers[0]")
-    unknown = pb.RecallRequest(user_id="u", query="q", tiers=[9])  # type: ignore[list-item]
-    assert await refusal(stream(pb.RecallStreamRequest(recall=unknown))) == Refusal(
+    unknown = recall_pb2.RecallRequest(user_id="u", query="q", tiers=[9])  # type: ignore[list-item]
+    assert await refusal(stream(recall_pb2.RecallStreamRequest(recall=unknown))) == Refusal(
         grpc.StatusCode.INVALID_ARGUMENT, "UNKNOWN_ENUM_VALUE", ("recall.tiers[0]",), {}
     )
 

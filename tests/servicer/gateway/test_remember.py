@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import conversations_pb2, memory_pb2
 from mneme_client import Client, MnemeClientError, RememberItem, Turn
 from mneme_client.results import ItemError, RememberResult
 from tests.support.stack import Refusal, Stubs, refusal
@@ -23,8 +23,8 @@ def turn(text: str) -> common_pb2.Turn:
     return common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text)
 
 
-def item(user_id: str, *texts: str, conversation: str = "c1", request_id: str = "") -> pb.RememberRequest:
-    return pb.RememberRequest(
+def item(user_id: str, *texts: str, conversation: str = "c1", request_id: str = "") -> memory_pb2.RememberRequest:
+    return memory_pb2.RememberRequest(
         user_id=user_id, conversation_id=conversation, turns=map(turn, texts), request_id=request_id
     )
 
@@ -76,7 +76,7 @@ async def test_spec_6_1_items_of_a_batch_succeed_or_fail_by_themselves(client: C
 
 
 async def test_spec_7_2_a_batch_beyond_its_limit_is_refused(gateway: Stubs, user_id: str) -> None:
-    request = pb.RememberBatchRequest(items=[item(user_id, "x")] * 101)
+    request = memory_pb2.RememberBatchRequest(items=[item(user_id, "x")] * 101)
     assert await refusal(gateway.memory.RememberBatch(request)) == Refusal(
         INVALID, "TOO_MANY_ITEMS", ("items",), {"limit": "100", "actual": "101"}
     )
@@ -103,12 +103,12 @@ async def test_spec_6_1_a_stream_names_what_it_refused_by_index(client: Client, 
 
 
 async def test_an_empty_stream_wrote_nothing(gateway: Stubs) -> None:
-    async def nothing() -> AsyncIterator[pb.RememberStreamRequest]:
-        for request in list[pb.RememberStreamRequest]():
+    async def nothing() -> AsyncIterator[memory_pb2.RememberStreamRequest]:
+        for request in list[memory_pb2.RememberStreamRequest]():
             yield request
 
     summary = await gateway.memory.RememberStream(nothing())
-    assert summary == pb.RememberStreamResponse()
+    assert summary == memory_pb2.RememberStreamResponse()
 
 
 async def test_spec_6_3_a_repeat_returns_the_first_answer(client: Client, user_id: str) -> None:
@@ -162,7 +162,7 @@ async def test_spec_6_3_a_stream_sent_again_writes_nothing_twice(client: Client,
 
 async def test_spec_6_2_a_transcript_comes_in_pages(gateway: Stubs, user_id: str) -> None:
     await gateway.memory.Remember(item(user_id, *(f"turn {n}" for n in range(5))))
-    request = pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=2)
+    request = conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=2)
     pages: list[list[str]] = []
     while True:
         page = await gateway.conversations.ListInteractions(request)
@@ -178,7 +178,7 @@ async def test_spec_6_2_a_page_of_long_turns_ends_before_it_is_too_large_for_an_
 ) -> None:
     contents = [f"{n}" + "\u9577" * 32_000 for n in range(40)]  # 96 kB each
     await gateway.memory.Remember(item(user_id, *contents))
-    request = pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=200)
+    request = conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=200)
     first = await gateway.conversations.ListInteractions(request)
     request.page_token = first.next_page_token
     second = await gateway.conversations.ListInteractions(request)
@@ -192,7 +192,7 @@ async def test_spec_6_2_a_page_goes_on_where_the_one_before_ended_whatever_is_wr
     gateway: Stubs, user_id: str
 ) -> None:
     await gateway.memory.Remember(item(user_id, "a", "b", "c"))
-    request = pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=2)
+    request = conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=2)
     page = await gateway.conversations.ListInteractions(request)
     await gateway.memory.Remember(item(user_id, "d"))
     request.page_token = page.next_page_token
@@ -203,16 +203,16 @@ async def test_spec_6_2_a_page_goes_on_where_the_one_before_ended_whatever_is_wr
 async def test_spec_7_1_a_page_token_is_good_for_its_query_alone(gateway: Stubs, user_id: str) -> None:
     for conversation in ("c1", "c2"):
         await gateway.memory.Remember(item(user_id, "a", "b", conversation=conversation))
-    first = pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=1)
+    first = conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=1)
     token = (await gateway.conversations.ListInteractions(first)).next_page_token
-    list_all = pb.ListConversationsRequest(user_id=user_id, page_size=1)
+    list_all = conversations_pb2.ListConversationsRequest(user_id=user_id, page_size=1)
     other_method = (await gateway.conversations.ListConversations(list_all)).next_page_token
     wrong = [
-        pb.ListInteractionsRequest(user_id=user_id, conversation_id="c2", page_token=token),
-        pb.ListInteractionsRequest(user_id=f"{user_id}x", conversation_id="c1", page_token=token),
-        pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_token=other_method),
-        pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_token="garbage"),
-        pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_token=token[:-2]),
+        conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c2", page_token=token),
+        conversations_pb2.ListInteractionsRequest(user_id=f"{user_id}x", conversation_id="c1", page_token=token),
+        conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_token=other_method),
+        conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_token="garbage"),
+        conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_token=token[:-2]),
     ]
     for request in wrong:
         assert await refusal(gateway.conversations.ListInteractions(request)) == Refusal(

@@ -11,12 +11,13 @@ import grpc
 import jwt
 import pytest
 import pytest_asyncio
+from google.protobuf import message_factory
 from google.protobuf.descriptor import MethodDescriptor
 
 from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2, recall_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 from mneme_client import Client, MnemeClientError
 from services.common.auth import IDENTITY_METADATA_KEY, Principal, Role
@@ -32,7 +33,10 @@ UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 METHODS: Sequence[MethodDescriptor] = [
-    method for service in pb.DESCRIPTOR.services_by_name.values() for method in service.methods
+    method
+    for module in (memory_pb2, conversations_pb2, grants_pb2, deliveries_pb2)
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
 ]
 NEEDED_ROLE = {
     "Remember": "writer",
@@ -64,7 +68,7 @@ async def call(secured: Stubs, method: MethodDescriptor, metadata: Metadata) -> 
         "DeliveryService": secured.deliveries,
         "GrantService": secured.grants,
     }[service]
-    request = getattr(pb, method.input_type.name)()
+    request = message_factory.GetMessageClass(method.input_type)()
     if method.client_streaming:
 
         async def requests() -> AsyncIterator[Any]:
@@ -102,7 +106,7 @@ async def test_spec_7_1_a_reader_may_read(
         assert (await refusal(call(secured, method, metadata))).code is INVALID
 
 
-RECALL = pb.RecallRequest(user_id="ada", query="anything")
+RECALL = recall_pb2.RecallRequest(user_id="ada", query="anything")
 
 
 def token(secret: bytes | str, algorithm: str, *, expires: int) -> str:
@@ -164,7 +168,7 @@ async def acme(secured_stack: RunningStack, secured: Stubs, user_id: str) -> Acm
     async with secured_stack.client("writer") as client:
         written = await client.remember(user_id, "c1", ["I moved to Lyon.", "My cat is called Momo."])
         await client.wait_until_visible(user_id, written.consistency_token)
-    request = pb.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=1)
+    request = conversations_pb2.ListInteractionsRequest(user_id=user_id, conversation_id="c1", page_size=1)
     page = await secured.conversations.ListInteractions(request, metadata=secured_stack.with_key("reader"))
     return Acme(user_id, written.interactions[0].interaction_id, written.consistency_token, page.next_page_token)
 
@@ -214,12 +218,12 @@ async def test_spec_7_1_tokens_of_another_tenant_are_refused(
     secured_stack: RunningStack, secured: Stubs, acme: Acme
 ) -> None:
     metadata = secured_stack.with_key("other writer")
-    recall = pb.RecallRequest(user_id=acme.user_id, query="x", consistency_token=acme.consistency_token)
+    recall = recall_pb2.RecallRequest(user_id=acme.user_id, query="x", consistency_token=acme.consistency_token)
     invalid = Refusal(INVALID, "INVALID_CONSISTENCY_TOKEN", ("consistency_token",), {})
     assert await refusal(secured.memory.Recall(recall, metadata=metadata)) == invalid
-    context = pb.BuildContextRequest(user_id=acme.user_id, query="x", consistency_token=acme.consistency_token)
+    context = context_pb2.BuildContextRequest(user_id=acme.user_id, query="x", consistency_token=acme.consistency_token)
     assert await refusal(secured.memory.BuildContext(context, metadata=metadata)) == invalid
-    page = pb.ListInteractionsRequest(
+    page = conversations_pb2.ListInteractionsRequest(
         user_id=acme.user_id, conversation_id="c1", page_size=1, page_token=acme.page_token
     )
     assert await refusal(secured.conversations.ListInteractions(page, metadata=metadata)) == Refusal(
@@ -239,7 +243,7 @@ async def test_spec_7_1_an_operator_sees_deliveries_of_the_own_tenant_alone(
     secured_stack: RunningStack, secured: Stubs, acme: Acme
 ) -> None:
     assert acme.memory_id
-    request = pb.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1, 200))
+    request = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1, 200))
     answer = await secured.deliveries.RetryDeadLetters(request, metadata=secured_stack.with_key("other admin"))
     assert answer.retried_count == 0
 
@@ -248,8 +252,8 @@ def turn(**fields: Any) -> common_pb2.Turn:
     return common_pb2.Turn(**{"role": common_pb2.MESSAGE_ROLE_USER, "content": "hello", **fields})
 
 
-def remember(**fields: Any) -> pb.RememberRequest:
-    return pb.RememberRequest(**{"user_id": "ada", "conversation_id": "c1", "turns": [turn()], **fields})
+def remember(**fields: Any) -> memory_pb2.RememberRequest:
+    return memory_pb2.RememberRequest(**{"user_id": "ada", "conversation_id": "c1", "turns": [turn()], **fields})
 
 
 UNKNOWN_ROLE = turn()

@@ -13,7 +13,7 @@ import grpc
 from google.protobuf.message import Message
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
 
 
 class WordMemory:
@@ -21,29 +21,33 @@ class WordMemory:
 
     def __init__(self) -> None:
         self.turns: defaultdict[str, dict[str, common_pb2.Turn]] = defaultdict(dict)
-        self.requests: list[pb.RememberRequest] = []
+        self.requests: list[memory_pb2.RememberRequest] = []
 
-    async def remember(self, request: pb.RememberRequest, context: object) -> pb.RememberResponse:
+    async def remember(self, request: memory_pb2.RememberRequest, context: object) -> memory_pb2.RememberResponse:
         del context
         self.requests.append(request)
         references = []
         for turn in request.turns:
             interaction_id = str(uuid.uuid4())
             self.turns[request.user_id][interaction_id] = turn
-            references.append(pb.InteractionReference(interaction_id=interaction_id))
-        return pb.RememberResponse(interactions=references, consistency_token="t")
+            references.append(memory_pb2.InteractionReference(interaction_id=interaction_id))
+        return memory_pb2.RememberResponse(interactions=references, consistency_token="t")
 
-    async def recall(self, request: pb.RecallRequest, context: object) -> pb.RecallResponse:
+    async def recall(self, request: recall_pb2.RecallRequest, context: object) -> recall_pb2.RecallResponse:
         del context
         ranked = self._ranked(request.user_id, request.query)[: request.limit or 10]
-        return pb.RecallResponse(memories=[pb.Memory(memory_id=item) for item in ranked], consistent=True)
+        return recall_pb2.RecallResponse(
+            memories=[recall_pb2.Memory(memory_id=item) for item in ranked], consistent=True
+        )
 
-    async def build_context(self, request: pb.BuildContextRequest, context: object) -> pb.BuildContextResponse:
+    async def build_context(
+        self, request: context_pb2.BuildContextRequest, context: object
+    ) -> context_pb2.BuildContextResponse:
         del context
         count = request.token_budget // 1_000
         ranked = self._ranked(request.user_id, request.query)[:count]
-        items = [pb.ContextItem(memory_id=item, interaction_ids=[item]) for item in ranked]
-        return pb.BuildContextResponse(sections=[pb.ContextSection(items=items)])
+        items = [context_pb2.ContextItem(memory_id=item, interaction_ids=[item]) for item in ranked]
+        return context_pb2.BuildContextResponse(sections=[context_pb2.ContextSection(items=items)])
 
     def _ranked(self, user_id: str, query: str) -> list[str]:
         words = set(re.findall(r"\w+", query.lower()))
@@ -51,9 +55,11 @@ class WordMemory:
         shared = {key: len(words & set(re.findall(r"\w+", turn.content.lower()))) for key, turn in turns}
         return sorted((key for key, count in shared.items() if count), key=lambda key: -shared[key])
 
-    async def backlog(self, request: pb.GetBacklogRequest, context: object) -> pb.GetBacklogResponse:
+    async def backlog(
+        self, request: deliveries_pb2.GetBacklogRequest, context: object
+    ) -> deliveries_pb2.GetBacklogResponse:
         del request, context
-        return pb.GetBacklogResponse()
+        return deliveries_pb2.GetBacklogResponse()
 
 
 @asynccontextmanager
@@ -62,11 +68,11 @@ async def word_gateway() -> AsyncIterator[tuple[str, WordMemory]]:
     memory, server = WordMemory(), grpc.aio.server()
     handlers = {
         "MemoryService": {
-            "Remember": _handler(memory.remember, pb.RememberRequest),
-            "Recall": _handler(memory.recall, pb.RecallRequest),
-            "BuildContext": _handler(memory.build_context, pb.BuildContextRequest),
+            "Remember": _handler(memory.remember, memory_pb2.RememberRequest),
+            "Recall": _handler(memory.recall, recall_pb2.RecallRequest),
+            "BuildContext": _handler(memory.build_context, context_pb2.BuildContextRequest),
         },
-        "DeliveryService": {"GetBacklog": _handler(memory.backlog, pb.GetBacklogRequest)},
+        "DeliveryService": {"GetBacklog": _handler(memory.backlog, deliveries_pb2.GetBacklogRequest)},
     }
     server.add_generic_rpc_handlers(
         [

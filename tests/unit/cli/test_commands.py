@@ -7,7 +7,7 @@ import grpc
 import pytest
 from typer.testing import CliRunner
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import deliveries_pb2, tiers_pb2
 from services.cli.main import app
 from tests.servicer.client.fake_gateway import FakeGateway, invalid, status
 from tests.unit.cli.conftest import Invoke
@@ -122,7 +122,7 @@ async def test_feedback_sends_the_judgement(invoke: Invoke, gateway: FakeGateway
 
 
 async def test_deliveries_are_shown_and_retried(invoke: Invoke, gateway: FakeGateway) -> None:
-    gateway.dead_letters = [pb.DeadLetter(delivery_id=n, tier=pb.TIER_SEMANTIC) for n in (7, 8)]
+    gateway.dead_letters = [deliveries_pb2.DeadLetter(delivery_id=n, tier=tiers_pb2.TIER_SEMANTIC) for n in (7, 8)]
     assert "episodic" in (await invoke("backlog")).stdout
     assert json.loads((await invoke("backlog", "--json")).stdout)[0]["pending_count"] == 4
     assert "semantic" in (await invoke("dead-letters", "--tier", "semantic")).stdout

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
 from mneme_client import (
     Attachment,
     MnemeClientError,
@@ -85,9 +85,14 @@ def test_every_method_is_one_of_the_contract() -> None:
         calls.list_dead_letters(tier=None, page_size=1, page_token=""),
         calls.retry_dead_letters([1], request_id=None),
     ]
+    services = {
+        service.full_name: service
+        for module in (memory_pb2, conversations_pb2, grants_pb2, deliveries_pb2)
+        for service in module.DESCRIPTOR.services_by_name.values()
+    }
     for call in made:
         service, _, method = call.method.lstrip("/").rpartition("/")
-        descriptor = pb.DESCRIPTOR.services_by_name[service.rpartition(".")[2]].methods_by_name[method]
+        descriptor = services[service].methods_by_name[method]
         assert descriptor.containing_service.full_name == service
         assert descriptor.input_type is call.request.DESCRIPTOR
         assert descriptor.output_type is call.response_type.DESCRIPTOR

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, recall_pb2
 from services.common.errors import InvalidArgument, Reason
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
 from services.gateway.requests import RequestLimits, RequestReader
@@ -17,7 +17,7 @@ READER = RequestReader(RequestLimits(), ConsistencyTokens(b"s" * 32))
 
 
 def recall(**fields: Any) -> ConflictChoice:
-    request = pb.RecallRequest(user_id="ada", query="where", **fields)
+    request = recall_pb2.RecallRequest(user_id="ada", query="where", **fields)
     return READER.recall(request, "acme", now=NOON).conflicts
 
 
@@ -27,7 +27,7 @@ def test_spec_5_7_a_request_that_says_nothing_leaves_it_to_the_settings() -> Non
 
 @pytest.mark.parametrize("policy", ConflictPolicy, ids=lambda policy: policy.name)
 def test_spec_5_7_policies_are_read(policy: ConflictPolicy) -> None:
-    name = pb.ConflictPolicy.Name(int(policy))
+    name = recall_pb2.ConflictPolicy.Name(int(policy))
     assert name == f"CONFLICT_POLICY_{policy.name}"
     assert recall(conflict_policy=name, drop_superseded=True) == ConflictChoice(policy, drops_superseded=True)
 
@@ -36,12 +36,12 @@ def test_spec_5_7_preferred_memories_are_read_for_recalls_and_contexts() -> None
     fields: Any = {
         "user_id": "ada",
         "query": "where",
-        "conflict_policy": pb.CONFLICT_POLICY_USER_OVERRIDE,
+        "conflict_policy": recall_pb2.CONFLICT_POLICY_USER_OVERRIDE,
         "preferred_memory_ids": ["m1", "f2"],
     }
     wanted = ConflictChoice(ConflictPolicy.USER_OVERRIDE, frozenset({"m1", "f2"}))
-    assert READER.recall(pb.RecallRequest(**fields), "acme", now=NOON).conflicts == wanted
-    query, _ = READER.build_context(pb.BuildContextRequest(**fields), "acme", now=NOON)
+    assert READER.recall(recall_pb2.RecallRequest(**fields), "acme", now=NOON).conflicts == wanted
+    query, _ = READER.build_context(context_pb2.BuildContextRequest(**fields), "acme", now=NOON)
     assert query.conflicts == wanted
 
 

@@ -10,7 +10,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2, tiers_pb2
 from services.common.errors import InvalidArgument, Reason
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.gateway.context.model import ContextOrder, ContextRequest, SectionKind
@@ -32,12 +32,12 @@ def turn(content: str = "hello", **fields: Any) -> common_pb2.Turn:
     return common_pb2.Turn(**{"role": USER, "content": content, **fields})
 
 
-def item(**fields: Any) -> pb.RememberRequest:
-    return pb.RememberRequest(**{"user_id": "ada", "conversation_id": "c1", "turns": [turn()], **fields})
+def item(**fields: Any) -> memory_pb2.RememberRequest:
+    return memory_pb2.RememberRequest(**{"user_id": "ada", "conversation_id": "c1", "turns": [turn()], **fields})
 
 
-def question(**fields: Any) -> pb.RecallRequest:
-    return pb.RecallRequest(**{"user_id": "ada", "query": "what?", **fields})
+def question(**fields: Any) -> recall_pb2.RecallRequest:
+    return recall_pb2.RecallRequest(**{"user_id": "ada", "query": "what?", **fields})
 
 
 def wrong(read: Callable[[], object]) -> tuple[Reason, list[str]]:
@@ -194,7 +194,7 @@ def test_a_full_item_is_taken() -> None:
 
 
 def test_spec_6_1_items_of_a_batch_are_judged_one_by_one() -> None:
-    batch = pb.RememberBatchRequest(items=[item(), item(user_id=""), item(conversation_id="c2")])
+    batch = memory_pb2.RememberBatchRequest(items=[item(), item(user_id=""), item(conversation_id="c2")])
     first, second, third = READER.remember_batch(batch, now=NOW)
     assert isinstance(first, RememberCommand)
     assert isinstance(second, InvalidArgument)
@@ -204,10 +204,10 @@ def test_spec_6_1_items_of_a_batch_are_judged_one_by_one() -> None:
 
 
 BATCH_FAULTS = {
-    "empty": (pb.RememberBatchRequest(), Reason.INVALID_FIELD, ["items"]),
-    "too many items": (pb.RememberBatchRequest(items=[item()] * 101), Reason.TOO_MANY_ITEMS, ["items"]),
+    "empty": (memory_pb2.RememberBatchRequest(), Reason.INVALID_FIELD, ["items"]),
+    "too many items": (memory_pb2.RememberBatchRequest(items=[item()] * 101), Reason.TOO_MANY_ITEMS, ["items"]),
     "too many turns": (
-        pb.RememberBatchRequest(items=[item(turns=[turn()] * 101)] * 10),
+        memory_pb2.RememberBatchRequest(items=[item(turns=[turn()] * 101)] * 10),
         Reason.TOO_MANY_ITEMS,
         ["items[].turns"],
     ),
@@ -230,7 +230,7 @@ def test_a_question_says_what_it_wants() -> None:
     token = TOKENS.encode("acme", SequenceSpan(3, 4))
     as_of = Timestamp(seconds=1_700_000_000)
     request = question(
-        limit=200, conversation_id="c1", consistency_token=token, as_of_time=as_of, tiers=[pb.TIER_SEMANTIC]
+        limit=200, conversation_id="c1", consistency_token=token, as_of_time=as_of, tiers=[tiers_pb2.TIER_SEMANTIC]
     )
     query = READER.recall(request, "acme", now=NOW)
     assert (query.limit, query.conversation_id, query.tiers) == (200, "c1", (Tier.SEMANTIC,))
@@ -248,7 +248,7 @@ RECALL_FAULTS = {
     "limit too large": (question(limit=201), Reason.INVALID_FIELD, ["limit"]),
     "unspecified tier": (question(tiers=[0]), Reason.UNKNOWN_ENUM_VALUE, ["tiers[0]"]),
     "unknown tier": (question(tiers=[2, 42]), Reason.UNKNOWN_ENUM_VALUE, ["tiers[1]"]),
-    "tier that cannot be asked": (question(tiers=[pb.TIER_PROFILE]), Reason.INVALID_FIELD, ["tiers[0]"]),
+    "tier that cannot be asked": (question(tiers=[tiers_pb2.TIER_PROFILE]), Reason.INVALID_FIELD, ["tiers[0]"]),
     "scope without its id": (
         question(scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK)),
         Reason.INVALID_FIELD,
@@ -269,8 +269,8 @@ def test_spec_7_2_a_faulty_question_is_refused_by_the_path_of_its_field(fault: s
     assert wrong(lambda: READER.recall(request, "acme", now=NOW)) == (reason, paths)
 
 
-def context_request(**fields: Any) -> pb.BuildContextRequest:
-    return pb.BuildContextRequest(**{"user_id": "ada", "query": "what?", **fields})
+def context_request(**fields: Any) -> context_pb2.BuildContextRequest:
+    return context_pb2.BuildContextRequest(**{"user_id": "ada", "query": "what?", **fields})
 
 
 @pytest.mark.parametrize(("asked", "budget", "limit"), [(0, 2_000, 166), (64, 64, 20), (100_000, 100_000, 200)])
@@ -283,10 +283,10 @@ def test_spec_5_9_a_context_may_name_budgets_of_sections_and_an_order() -> None:
     request = context_request(
         token_budget=1_000,
         section_budgets=[
-            pb.ContextSectionBudget(kind=pb.CONTEXT_SECTION_KIND_FACTS, token_budget=400),
-            pb.ContextSectionBudget(kind=pb.CONTEXT_SECTION_KIND_NOTES, token_budget=0),
+            context_pb2.ContextSectionBudget(kind=context_pb2.CONTEXT_SECTION_KIND_FACTS, token_budget=400),
+            context_pb2.ContextSectionBudget(kind=context_pb2.CONTEXT_SECTION_KIND_NOTES, token_budget=0),
         ],
-        order=pb.CONTEXT_ORDER_CHRONOLOGICAL,
+        order=context_pb2.CONTEXT_ORDER_CHRONOLOGICAL,
     )
     _, wanted = READER.build_context(request, "acme", now=NOW)
     assert wanted == ContextRequest(1_000, {SectionKind.FACTS: 400, SectionKind.NOTES: 0}, ContextOrder.CHRONOLOGICAL)
@@ -294,13 +294,13 @@ def test_spec_5_9_a_context_may_name_budgets_of_sections_and_an_order() -> None:
 
 
 def test_spec_7_2_faulty_budgets_of_sections_are_refused_by_the_paths_of_their_fields() -> None:
-    facts = pb.CONTEXT_SECTION_KIND_FACTS
+    facts = context_pb2.CONTEXT_SECTION_KIND_FACTS
     request = context_request(
         token_budget=100,
         section_budgets=[
-            pb.ContextSectionBudget(kind=facts, token_budget=-1),
-            pb.ContextSectionBudget(token_budget=1),
-            pb.ContextSectionBudget(kind=facts, token_budget=101),
+            context_pb2.ContextSectionBudget(kind=facts, token_budget=-1),
+            context_pb2.ContextSectionBudget(token_budget=1),
+            context_pb2.ContextSectionBudget(kind=facts, token_budget=101),
         ],
         order=9,
     )
@@ -341,8 +341,10 @@ def test_all_faults_of_a_context_are_named_at_once() -> None:
     assert paths == ["token_budget", "user_id"]
 
 
-def judgement(**fields: Any) -> pb.FeedbackRequest:
-    return pb.FeedbackRequest(**{"request_id": "r", "user_id": "ada", "memory_ids": [ID], "feedback": 1, **fields})
+def judgement(**fields: Any) -> memory_pb2.FeedbackRequest:
+    return memory_pb2.FeedbackRequest(
+        **{"request_id": "r", "user_id": "ada", "memory_ids": [ID], "feedback": 1, **fields}
+    )
 
 
 @pytest.mark.parametrize("value", [-1, 0, 1])
@@ -380,13 +382,13 @@ def test_page_sizes() -> None:
 
 def test_the_tier_of_a_listing() -> None:
     assert READER.tier_filter(None) is None
-    assert READER.tier_filter(pb.TIER_PROFILE) is Tier.PROFILE
+    assert READER.tier_filter(tiers_pb2.TIER_PROFILE) is Tier.PROFILE
     assert wrong(lambda: READER.tier_filter(0)) == (Reason.UNKNOWN_ENUM_VALUE, ["tier"])
 
 
 def test_dead_letters_to_retry() -> None:
-    assert READER.retry_ids(pb.RetryDeadLettersRequest(request_id="r", delivery_ids=[3, 4])) == [3, 4]
-    none = pb.RetryDeadLettersRequest(request_id="r")
+    assert READER.retry_ids(deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=[3, 4])) == [3, 4]
+    none = deliveries_pb2.RetryDeadLettersRequest(request_id="r")
     assert wrong(lambda: READER.retry_ids(none)) == (Reason.INVALID_FIELD, ["delivery_ids"])
-    many = pb.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1_001))
+    many = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1_001))
     assert wrong(lambda: READER.retry_ids(many)) == (Reason.TOO_MANY_ITEMS, ["delivery_ids"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import gateway_pb2 as pb
+from mneme.gateway.v1 import grants_pb2, tiers_pb2
 from services.common.convert import timestamp
 from services.common.errors import InvalidArgument, StoreUnavailable
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
@@ -207,13 +207,13 @@ async def test_grants_of_few_users_are_remembered() -> None:
 READER = GrantRequestReader(id_chars_max=128, page_size_default=50, page_size_max=200)
 
 
-def request(**fields: Any) -> pb.CreateGrantRequest:
+def request(**fields: Any) -> grants_pb2.CreateGrantRequest:
     project = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p1")
-    return pb.CreateGrantRequest(**{"request_id": "r1", "user_id": "ada", "from_scope": project, **fields})
+    return grants_pb2.CreateGrantRequest(**{"request_id": "r1", "user_id": "ada", "from_scope": project, **fields})
 
 
 def test_a_request_for_a_grant_is_read() -> None:
-    kinds = [pb.MEMORY_KIND_NOTE, pb.MEMORY_KIND_EPISODE]
+    kinds = [tiers_pb2.MEMORY_KIND_NOTE, tiers_pb2.MEMORY_KIND_EPISODE]
     expires = NOON + timedelta(days=1)
     command = READER.create(request(kinds=kinds, expire_time=timestamp(expires)), now=NOON)
     wanted = CreateGrant("r1", "ada", P1, GLOBAL_SCOPE, (MemoryKind.EPISODE, MemoryKind.NOTE), expires)
@@ -229,8 +229,8 @@ def test_a_request_for_a_grant_is_read() -> None:
         ({"from_scope": common_pb2.Scope()}, "from_scope.level"),
         ({"to_scope": common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK)}, "to_scope.task_id"),
         ({"from_scope": None}, "to_scope"),
-        ({"kinds": [pb.MEMORY_KIND_UNSPECIFIED]}, "kinds[0]"),
-        ({"kinds": [pb.MEMORY_KIND_FACT, pb.MEMORY_KIND_FACT]}, "kinds[1]"),
+        ({"kinds": [tiers_pb2.MEMORY_KIND_UNSPECIFIED]}, "kinds[0]"),
+        ({"kinds": [tiers_pb2.MEMORY_KIND_FACT, tiers_pb2.MEMORY_KIND_FACT]}, "kinds[1]"),
         ({"expire_time": timestamp(NOON)}, "expire_time"),
         ({"expire_time": {"seconds": 9_000_000_000_000}}, "expire_time"),
     ],
@@ -244,11 +244,11 @@ def test_what_is_wrong_with_a_grant_is_named(wrong: dict[str, Any], path: str) -
 
 def test_what_is_wrong_with_a_revocation_is_named() -> None:
     with pytest.raises(InvalidArgument) as caught:
-        READER.revoke(pb.RevokeGrantRequest(grant_id="x"))
+        READER.revoke(grants_pb2.RevokeGrantRequest(grant_id="x"))
     paths = [violation.field_path for violation in caught.value.violations]
     assert paths == ["request_id", "user_id", "grant_id"]
     with pytest.raises(InvalidArgument):
-        READER.list_size(pb.ListGrantsRequest(user_id="ada", page_size=-1))
+        READER.list_size(grants_pb2.ListGrantsRequest(user_id="ada", page_size=-1))
 
 
 def test_spec_6_3_digests_tell_requests_apart() -> None:

@@ -1,0 +1,287 @@
+import datetime
+
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from mneme.agentic.v1 import notes_pb2 as _notes_pb2
+from mneme.common.v1 import common_pb2 as _common_pb2
+from mneme.gateway.v1 import tiers_pb2 as _tiers_pb2
+from mneme.semantic.v1 import facts_pb2 as _facts_pb2
+from mneme.session.v1 import session_pb2 as _session_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class TaskType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TASK_TYPE_UNSPECIFIED: _ClassVar[TaskType]
+    TASK_TYPE_FACTUAL: _ClassVar[TaskType]
+    TASK_TYPE_RECOMMENDATION: _ClassVar[TaskType]
+    TASK_TYPE_CONVERSATIONAL: _ClassVar[TaskType]
+    TASK_TYPE_PROCEDURAL: _ClassVar[TaskType]
+    TASK_TYPE_DEBUGGING: _ClassVar[TaskType]
+    TASK_TYPE_GENERAL: _ClassVar[TaskType]
+
+class ConflictPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONFLICT_POLICY_UNSPECIFIED: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_RECENCY: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_CONFIDENCE: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_IMPORTANCE: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_USER_OVERRIDE: _ClassVar[ConflictPolicy]
+
+class ConflictKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONFLICT_KIND_UNSPECIFIED: _ClassVar[ConflictKind]
+    CONFLICT_KIND_NEGATION: _ClassVar[ConflictKind]
+    CONFLICT_KIND_VALUE: _ClassVar[ConflictKind]
+TASK_TYPE_UNSPECIFIED: TaskType
+TASK_TYPE_FACTUAL: TaskType
+TASK_TYPE_RECOMMENDATION: TaskType
+TASK_TYPE_CONVERSATIONAL: TaskType
+TASK_TYPE_PROCEDURAL: TaskType
+TASK_TYPE_DEBUGGING: TaskType
+TASK_TYPE_GENERAL: TaskType
+CONFLICT_POLICY_UNSPECIFIED: ConflictPolicy
+CONFLICT_POLICY_RECENCY: ConflictPolicy
+CONFLICT_POLICY_CONFIDENCE: ConflictPolicy
+CONFLICT_POLICY_IMPORTANCE: ConflictPolicy
+CONFLICT_POLICY_USER_OVERRIDE: ConflictPolicy
+CONFLICT_KIND_UNSPECIFIED: ConflictKind
+CONFLICT_KIND_NEGATION: ConflictKind
+CONFLICT_KIND_VALUE: ConflictKind
+
+class Scoring(_message.Message):
+    __slots__ = ("profile", "weights")
+    class WeightsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    WEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    profile: str
+    weights: _containers.ScalarMap[str, float]
+    def __init__(self, profile: _Optional[str] = ..., weights: _Optional[_Mapping[str, float]] = ...) -> None: ...
+
+class RecallRequest(_message.Message):
+    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded", "with_features")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSISTENCY_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_TIME_FIELD_NUMBER: _ClassVar[int]
+    TIERS_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
+    SCORING_FIELD_NUMBER: _ClassVar[int]
+    CONFLICT_POLICY_FIELD_NUMBER: _ClassVar[int]
+    PREFERRED_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
+    DROP_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    WITH_FEATURES_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    query: str
+    limit: int
+    scope: _common_pb2.Scope
+    conversation_id: str
+    consistency_token: str
+    as_of_time: _timestamp_pb2.Timestamp
+    tiers: _containers.RepeatedScalarFieldContainer[_tiers_pb2.Tier]
+    task_type: TaskType
+    scoring: Scoring
+    conflict_policy: ConflictPolicy
+    preferred_memory_ids: _containers.RepeatedScalarFieldContainer[str]
+    drop_superseded: bool
+    with_features: bool
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ..., with_features: _Optional[bool] = ...) -> None: ...
+
+class RecallResponse(_message.Message):
+    __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent", "conflicts", "feature_names")
+    MEMORIES_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    RECENT_TURNS_FIELD_NUMBER: _ClassVar[int]
+    TIERS_FIELD_NUMBER: _ClassVar[int]
+    DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    READING_FIELD_NUMBER: _ClassVar[int]
+    STAGES_FIELD_NUMBER: _ClassVar[int]
+    RECALL_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSISTENT_FIELD_NUMBER: _ClassVar[int]
+    CONFLICTS_FIELD_NUMBER: _ClassVar[int]
+    FEATURE_NAMES_FIELD_NUMBER: _ClassVar[int]
+    memories: _containers.RepeatedCompositeFieldContainer[Memory]
+    facts: _containers.RepeatedCompositeFieldContainer[RecalledFact]
+    notes: _containers.RepeatedCompositeFieldContainer[RecalledNote]
+    recent_turns: _containers.RepeatedCompositeFieldContainer[_session_pb2.SessionTurn]
+    tiers: _containers.RepeatedCompositeFieldContainer[_tiers_pb2.TierReport]
+    degraded: bool
+    reading: QueryReading
+    stages: _containers.RepeatedCompositeFieldContainer[StageTiming]
+    recall_id: str
+    consistent: bool
+    conflicts: _containers.RepeatedCompositeFieldContainer[Conflict]
+    feature_names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reading: _Optional[_Union[QueryReading, _Mapping]] = ..., stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., recall_id: _Optional[str] = ..., consistent: _Optional[bool] = ..., conflicts: _Optional[_Iterable[_Union[Conflict, _Mapping]]] = ..., feature_names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Memory(_message.Message):
+    __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope", "superseded_by", "features")
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
+    memory_id: str
+    kind: _tiers_pb2.MemoryKind
+    turn: _common_pb2.Turn
+    conversation_id: str
+    position: int
+    score: float
+    explanation: Explanation
+    fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    note_ids: _containers.RepeatedScalarFieldContainer[str]
+    scope: _common_pb2.Scope
+    superseded_by: str
+    features: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., superseded_by: _Optional[str] = ..., features: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class RecalledFact(_message.Message):
+    __slots__ = ("fact", "similarity", "superseded_by")
+    FACT_FIELD_NUMBER: _ClassVar[int]
+    SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    fact: _facts_pb2.Fact
+    similarity: float
+    superseded_by: str
+    def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., similarity: _Optional[float] = ..., superseded_by: _Optional[str] = ...) -> None: ...
+
+class RecalledNote(_message.Message):
+    __slots__ = ("note", "score", "hops")
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    HOPS_FIELD_NUMBER: _ClassVar[int]
+    note: _notes_pb2.Note
+    score: float
+    hops: int
+    def __init__(self, note: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., score: _Optional[float] = ..., hops: _Optional[int] = ...) -> None: ...
+
+class Explanation(_message.Message):
+    __slots__ = ("lanes", "parts")
+    LANES_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    lanes: _containers.RepeatedCompositeFieldContainer[LaneRank]
+    parts: _containers.RepeatedCompositeFieldContainer[ScorePart]
+    def __init__(self, lanes: _Optional[_Iterable[_Union[LaneRank, _Mapping]]] = ..., parts: _Optional[_Iterable[_Union[ScorePart, _Mapping]]] = ...) -> None: ...
+
+class LaneRank(_message.Message):
+    __slots__ = ("lane", "rank", "score")
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    RANK_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    lane: str
+    rank: int
+    score: float
+    def __init__(self, lane: _Optional[str] = ..., rank: _Optional[int] = ..., score: _Optional[float] = ...) -> None: ...
+
+class ScorePart(_message.Message):
+    __slots__ = ("name", "value")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    value: float
+    def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+
+class Conflict(_message.Message):
+    __slots__ = ("kind", "subject", "winner_id", "loser_ids", "policy", "reason", "memory_kind")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    WINNER_ID_FIELD_NUMBER: _ClassVar[int]
+    LOSER_IDS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_KIND_FIELD_NUMBER: _ClassVar[int]
+    kind: ConflictKind
+    subject: str
+    winner_id: str
+    loser_ids: _containers.RepeatedScalarFieldContainer[str]
+    policy: ConflictPolicy
+    reason: str
+    memory_kind: _tiers_pb2.MemoryKind
+    def __init__(self, kind: _Optional[_Union[ConflictKind, str]] = ..., subject: _Optional[str] = ..., winner_id: _Optional[str] = ..., loser_ids: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[ConflictPolicy, str]] = ..., reason: _Optional[str] = ..., memory_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ...) -> None: ...
+
+class QueryReading(_message.Message):
+    __slots__ = ("embedded_query", "speakers", "time_ranges", "task_type", "task_type_confidence", "is_task_type_given", "rewritten_query")
+    EMBEDDED_QUERY_FIELD_NUMBER: _ClassVar[int]
+    SPEAKERS_FIELD_NUMBER: _ClassVar[int]
+    TIME_RANGES_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    IS_TASK_TYPE_GIVEN_FIELD_NUMBER: _ClassVar[int]
+    REWRITTEN_QUERY_FIELD_NUMBER: _ClassVar[int]
+    embedded_query: str
+    speakers: _containers.RepeatedScalarFieldContainer[str]
+    time_ranges: _containers.RepeatedCompositeFieldContainer[TimeRange]
+    task_type: TaskType
+    task_type_confidence: float
+    is_task_type_given: bool
+    rewritten_query: str
+    def __init__(self, embedded_query: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., time_ranges: _Optional[_Iterable[_Union[TimeRange, _Mapping]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., task_type_confidence: _Optional[float] = ..., is_task_type_given: _Optional[bool] = ..., rewritten_query: _Optional[str] = ...) -> None: ...
+
+class TimeRange(_message.Message):
+    __slots__ = ("start_time", "end_time")
+    START_TIME_FIELD_NUMBER: _ClassVar[int]
+    END_TIME_FIELD_NUMBER: _ClassVar[int]
+    start_time: _timestamp_pb2.Timestamp
+    end_time: _timestamp_pb2.Timestamp
+    def __init__(self, start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class StageTiming(_message.Message):
+    __slots__ = ("stage", "duration", "reason")
+    STAGE_FIELD_NUMBER: _ClassVar[int]
+    DURATION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    stage: str
+    duration: _duration_pb2.Duration
+    reason: str
+    def __init__(self, stage: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class RecallStreamRequest(_message.Message):
+    __slots__ = ("recall",)
+    RECALL_FIELD_NUMBER: _ClassVar[int]
+    recall: RecallRequest
+    def __init__(self, recall: _Optional[_Union[RecallRequest, _Mapping]] = ...) -> None: ...
+
+class RecallStreamResponse(_message.Message):
+    __slots__ = ("tier_answer", "response")
+    TIER_ANSWER_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    tier_answer: TierAnswer
+    response: RecallResponse
+    def __init__(self, tier_answer: _Optional[_Union[TierAnswer, _Mapping]] = ..., response: _Optional[_Union[RecallResponse, _Mapping]] = ...) -> None: ...
+
+class TierAnswer(_message.Message):
+    __slots__ = ("tier", "memories", "facts", "notes", "recent_turns")
+    TIER_FIELD_NUMBER: _ClassVar[int]
+    MEMORIES_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    RECENT_TURNS_FIELD_NUMBER: _ClassVar[int]
+    tier: _tiers_pb2.TierReport
+    memories: _containers.RepeatedCompositeFieldContainer[Memory]
+    facts: _containers.RepeatedCompositeFieldContainer[RecalledFact]
+    notes: _containers.RepeatedCompositeFieldContainer[RecalledNote]
+    recent_turns: _containers.RepeatedCompositeFieldContainer[_session_pb2.SessionTurn]
+    def __init__(self, tier: _Optional[_Union[_tiers_pb2.TierReport, _Mapping]] = ..., memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ...) -> None: ...
