@@ -36,7 +36,7 @@ from qdrant_edge import (
 
 from bench.common import BenchError, times_of
 from services.common.embedding.embedder import Embedder
-from services.gateway.recall.model import RecallSettings
+from services.gateway.recall.settings import RecallSettings
 
 Matrix = npt.NDArray[np.float32]
 

@@ -32,8 +32,8 @@ from bench.fit.held_out import CUTS, Scored, means, score
 from bench.gateway import Gateway
 from bench.ingest import ingest
 from bench.locomo import LocomoConversation, load_conversations
-from services.gateway.recall.features import Extra, extra_names, feature_parts
-from services.gateway.recall.fitted import SHIPPED
+from services.gateway.recall.ranking.features import Extra, extra_names, feature_parts
+from services.gateway.recall.ranking.fitted import SHIPPED
 
 
 def _without(extras: Extra) -> tuple[str, ...]:

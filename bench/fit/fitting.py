@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from bench.fit.dataset import Dataset
-from services.gateway.recall.ranker import RankerWeights, Tree
+from services.gateway.recall.ranking.ranker import RankerWeights, Tree
 
 CHAT_SUFFIX: Final = " as chats"
 """Ends the name of a data set that is another one's conversations as chats."""

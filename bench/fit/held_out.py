@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.fit.dataset import Dataset
-from services.gateway.recall.features import Features
-from services.gateway.recall.ranker import FittedRanker, RankerWeights
+from services.gateway.recall.ranking.features import Features
+from services.gateway.recall.ranking.ranker import FittedRanker, RankerWeights
 
 CUTS: Final = (1, 5, 10, 25)
 

@@ -27,8 +27,8 @@ from bench.fit.dataset import Dataset
 from bench.fit.fitting import FitSettings, fit_line
 from bench.fit.held_out import CUTS, means, score
 from bench.gateway import Gateway
-from services.gateway.recall.fitted import SHIPPED
-from services.gateway.recall.ranker import RankerFileError, RankerWeights
+from services.gateway.recall.ranking.fitted import SHIPPED
+from services.gateway.recall.ranking.ranker import RankerFileError, RankerWeights
 
 _JUDGEMENTS_MIN: Final = 10
 _FOLDS: Final = 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -29,19 +28,18 @@ from services.gateway.journal.dispatcher import DeliverySink, Dispatcher
 from services.gateway.journal.model import Tier
 from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNotice
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
-from services.gateway.recall.access import AccessRecorder
-from services.gateway.recall.coarse import CoarseSearch
-from services.gateway.recall.conflicts import ConflictResolution
-from services.gateway.recall.consistency import ConsistencyWait
-from services.gateway.recall.cross_encoder import open_cross_encoding
-from services.gateway.recall.fetch import Fetch
-from services.gateway.recall.fitted import Rankers
-from services.gateway.recall.fusion import Fusion
-from services.gateway.recall.intent import IntentClassifier
-from services.gateway.recall.loadout import Loadout
+from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.pipeline import RecallPipeline, Stages
-from services.gateway.recall.rewriting import Rewriting, open_rewriter
-from services.gateway.recall.speakers import SpeakerNames
+from services.gateway.recall.question.speakers import SpeakerNames
+from services.gateway.recall.question.task_types import IntentClassifier
+from services.gateway.recall.ranking.fitted import Rankers
+from services.gateway.recall.stages.access import AccessRecorder
+from services.gateway.recall.stages.coarse_search import CoarseSearch
+from services.gateway.recall.stages.consistency import ConsistencyWait
+from services.gateway.recall.stages.fetch import Fetch
+from services.gateway.recall.stages.fusion import Fusion
+from services.gateway.recall.stages.loadout import Loadout
+from services.gateway.recall.stages.rewriting import Rewriting, open_rewriter
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
 from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, UseCases
@@ -145,9 +143,6 @@ async def open_gateway(
         await stack.enter_async_context(access.running())
         classifier = IntentClassifier(resources.embedder, chosen.intent)
         await stack.enter_async_context(classifier.running())
-        cross_encoding = await asyncio.to_thread(open_cross_encoding, chosen.cross_encoder)
-        if cross_encoding is not None:
-            stack.push_async_callback(cross_encoding.aclose)
         grants = Grants(
             PostgresGrants(pool, clock=resources.clock, ids=resources.ids, settings=chosen.grants),
             clock=resources.clock,
@@ -164,7 +159,6 @@ async def open_gateway(
                 access=access,
                 rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),
                 loadout=Loadout(classifier, chosen.loadout),
-                cross_encoding=cross_encoding,
                 grants=grants,
                 conflicts=ConflictResolution(chosen.conflicts),
             ),

@@ -10,16 +10,15 @@ from services.gateway.grants.model import GrantSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
-from services.gateway.recall.conflicts import ConflictSettings
-from services.gateway.recall.cross_encoder import CrossEncoderSettings
-from services.gateway.recall.evidence import EvidenceWeights
-from services.gateway.recall.fitted import RankerSettings
-from services.gateway.recall.fusion import LaneWeights
-from services.gateway.recall.intent import IntentSettings
-from services.gateway.recall.loadout import LoadoutSettings
-from services.gateway.recall.model import RecallSettings
-from services.gateway.recall.profiles import ProfileSettings
-from services.gateway.recall.rewriting import RewritingSettings
+from services.gateway.recall.answer.conflicts import ConflictSettings
+from services.gateway.recall.question.task_types import IntentSettings
+from services.gateway.recall.ranking.evidence import EvidenceWeights
+from services.gateway.recall.ranking.fitted import RankerSettings
+from services.gateway.recall.ranking.profiles import ProfileSettings
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.fusion import LaneWeights
+from services.gateway.recall.stages.loadout import LoadoutSettings
+from services.gateway.recall.stages.rewriting import RewritingSettings
 from services.gateway.remembering import RememberSettings
 from services.gateway.requests import RequestLimits
 from services.gateway.sessions import SessionSettings
@@ -52,7 +51,6 @@ class GatewaySettings:
     rewriting: RewritingSettings = field(default_factory=RewritingSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)
     loadout: LoadoutSettings = field(default_factory=LoadoutSettings)
-    cross_encoder: CrossEncoderSettings = field(default_factory=CrossEncoderSettings)
     conflicts: ConflictSettings = field(default_factory=ConflictSettings)
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
     lanes: LaneWeights = field(default_factory=LaneWeights)

@@ -24,8 +24,8 @@ from services.gateway.journal.model import (
     Interaction,
     TierBacklog,
 )
+from services.gateway.recall.answer.streaming import TierAnswer
 from services.gateway.recall.model import Conflict, Recalled, RecalledMemory, TierReport
-from services.gateway.recall.streaming import TierAnswer
 from services.gateway.remembering import StreamSummary
 from services.gateway.tokens import ConsistencyTokens
 

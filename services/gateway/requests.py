@@ -26,8 +26,9 @@ from services.gateway.recall.choices import (
     ScoringChoice,
     TaskType,
 )
-from services.gateway.recall.model import RECALL_TIERS, RecallQuery, RecallSettings
-from services.gateway.recall.profiles import ProfileSettings, weight_names
+from services.gateway.recall.model import RECALL_TIERS, RecallQuery
+from services.gateway.recall.ranking.profiles import ProfileSettings, weight_names
+from services.gateway.recall.settings import RecallSettings
 from services.gateway.tokens import ConsistencyTokens
 
 

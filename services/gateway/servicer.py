@@ -29,8 +29,8 @@ from services.gateway.context.service import ContextBuilder
 from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.model import Caller, RememberCommand
 from services.gateway.journal.store import Journal
+from services.gateway.recall.answer.streaming import stream_recall
 from services.gateway.recall.pipeline import RecallPipeline
-from services.gateway.recall.streaming import stream_recall
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
 from services.gateway.sessions import SessionAccess

@@ -17,8 +17,8 @@ from services.agentic.model import NoteSource
 from services.agentic.model import UserId as NoteUserId
 from services.common.text import is_question, split_pieces, split_sentences
 from services.common.turns import MessageRole, Turn, TurnLimits
-from services.gateway.recall.model import RecallSettings
-from services.gateway.recall.question import read_question
+from services.gateway.recall.question.reading import read_question
+from services.gateway.recall.settings import RecallSettings
 from services.semantic.facts.extraction.rules import RuleFactExtractor
 from services.semantic.model import InteractionId, SourceInteraction, UserId
 

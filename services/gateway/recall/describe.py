@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from services.gateway.recall.cross_encoder import CrossEncoderSettings
-from services.gateway.recall.fusion import LaneWeights
-from services.gateway.recall.model import RECALL_TIERS, STAGES, RecallSettings
+from services.gateway.recall.model import RECALL_TIERS
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.catalog import STAGES
+from services.gateway.recall.stages.fusion import LaneWeights
 
 _INTRODUCTION = """\
 # The pipeline of a recall
@@ -38,8 +39,8 @@ embeds the question also gives a vector for each of its word pieces; the episodi
 candidates, as far as these have any (late interaction, see its README), and without them all else is as it is.
 
 A turn's score is a sum of named parts, which the answer lists under `explanation`: those of
-`services/gateway/recall/evidence.py`, and beside them `facts` ({fact:g} of the similarity of the best fact made from
-the turn) and `notes` ({note:g} of the score of the best note made from it). Ties are broken by id. Requests may
+`services/gateway/recall/ranking/evidence.py`, and beside them `facts` ({fact:g} of the similarity of the best fact made
+from the turn) and `notes` ({note:g} of the score of the best note made from it). Ties are broken by id. Requests may
 choose another profile or weights of their own: [scoring.md](scoring.md) has them.
 """
 
@@ -56,30 +57,17 @@ _STREAMING = """\
 `RecallStream` runs the same pipeline and tells what each tier gave, or that it failed, as soon as it does: one message
 for each tier that is asked, in the order of their answers, and last the whole answer, which is the one of `Recall`.
 Quarantine comes before anything leaves. The message of the episodic tier holds a first ranking with texts, by the
-evidence of the tiers that have answered so far and without the cross-encoder; where it cannot be made in time, it holds
+evidence of the tiers that have answered so far; where it cannot be made in time, it holds
 the ranking that the pipeline makes afterwards. When nobody reads any more, the work stops.
-"""
-
-_CROSS_ENCODER = """\
-## The cross-encoder
-
-A model may read the question together with each of the best turns: the folder `gateway.cross_encoder.model_dir` holds
-one, and without it the stage is not there. It reads the best {candidates} turns, {tokens} word pieces of question and
-turn at most, in batches of like length on a thread of its own, and has {share:.0%} of the time that is left. A turn's
-score gets the part `cross_encoder`: {weight:g} times the spread of the scores before, times the distance of its logit
-from the lowest one in spreads of the logits. When the time is over or the model fails, the order stays as it was,
-and the stage's `reason` says so.
 """
 
 
 def describe_pipeline(
     settings: RecallSettings | None = None,
     lanes: LaneWeights | None = None,
-    cross_encoder: CrossEncoderSettings | None = None,
 ) -> str:
     """The stages and their rules as a page of Markdown, with the values of the settings (defaults where None)."""
     chosen, weights = settings or RecallSettings(), lanes or LaneWeights()
-    model = cross_encoder or CrossEncoderSettings()
     names = [tier.name.lower() for tier in RECALL_TIERS]
     tiers = f"{', '.join(names[:-1])} and {names[-1]}"
     return "\n".join(
@@ -95,9 +83,6 @@ def describe_pipeline(
                 light_seeds=chosen.light_neighbour_seeds,
                 fact=weights.fact,
                 note=weights.note,
-            ),
-            _CROSS_ENCODER.format(
-                candidates=model.candidates, tokens=model.max_tokens, share=model.time_share, weight=model.weight
             ),
             _STREAMING,
             _CONSISTENCY.format(share=chosen.consistency_time_share).rstrip("\n"),

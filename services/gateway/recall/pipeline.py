@@ -20,17 +20,9 @@ from services.common.telemetry import span
 from services.gateway.grants.model import MemoryKind
 from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
-from services.gateway.recall.access import AccessRecorder
-from services.gateway.recall.assembly import assemble
-from services.gateway.recall.coarse import CoarseSearch
-from services.gateway.recall.conflicts import ConflictResolution
-from services.gateway.recall.consistency import ConsistencyWait
-from services.gateway.recall.cross_encoder import CrossEncoding
-from services.gateway.recall.features import feature_names
-from services.gateway.recall.fetch import Fetch
-from services.gateway.recall.fusion import Fusion
-from services.gateway.recall.intent import Intent
-from services.gateway.recall.loadout import Loadout
+from services.gateway.recall.answer.assembly import assemble
+from services.gateway.recall.answer.conflicts import ConflictResolution
+from services.gateway.recall.answer.streaming import EarlyAnswers, Tell
 from services.gateway.recall.model import (
     CoarseResult,
     RankedEpisode,
@@ -38,16 +30,23 @@ from services.gateway.recall.model import (
     Recalled,
     RecalledMemory,
     RecallQuery,
-    RecallSettings,
     TierReport,
     TierState,
 )
-from services.gateway.recall.quarantine import quarantine
-from services.gateway.recall.question import QuestionEvidence, read_question
-from services.gateway.recall.rewriting import Rewriting
-from services.gateway.recall.speakers import SpeakerNames
-from services.gateway.recall.stages import StageClock
-from services.gateway.recall.streaming import EarlyAnswers, Tell
+from services.gateway.recall.question.reading import QuestionEvidence, read_question
+from services.gateway.recall.question.speakers import SpeakerNames
+from services.gateway.recall.question.task_types import Intent
+from services.gateway.recall.ranking.features import feature_names
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.access import AccessRecorder
+from services.gateway.recall.stages.clock import StageClock
+from services.gateway.recall.stages.coarse_search import CoarseSearch
+from services.gateway.recall.stages.consistency import ConsistencyWait
+from services.gateway.recall.stages.fetch import Fetch
+from services.gateway.recall.stages.fusion import Fusion
+from services.gateway.recall.stages.loadout import Loadout
+from services.gateway.recall.stages.quarantine import quarantine
+from services.gateway.recall.stages.rewriting import Rewriting
 
 _log = structlog.get_logger(__name__)
 
@@ -65,7 +64,6 @@ class Stages:
     access: AccessRecorder
     rewriting: Rewriting = field(default_factory=Rewriting)
     loadout: Loadout = field(default_factory=Loadout)
-    cross_encoding: CrossEncoding | None = None
     grants: ReaderGrants = field(default_factory=NoGrants)
     conflicts: ConflictResolution = field(default_factory=ConflictResolution)
 
@@ -81,7 +79,7 @@ class _Asked:
 
 
 class RecallPipeline:
-    """Answers a recall. See `model.STAGES` for the stages and docs/pipeline.md for what they do."""
+    """Answers a recall. See `stages.catalog.STAGES` for the stages and docs/pipeline.md for what they do."""
 
     def __init__(self, stages: Stages, *, ids: IdSource, settings: RecallSettings) -> None:
         """Names each recall by `ids`."""
@@ -141,9 +139,8 @@ class RecallPipeline:
             raise _nothing_answered(coarse)
         with clock.stage("quarantine"):
             coarse = quarantine(coarse, query.readers)
-        candidates, reports = await self._ranked(asked, coarse, clock)
-        early.finish(candidates[: query.limit], reports)
-        memories = await self._cross_encoded(asked, candidates, clock)
+        memories, reports = await self._ranked(asked, coarse, clock)
+        early.finish(memories, reports)
         with clock.stage("conflicts"):
             resolved = self._stages.conflicts(memories, coarse.facts, query.conflicts)
         with clock.stage("assemble"):
@@ -178,36 +175,25 @@ class RecallPipeline:
     ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
         """A ranking by what there is so far, on a clock of its own: its stages are not those of the answer."""
         with span("recall.first_ranking"):
-            memories, reports = await self._ranked(asked, coarse, StageClock(deadline_seconds=clock.seconds_left))
-        return memories[: asked.query.limit], reports
+            return await self._ranked(asked, coarse, StageClock(deadline_seconds=clock.seconds_left))
 
     async def _ranked(
         self, asked: _Asked, coarse: CoarseResult, clock: StageClock
     ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
-        """The best turns with their texts: more than are asked for where a cross-encoder chooses among them."""
-        query, cross_encoding = asked.query, self._stages.cross_encoding
+        """The best turns with their texts."""
+        query = asked.query
         with clock.stage("fusion"):
             ranked = self._stages.fusion(
                 coarse,
                 asked.question,
                 asked.names,
-                limit=cross_encoding.candidate_count(query.limit) if cross_encoding else query.limit,
+                limit=query.limit,
                 now=query.as_of,
                 scoring=query.scoring,
                 with_features=query.with_features,
             )
         with clock.stage("fetch"):
             return await self._fetch(asked.principal, query, ranked, coarse, clock)
-
-    async def _cross_encoded(
-        self, asked: _Asked, memories: tuple[RecalledMemory, ...], clock: StageClock
-    ) -> tuple[RecalledMemory, ...]:
-        if self._stages.cross_encoding is None:
-            return memories
-        with clock.stage("cross_encode"):
-            found = await self._stages.cross_encoding(asked.question.text, memories, seconds_left=clock.seconds_left)
-            clock.leave("cross_encode", found.reason)
-        return found.memories[: asked.query.limit]
 
     async def _wait(self, principal: Principal, query: RecallQuery, clock: StageClock) -> bool | None:
         if query.written is None:

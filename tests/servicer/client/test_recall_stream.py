@@ -38,7 +38,7 @@ def answers(gateway: FakeGateway) -> None:
     agentic.notes.add(score=0.4).note.content = "sea"
     gateway.tier_answers = [session, episodic, recall_pb2.TierAnswer(tier=failed), agentic]
     gateway.recall_response.memories.add(memory_id="m1", score=0.7)
-    gateway.recall_response.stages.add(stage="cross_encode", reason="too slow")
+    gateway.recall_response.stages.add(stage="fetch", reason="too slow")
 
 
 def check(parts: list[RecallPart]) -> None:

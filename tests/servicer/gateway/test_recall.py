@@ -11,7 +11,7 @@ from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import recall_pb2
 from mneme_client import Client, MnemeClientError, Scope, ScopeLevel, Tier, TierState, Turn
 from mneme_client.results import RecallResult
-from services.gateway.recall.model import STAGES
+from services.gateway.recall.stages.catalog import STAGES
 from tests.support.stack import Refusal, RunningStack, Stubs, refusal, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -89,8 +89,7 @@ async def test_spec_5_10_every_tier_says_how_it_took_part(client: Client, user_i
 async def test_a_recall_reports_the_stages_that_are_described(client: Client, user_id: str) -> None:
     token = await remembered(client, user_id)
     found = await client.recall(user_id, "cat", consistency_token=token)
-    without_model = [stage.name for stage in STAGES if stage.name != "cross_encode"]
-    assert [timing.stage for timing in found.stages] == without_model
+    assert [timing.stage for timing in found.stages] == [stage.name for stage in STAGES]
     found = await client.recall(user_id, "cat")
     assert [timing.stage for timing in found.stages] == [s.name for s in STAGES if not s.is_skippable]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -16,7 +15,6 @@ from mneme.gateway.v1 import recall_pb2
 from mneme_client import Client, RecallPart, Scope, ScopeLevel, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.common.postgres.server import EmbeddedPostgres
-from tests.support.cross_encoder import build_cross_encoder
 from tests.support.stack import Refusal, RunningStack, Stubs, gated_gateway, refusal
 
 if TYPE_CHECKING:
@@ -170,27 +168,3 @@ async def test_spec_5_12_after_a_reader_that_went_away_the_gateway_goes_on(
         found = await client.recall(user_id, QUESTION)
         assert found.memories
         assert not found.degraded
-
-
-async def test_spec_5_1_a_gateway_with_a_cross_encoder_says_what_it_did(
-    stack: RunningStack, embedder: OnnxEmbedder, postgres_server: EmbeddedPostgres, user_id: str, tmp_path: Path
-) -> None:
-    from services.gateway.config import GatewaySettings
-    from services.gateway.recall.cross_encoder import PART, CrossEncoderSettings
-
-    model = CrossEncoderSettings(model_dir=str(build_cross_encoder(tmp_path)))
-    settings = GatewaySettings(tells_other_gateways=False, cross_encoder=model)
-    async with (
-        gated_gateway(stack, embedder, postgres_server, settings=settings) as gated,
-        Client(gated.target) as client,
-    ):
-        token = await remembered(client, user_id)
-        found = await client.recall(user_id, "cello trams Lyon cat", limit=3, consistency_token=token)
-        assert len(found.memories) == 3
-        assert ("cross_encode", "") in [(stage.stage, stage.reason) for stage in found.stages]
-        for memory in found.memories:
-            assert memory.score == pytest.approx(sum(part.value for part in memory.explanation.parts), abs=1e-4)
-        # The model counts shared words: two with the first, one with the others, none with the one that is cut off.
-        assert found.memories[0].text == "My cat Momo hates the trams."
-        said = [{part.name: part.value for part in memory.explanation.parts}[PART] for memory in found.memories]
-        assert said == pytest.approx([said[0], said[0] / 2, said[0] / 2])

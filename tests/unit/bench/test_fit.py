@@ -16,7 +16,7 @@ from bench.fit.dataset import Dataset
 from bench.fit.fitting import CHAT_SUFFIX, FitSettings, fit, question_weights
 from bench.fit.held_out import means, score
 from bench.fit.refit import read_judgements, refit
-from services.gateway.recall.ranker import RankerWeights
+from services.gateway.recall.ranking.ranker import RankerWeights
 
 SMALL = FitSettings(penalty=1.0, tree_count=5, leaves=4, leaf_rows_min=5)
 

@@ -16,7 +16,7 @@ from services.common.errors import InvalidArgument, Reason
 from services.gateway.journal.model import Tier
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
 from services.gateway.recall.model import RecallQuery
-from services.gateway.recall.profiles import ProfileSettings, weight_names
+from services.gateway.recall.ranking.profiles import ProfileSettings, weight_names
 from services.gateway.requests import RequestLimits, RequestReader
 from services.gateway.tokens import ConsistencyTokens
 

@@ -30,7 +30,7 @@ from services.gateway.grants.service import Grants
 from services.gateway.journal.model import Caller, Page
 from services.gateway.journal.store import Cursor
 from services.gateway.recall.model import CoarseResult
-from services.gateway.recall.quarantine import quarantine
+from services.gateway.recall.stages.quarantine import quarantine
 from tests.support.clock import FakeClock
 from tests.unit.gateway.tiers import NOON, fact_hit, note_hit, session_turn, uuid
 

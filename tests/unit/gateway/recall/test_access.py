@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from services.common.auth import Role
 from services.common.errors import StoreUnavailable
-from services.gateway.recall.access import AccessRecorder
+from services.gateway.recall.stages.access import AccessRecorder
 from tests.unit.gateway.tiers import ADA, NEVER, FakeTiers, uuid
 
 

@@ -11,8 +11,8 @@ from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.paging import listed_bytes
-from services.gateway.recall.assembly import TOO_LONG, Assembled, assemble, fair_shares
-from services.gateway.recall.conflicts import Resolved
+from services.gateway.recall.answer.assembly import TOO_LONG, Assembled, assemble, fair_shares
+from services.gateway.recall.answer.conflicts import Resolved
 from services.gateway.recall.model import CoarseResult, RankedEpisode, RecalledMemory
 
 sizes = st.lists(st.integers(0, 400), max_size=12)

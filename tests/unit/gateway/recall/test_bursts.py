@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.recall.bursts import Bursts, are_messages
+from services.gateway.recall.ranking.bursts import Bursts, are_messages
 
 
 def bursts(places: list[tuple[int, int, int]]) -> Bursts:

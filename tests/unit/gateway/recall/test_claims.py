@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.recall.claims import Claim, claims_of
+from services.gateway.recall.answer.claims import Claim, claims_of
 
 
 def yes(topic: str) -> Claim:

@@ -15,8 +15,9 @@ from services.common.errors import DeadlineExceeded, MnemeError, NotFound, Store
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.journal.model import Tier
 from services.gateway.recall.choices import Profile, ScoringChoice
-from services.gateway.recall.coarse import CoarseSearch
-from services.gateway.recall.model import CoarseResult, RecallQuery, RecallSettings, TierReport, TierState
+from services.gateway.recall.model import CoarseResult, RecallQuery, TierReport, TierState
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.coarse_search import CoarseSearch
 from tests.unit.gateway.tiers import (
     ADA,
     NEVER,

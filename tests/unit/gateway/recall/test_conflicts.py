@@ -14,8 +14,8 @@ from mneme.common.v1 import common_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.convert import timestamp
 from services.gateway.grants.model import MemoryKind
+from services.gateway.recall.answer.conflicts import PART, ConflictResolution, ConflictSettings, Resolved
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
-from services.gateway.recall.conflicts import PART, ConflictResolution, ConflictSettings, Resolved
 from services.gateway.recall.model import Conflict, ConflictKind, RankedEpisode, RecalledMemory
 from tests.unit.gateway.tiers import NOON, episode, fact_hit, uuid
 

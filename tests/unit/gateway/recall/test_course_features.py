@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.recall.course_features import course_feature_names, read_course_features
-from services.gateway.recall.question_kind import QuestionKind
-from services.gateway.recall.surroundings import Surroundings
+from services.gateway.recall.question.kinds import QuestionKind
+from services.gateway.recall.ranking.course_features import course_feature_names, read_course_features
+from services.gateway.recall.ranking.surroundings import Surroundings
 
 NOTHING = QuestionKind(0)
 

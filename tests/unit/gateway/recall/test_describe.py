@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from services.gateway.recall.describe import describe_pipeline
-from services.gateway.recall.model import STAGES, RecallSettings
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.catalog import STAGES
 
 PAGE = Path(__file__).parents[4] / "docs" / "pipeline.md"
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.recall.dates import TimeRange
-from services.gateway.recall.evidence import (
+from services.gateway.recall.question.dates import TimeRange
+from services.gateway.recall.question.reading import QuestionEvidence
+from services.gateway.recall.ranking.evidence import (
     EvidenceWeights,
     FloatColumn,
     IntColumn,
     TimeColumn,
     score_evidence,
 )
-from services.gateway.recall.question import QuestionEvidence
-from services.gateway.recall.traits import Trait
+from services.gateway.recall.ranking.traits import Trait
 
 DAY = datetime(2023, 7, 7, tzinfo=UTC)
 PLAIN = QuestionEvidence(text="", first_person_text="")

@@ -9,8 +9,9 @@ import pytest
 from mneme.episodic.v1 import episodic_pb2
 from services.common.paging import fitting
 from services.common.scope import GLOBAL_SCOPE
-from services.gateway.recall.fetch import TOO_LONG, Fetch, Fetched
-from services.gateway.recall.model import RankedEpisode, RecallSettings
+from services.gateway.recall.model import RankedEpisode
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.fetch import TOO_LONG, Fetch, Fetched
 from tests.unit.gateway.tiers import ADA, FakeTiers
 
 

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.gateway.recall.choices import Profile, ScoringChoice
-from services.gateway.recall.evidence import EvidenceWeights
-from services.gateway.recall.fusion import Fusion, LaneWeights
-from services.gateway.recall.model import CoarseResult, EpisodeColumns, RankedEpisode
-from services.gateway.recall.question import read_question
+from services.gateway.recall.columns import EpisodeColumns
+from services.gateway.recall.model import CoarseResult, RankedEpisode
+from services.gateway.recall.question.reading import read_question
+from services.gateway.recall.ranking.evidence import EvidenceWeights
+from services.gateway.recall.stages.fusion import Fusion, LaneWeights
 from tests.unit.gateway.tiers import NOON, candidates, fact_hit, note_hit, uuid
 
 FUSION = Fusion(EvidenceWeights(), LaneWeights(fact=0.5, note=0.3))

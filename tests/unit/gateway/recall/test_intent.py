@@ -13,7 +13,7 @@ from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import EmbeddingFailedError
 from services.common.embedding.vectors import Matrix
 from services.gateway.recall.choices import TaskType
-from services.gateway.recall.intent import UNTOLD, IntentClassifier, IntentSettings, load_examples
+from services.gateway.recall.question.task_types import UNTOLD, IntentClassifier, IntentSettings, load_examples
 from tests.support.embedding import HashingEmbedder
 
 QUESTIONS = Path(__file__).with_name("task_questions.toml")

@@ -9,8 +9,9 @@ import pytest
 
 from mneme.episodic.v1 import episodic_pb2
 from services.common.convert import token_vectors_from_proto, token_vectors_to_proto
-from services.gateway.recall.coarse import CoarseSearch
-from services.gateway.recall.model import EpisodeColumns, RecallSettings
+from services.gateway.recall.columns import EpisodeColumns
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.coarse_search import CoarseSearch
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.recall.test_coarse import QUERY, VECTOR
 from tests.unit.gateway.recall.test_pipeline import QUERY as ASKED

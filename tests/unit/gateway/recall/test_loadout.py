@@ -11,9 +11,9 @@ from services.common.embedding.vectors import Vector
 from services.common.settings_file import SettingsError, SettingsSource
 from services.gateway.journal.model import Tier
 from services.gateway.recall.choices import TaskType
-from services.gateway.recall.intent import UNTOLD, Intent, IntentClassifier
-from services.gateway.recall.loadout import ClassifiedUse, Loadout, LoadoutSettings
 from services.gateway.recall.model import RECALL_TIERS, RecallQuery
+from services.gateway.recall.question.task_types import UNTOLD, Intent, IntentClassifier
+from services.gateway.recall.stages.loadout import ClassifiedUse, Loadout, LoadoutSettings
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.tiers import NOON
 

@@ -18,17 +18,18 @@ from services.gateway.grants.model import Grant, MemoryKind
 from services.gateway.grants.service import ReaderGrants
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import SequenceSpan, Tier
-from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.choices import ConflictChoice
-from services.gateway.recall.coarse import CoarseSearch
-from services.gateway.recall.consistency import ConsistencyWait
-from services.gateway.recall.cross_encoder import CrossEncoding
-from services.gateway.recall.evidence import EvidenceWeights
-from services.gateway.recall.fetch import Fetch
-from services.gateway.recall.fusion import Fusion, LaneWeights
-from services.gateway.recall.model import STAGES, Recalled, RecallQuery, RecallSettings, TierState
+from services.gateway.recall.model import Recalled, RecallQuery, TierState
 from services.gateway.recall.pipeline import RecallPipeline, Stages
-from services.gateway.recall.speakers import SpeakerNames
+from services.gateway.recall.question.speakers import SpeakerNames
+from services.gateway.recall.ranking.evidence import EvidenceWeights
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.access import AccessRecorder
+from services.gateway.recall.stages.catalog import STAGES
+from services.gateway.recall.stages.coarse_search import CoarseSearch
+from services.gateway.recall.stages.consistency import ConsistencyWait
+from services.gateway.recall.stages.fetch import Fetch
+from services.gateway.recall.stages.fusion import Fusion, LaneWeights
 from tests.support.clock import FakeClock, SequentialIds
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.tiers import (
@@ -76,11 +77,10 @@ def pipeline(
     tiers: FakeTiers,
     journal: FakeJournal | None = None,
     embedder: HashingEmbedder | None = None,
-    cross_encoding: CrossEncoding | None = None,
     grants: ReaderGrants | None = None,
 ) -> RecallPipeline:
     stages = make_stages(tiers, journal or FakeJournal(names=["Ada"]))
-    stages = replace(stages, embedder=embedder or stages.embedder, cross_encoding=cross_encoding)
+    stages = replace(stages, embedder=embedder or stages.embedder)
     stages = replace(stages, grants=grants or stages.grants)
     return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=RecallSettings())
 
@@ -116,8 +116,7 @@ async def test_spec_5_1_the_question_is_embedded_once_in_the_first_person() -> N
 
 async def test_spec_5_1_the_stages_of_a_recall_are_those_that_are_described() -> None:
     with_token = await recall(answering_tiers(), replace(QUERY, written=SPAN))
-    without_model = [stage.name for stage in STAGES if stage.name != "cross_encode"]
-    assert [name for name, _ in with_token.stage_seconds] == without_model
+    assert [name for name, _ in with_token.stage_seconds] == [stage.name for stage in STAGES]
     without = await recall(answering_tiers())
     assert [name for name, _ in without.stage_seconds] == [s.name for s in STAGES if not s.is_skippable]
     assert all(seconds >= 0 for _, seconds in with_token.stage_seconds)

@@ -14,19 +14,20 @@ from mneme.semantic.v1 import facts_pb2
 from services.common.errors import StoreUnavailable
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import Tier
-from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
-from services.gateway.recall.coarse import CoarseSearch
-from services.gateway.recall.consistency import ConsistencyWait
-from services.gateway.recall.evidence import EvidenceWeights
-from services.gateway.recall.fetch import Fetch
-from services.gateway.recall.fusion import Fusion, LaneWeights
-from services.gateway.recall.intent import IntentClassifier
-from services.gateway.recall.loadout import ClassifiedUse, Loadout, LoadoutSettings
-from services.gateway.recall.model import Recalled, RecallQuery, RecallSettings, TierState
+from services.gateway.recall.model import Recalled, RecallQuery, TierState
 from services.gateway.recall.pipeline import RecallPipeline, Stages
-from services.gateway.recall.rewriting import PatternRewriter, RewritePattern, Rewriting
-from services.gateway.recall.speakers import SpeakerNames
+from services.gateway.recall.question.speakers import SpeakerNames
+from services.gateway.recall.question.task_types import IntentClassifier
+from services.gateway.recall.ranking.evidence import EvidenceWeights
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.access import AccessRecorder
+from services.gateway.recall.stages.coarse_search import CoarseSearch
+from services.gateway.recall.stages.consistency import ConsistencyWait
+from services.gateway.recall.stages.fetch import Fetch
+from services.gateway.recall.stages.fusion import Fusion, LaneWeights
+from services.gateway.recall.stages.loadout import ClassifiedUse, Loadout, LoadoutSettings
+from services.gateway.recall.stages.rewriting import PatternRewriter, RewritePattern, Rewriting
 from tests.support.clock import FakeClock, SequentialIds
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.tiers import (

@@ -14,12 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
-from services.gateway.recall.evidence import EvidenceWeights
-from services.gateway.recall.fusion import EvidenceScorer, Fusion, LaneWeights
-from services.gateway.recall.loadout import LoadoutSettings
-from services.gateway.recall.model import CoarseResult, EpisodeColumns, RankedEpisode, Statistics
-from services.gateway.recall.profiles import EVIDENCE_PARTS, Profiles, ProfileSettings, needs_statistics, weight_names
-from services.gateway.recall.question import read_question
+from services.gateway.recall.columns import EpisodeColumns, Statistics
+from services.gateway.recall.model import CoarseResult, RankedEpisode
+from services.gateway.recall.question.reading import read_question
+from services.gateway.recall.ranking.evidence import EvidenceWeights
+from services.gateway.recall.ranking.profiles import (
+    EVIDENCE_PARTS,
+    Profiles,
+    ProfileSettings,
+    needs_statistics,
+    weight_names,
+)
+from services.gateway.recall.stages.fusion import EvidenceScorer, Fusion, LaneWeights
+from services.gateway.recall.stages.loadout import LoadoutSettings
 from tests.unit.gateway.tiers import NOON, candidates, fact_hit, note_hit, uuid
 
 PAGE = Path(__file__).parents[4] / "docs" / "scoring.md"

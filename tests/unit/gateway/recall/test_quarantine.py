@@ -8,7 +8,7 @@ from mneme.common.v1 import common_pb2
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.grants.model import Readers
 from services.gateway.recall.model import CoarseResult
-from services.gateway.recall.quarantine import is_visible, quarantine
+from services.gateway.recall.stages.quarantine import is_visible, quarantine
 from tests.unit.gateway.tiers import fact_hit, note_hit, scope_message, session_turn
 
 GLOBAL = Scope()

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from services.gateway.recall.question import QuestionEvidence, read_question, to_first_person
+from services.gateway.recall.question.reading import QuestionEvidence, read_question, to_first_person
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 BLOSSOM = "\N{CHERRY BLOSSOM}"

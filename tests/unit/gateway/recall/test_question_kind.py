@@ -1,6 +1,6 @@
 import pytest
 
-from services.gateway.recall.question_kind import QuestionKind, read_kinds
+from services.gateway.recall.question.kinds import QuestionKind, read_kinds
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from services.gateway.recall.features import (
+from services.gateway.recall.columns import EpisodeColumns
+from services.gateway.recall.question.reading import QuestionEvidence, read_question
+from services.gateway.recall.ranking.features import (
     Extra,
     Features,
     extra_names,
@@ -18,10 +20,15 @@ from services.gateway.recall.features import (
     feature_names,
     read_features,
 )
-from services.gateway.recall.fitted import SHIPPED, FittedScorer, Rankers, RankerSettings
-from services.gateway.recall.model import EpisodeColumns
-from services.gateway.recall.question import QuestionEvidence, read_question
-from services.gateway.recall.ranker import INTERPLAY, TREE_ROWS, FittedRanker, RankerFileError, RankerWeights, Tree
+from services.gateway.recall.ranking.fitted import SHIPPED, FittedScorer, Rankers, RankerSettings
+from services.gateway.recall.ranking.ranker import (
+    INTERPLAY,
+    TREE_ROWS,
+    FittedRanker,
+    RankerFileError,
+    RankerWeights,
+    Tree,
+)
 from tests.unit.gateway.tiers import NOON, candidates
 
 LINE = RankerWeights(features=("a", "b"), linear=(2.0, -1.0))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from services.common.errors import StoreUnavailable
 from services.common.settings_file import SettingsError
-from services.gateway.recall.rewriting import (
+from services.gateway.recall.stages.rewriting import (
     PatternRewriter,
     RewritePattern,
     Rewriting,

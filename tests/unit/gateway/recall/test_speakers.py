@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.gateway.recall import speakers
-from services.gateway.recall.speakers import SpeakerNames
+from services.gateway.recall.question import speakers
+from services.gateway.recall.question.speakers import SpeakerNames
 from tests.unit.gateway.tiers import FakeJournal
 
 

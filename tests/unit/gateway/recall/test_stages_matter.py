@@ -15,15 +15,14 @@ from mneme.semantic.v1 import facts_pb2
 from services.common.errors import StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.journal.model import SequenceSpan, Tier
-from services.gateway.recall.access import AccessRecorder
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
-from services.gateway.recall.cross_encoder import TOO_SLOW, CrossEncoderSettings, CrossEncoding
-from services.gateway.recall.model import Recalled, RecallQuery, RecallSettings, TierState
+from services.gateway.recall.model import Recalled, RecallQuery, TierState
 from services.gateway.recall.pipeline import RecallPipeline
-from services.gateway.recall.rewriting import PatternRewriter, RewritePattern, Rewriting
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.access import AccessRecorder
+from services.gateway.recall.stages.rewriting import PatternRewriter, RewritePattern, Rewriting
 from tests.support.clock import SequentialIds
 from tests.support.embedding import HashingEmbedder
-from tests.unit.gateway.recall.test_cross_encoder import HangingScorer, ToldScorer
 from tests.unit.gateway.recall.test_pipeline import make_stages
 from tests.unit.gateway.tiers import (
     ADA,
@@ -219,36 +218,14 @@ async def test_spec_5_1_only_the_texts_of_the_best_are_read() -> None:
     assert [memory.episode.query for memory in recalled.memories] == ["text 5", "text 4"]
 
 
-# ---------------------------------------------------------------------------------------------- cross_encode
-
-
-async def test_spec_5_1_the_cross_encoder_orders_what_fusion_found() -> None:
-    tiers = tiers_with(candidates([1, 2, 3], dense=[0.9, 0.8, 0.7]))
-    scorer = ToldScorer([-1.0, -1.0, 8.0])
-    recalled = await recall(tiers, cross_encoding=CrossEncoding(scorer, CrossEncoderSettings()))
-    assert numbers(recalled) == [3, 1, 2]
-    assert scorer.asked == [(QUERY.text, ["Ada: text 1", "Ada: text 2", "Ada: text 3"])]
-
-
-async def test_spec_5_1_the_answer_says_that_the_cross_encoder_was_too_slow() -> None:
-    tiers = tiers_with(candidates([1, 2, 3], dense=[0.9, 0.8, 0.7]))
-    settings = CrossEncoderSettings(time_share=0.01, candidates=3)
-    stage = CrossEncoding(HangingScorer([]), settings)
-    recalled = await recall(tiers, replace(QUERY, limit=2), cross_encoding=stage, deadline_seconds=2.0)
-    assert numbers(recalled) == [1, 2]
-    assert recalled.stage_reasons == (("cross_encode", TOO_SLOW),)
-    assert not recalled.is_degraded
-
-
 # -------------------------------------------------------------------------------------------------- assemble
 
 
 async def test_spec_5_10_uses_are_counted_of_what_is_in_the_answer_alone() -> None:
     tiers = tiers_with(candidates([1, 2, 3], dense=[0.9, 0.8, 0.7]), hidden=[2])
     access = AccessRecorder(tiers.upstream(), queue_max=10)
-    stage = CrossEncoding(ToldScorer([0.0, 0.0, 0.0]), CrossEncoderSettings(candidates=3))
     async with access.running():
-        recalled = await recall(tiers, replace(QUERY, limit=1), access=access, cross_encoding=stage)
+        recalled = await recall(tiers, replace(QUERY, limit=1), access=access)
         await tiers.episodic.method("record_access").until_asked(1)
     (request,) = tiers.episodic.method("record_access").requests
     assert numbers(recalled) == [1]

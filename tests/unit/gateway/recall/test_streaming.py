@@ -17,12 +17,9 @@ from mneme.session.v1 import session_pb2
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.journal.model import Tier
+from services.gateway.recall.answer.streaming import TierAnswer, stream_recall
 from services.gateway.recall.choices import Profile, ScoringChoice
-from services.gateway.recall.cross_encoder import PART, CrossEncoderSettings, CrossEncoding
 from services.gateway.recall.model import RECALL_TIERS, Recalled, RecallQuery, TierState
-from services.gateway.recall.pipeline import RecallPipeline
-from services.gateway.recall.streaming import TierAnswer, stream_recall
-from tests.unit.gateway.recall.test_cross_encoder import ToldScorer
 from tests.unit.gateway.recall.test_pipeline import pipeline
 from tests.unit.gateway.tiers import (
     ADA,
@@ -328,29 +325,3 @@ async def test_spec_5_12_a_recall_that_is_not_streamed_does_no_more_than_before(
     gate_of[Tier.AGENTIC].set()
     await task
     assert len(tiers.episodic.method("batch_get").requests) == 1
-
-
-def with_cross_encoder(tiers: FakeTiers, logits: Sequence[float]) -> RecallPipeline:
-    stage = CrossEncoding(ToldScorer(logits), CrossEncoderSettings(model_dir="told", candidates=3))
-    return pipeline(tiers, cross_encoding=stage)
-
-
-async def test_spec_5_12_a_first_ranking_does_not_wait_for_the_cross_encoder() -> None:
-    query = replace(QUERY, tiers=(Tier.EPISODIC,))
-    recaller = with_cross_encoder(full_tiers(), [-5.0, -5.0, 9.0])
-    async with aclosing(stream_recall(recaller, ADA, query, deadline_seconds=5.0)) as stream:
-        first, last = [piece async for piece in stream]
-    assert ids(first) == [uuid(1), uuid(2)]
-    assert ids(last) == [uuid(3), uuid(1)]
-    assert PART in dict(last.memories[0].ranked.parts)
-
-
-async def test_spec_5_1_the_cross_encoder_chooses_among_more_than_are_asked_for() -> None:
-    tiers = full_tiers()
-    query = replace(QUERY, tiers=(Tier.EPISODIC,))
-    recalled = await with_cross_encoder(tiers, [-5.0, -5.0, 9.0]).run(ADA, query, deadline_seconds=5.0)
-    assert ids(recalled) == [uuid(3), uuid(1)]
-    assert "cross_encode" in dict(recalled.stage_seconds)
-    assert recalled.stage_reasons == ()
-    (request,) = tiers.episodic.method("batch_get").requests
-    assert len(request.episode_ids) == 3

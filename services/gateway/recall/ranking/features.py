@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mneme.episodic.v1 import episodic_pb2
-from services.gateway.recall.burst_features import burst_feature_names, read_burst_features
-from services.gateway.recall.course_features import course_feature_names, read_course_features
-from services.gateway.recall.model import EpisodeColumns, FloatColumn
-from services.gateway.recall.question import QuestionEvidence
-from services.gateway.recall.question_kind import QuestionKind, read_kinds
-from services.gateway.recall.standardising import Column, standardised, token_weights
-from services.gateway.recall.surroundings import Surroundings
-from services.gateway.recall.traits import Trait
+from services.gateway.recall.columns import EpisodeColumns, FloatColumn
+from services.gateway.recall.question.kinds import QuestionKind, read_kinds
+from services.gateway.recall.question.reading import QuestionEvidence
+from services.gateway.recall.ranking.burst_features import burst_feature_names, read_burst_features
+from services.gateway.recall.ranking.course_features import course_feature_names, read_course_features
+from services.gateway.recall.ranking.standardising import Column, standardised, token_weights
+from services.gateway.recall.ranking.surroundings import Surroundings
+from services.gateway.recall.ranking.traits import Trait
 
 _NEIGHBOUR_SHARE: Final = 0.85  # of a neighbour's token score that counts as the turn's own
 _RARE_TOKENS: Final = 3

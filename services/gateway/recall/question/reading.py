@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from services.gateway.recall.dates import TimeRange, read_time_ranges
-from services.gateway.recall.names import Names
+from services.gateway.recall.question.dates import TimeRange, read_time_ranges
+from services.gateway.recall.question.names import Names
 
 _ABOUT_USER: Final = re.compile(
     r"\b(?:i|i'm|i’m|i've|i’ve|ive|i'd|i’d|me|my|mine|myself|we|our)\b",  # noqa: RUF001

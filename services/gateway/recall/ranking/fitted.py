@@ -15,13 +15,13 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from services.common.settings_types import Count, CountOrNone
-from services.gateway.recall.breadth import BREADTH, read_breadth
-from services.gateway.recall.burst_features import speakers_of
-from services.gateway.recall.bursts import are_messages
-from services.gateway.recall.features import Features, extras_among, read_features
-from services.gateway.recall.model import EpisodeColumns, FloatColumn
-from services.gateway.recall.question import QuestionEvidence
-from services.gateway.recall.ranker import LIGHT_TREE_ROWS, TREE_ROWS, FittedRanker, RankerWeights
+from services.gateway.recall.columns import EpisodeColumns, FloatColumn
+from services.gateway.recall.question.reading import QuestionEvidence
+from services.gateway.recall.ranking.breadth import BREADTH, read_breadth
+from services.gateway.recall.ranking.burst_features import speakers_of
+from services.gateway.recall.ranking.bursts import are_messages
+from services.gateway.recall.ranking.features import Features, extras_among, read_features
+from services.gateway.recall.ranking.ranker import LIGHT_TREE_ROWS, TREE_ROWS, FittedRanker, RankerWeights
 
 SHIPPED: Final = Path(__file__).with_name("rankers")
 """Where the rankers are that come along."""

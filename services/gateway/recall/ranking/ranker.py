@@ -18,7 +18,7 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper
 
-from services.gateway.recall.features import Features
+from services.gateway.recall.ranking.features import Features
 
 FORMAT: Final = 1
 INTERPLAY: Final = "interplay"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from services.gateway.recall.model import EpisodeColumns, FloatColumn
+from services.gateway.recall.columns import EpisodeColumns, FloatColumn
 
 Column = npt.NDArray[np.float64]
 

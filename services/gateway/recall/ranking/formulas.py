@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from services.common.decay import SECONDS_PER_DAY, exponential, half_lives, hyperbolic, linear
 from services.common.settings_types import Amount, Positive
-from services.gateway.recall.model import EpisodeColumns, FloatColumn
-from services.gateway.recall.question import QuestionEvidence
+from services.gateway.recall.columns import EpisodeColumns, FloatColumn
+from services.gateway.recall.question.reading import QuestionEvidence
 
 Column: TypeAlias = npt.NDArray[np.float64]
 

@@ -11,8 +11,9 @@ from mneme.episodic.v1 import episodic_pb2
 from services.common.auth import Principal
 from services.common.paging import fitting
 from services.common.scope import Reader
-from services.gateway.recall.model import RankedEpisode, RecallSettings
-from services.gateway.recall.quarantine import is_visible
+from services.gateway.recall.model import RankedEpisode
+from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.quarantine import is_visible
 from services.gateway.upstream import Upstream
 
 TOO_LONG: Final = "the texts of the lowest ranks would have made the answer too long"

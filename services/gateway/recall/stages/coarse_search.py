@@ -17,16 +17,10 @@ from services.common.convert import scope_to_proto
 from services.common.errors import MnemeError
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Tier
-from services.gateway.recall.model import (
-    RECALL_TIERS,
-    CoarseResult,
-    EpisodeColumns,
-    RecallQuery,
-    RecallSettings,
-    TierReport,
-    TierState,
-)
-from services.gateway.recall.profiles import needs_statistics
+from services.gateway.recall.columns import EpisodeColumns
+from services.gateway.recall.model import RECALL_TIERS, CoarseResult, RecallQuery, TierReport, TierState
+from services.gateway.recall.ranking.profiles import needs_statistics
+from services.gateway.recall.settings import RecallSettings
 from services.gateway.sessions import SessionAccess
 from services.gateway.upstream import Upstream
 

@@ -10,7 +10,7 @@ from mneme.agentic.v1 import notes_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.paging import fitting, listed_bytes
-from services.gateway.recall.conflicts import Resolved
+from services.gateway.recall.answer.conflicts import Resolved
 from services.gateway.recall.model import CoarseResult, RecalledMemory
 
 TOO_LONG: Final = "the last memories, facts and notes or the oldest turns would have made the answer too long"

@@ -10,20 +10,13 @@ import numpy as np
 
 from services.common.settings_types import Amount
 from services.gateway.recall.choices import Profile, ScoringChoice
-from services.gateway.recall.evidence import EvidenceWeights, score_evidence
-from services.gateway.recall.features import Features
-from services.gateway.recall.fitted import FittedScorer, Rankers
-from services.gateway.recall.model import (
-    CoarseResult,
-    EpisodeColumns,
-    FloatColumn,
-    IntColumn,
-    LaneRank,
-    RankedEpisode,
-    episode_id_text,
-)
-from services.gateway.recall.profiles import Parts, Profiles, ProfileSettings
-from services.gateway.recall.question import QuestionEvidence
+from services.gateway.recall.columns import EpisodeColumns, FloatColumn, IntColumn, episode_id_text
+from services.gateway.recall.model import CoarseResult, LaneRank, RankedEpisode
+from services.gateway.recall.question.reading import QuestionEvidence
+from services.gateway.recall.ranking.evidence import EvidenceWeights, score_evidence
+from services.gateway.recall.ranking.features import Features
+from services.gateway.recall.ranking.fitted import FittedScorer, Rankers
+from services.gateway.recall.ranking.profiles import Parts, Profiles, ProfileSettings
 
 
 @dataclass(frozen=True, slots=True)

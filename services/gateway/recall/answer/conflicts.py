@@ -17,8 +17,8 @@ from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.settings_types import CountOrNone, Share
 from services.gateway.grants.model import MemoryKind
+from services.gateway.recall.answer.claims import Claim, claims_of
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
-from services.gateway.recall.claims import Claim, claims_of
 from services.gateway.recall.model import Conflict, ConflictKind, RankedEpisode, RecalledMemory
 
 PART: Final = "conflict"

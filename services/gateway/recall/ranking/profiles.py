@@ -14,10 +14,12 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 
 from services.common.settings_types import Amount
-from services.gateway.recall.breadth import BREADTH
 from services.gateway.recall.choices import Profile, ScoringChoice
-from services.gateway.recall.course_features import COURSE
-from services.gateway.recall.formulas import (
+from services.gateway.recall.columns import EpisodeColumns, FloatColumn
+from services.gateway.recall.question.reading import QuestionEvidence
+from services.gateway.recall.ranking.breadth import BREADTH
+from services.gateway.recall.ranking.course_features import COURSE
+from services.gateway.recall.ranking.formulas import (
     DecaySettings,
     Formula,
     FormulaScorer,
@@ -26,9 +28,7 @@ from services.gateway.recall.formulas import (
     interaction,
     narrative,
 )
-from services.gateway.recall.model import EpisodeColumns, FloatColumn
-from services.gateway.recall.question import QuestionEvidence
-from services.gateway.recall.ranker import INTERPLAY
+from services.gateway.recall.ranking.ranker import INTERPLAY
 
 Parts: TypeAlias = Mapping[str, FloatColumn]
 

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from services.gateway.recall.question_kind import QuestionKind
-from services.gateway.recall.standardising import Column
-from services.gateway.recall.surroundings import Surroundings
+from services.gateway.recall.question.kinds import QuestionKind
+from services.gateway.recall.ranking.standardising import Column
+from services.gateway.recall.ranking.surroundings import Surroundings
 
 COURSE: Final = "course"
 """The part of an explanation that they belong to."""

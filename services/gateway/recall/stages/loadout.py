@@ -14,8 +14,8 @@ from services.common.embedding.vectors import Vector
 from services.common.settings_types import Factor, Share
 from services.gateway.journal.model import Tier
 from services.gateway.recall.choices import TaskType
-from services.gateway.recall.intent import UNTOLD, Intent, IntentClassifier
 from services.gateway.recall.model import RECALL_TIERS, RecallQuery
+from services.gateway.recall.question.task_types import UNTOLD, Intent, IntentClassifier
 
 Tiers: TypeAlias = tuple[Tier, ...]
 

@@ -1,0 +1,1 @@
+"""What becomes of the ranked candidates: contradictions, size, streaming."""

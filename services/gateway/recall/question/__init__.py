@@ -1,0 +1,1 @@
+"""What a question says: who, when, what kind of answer."""

@@ -1,0 +1,1 @@
+"""Scores of candidate turns: features, formulas, fitted rankers."""

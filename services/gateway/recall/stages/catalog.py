@@ -1,0 +1,37 @@
+"""The stages of a recall, in their order. docs/pipeline.md and the tests are checked against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StageDescription:
+    """One stage of the pipeline, for documentation and traces."""
+
+    name: str
+    spec: str  # items of the specification that it serves
+    purpose: str
+    runs: str = "always"  # when it has something to do
+
+    @property
+    def is_skippable(self) -> bool:
+        """Whether recalls may go without it."""
+        return self.runs != "always"
+
+
+STAGES: Sequence[StageDescription] = (
+    StageDescription("consistency", "5.11", "waits until the writes of the token can be found", runs="with a token"),
+    StageDescription("grants", "5.3", "finds what was granted to the reader"),
+    StageDescription("read_question", "5.4, 5.5", "finds speakers and times, puts the question into first person"),
+    StageDescription("rewrite", "5.1", "applies learned rewritings to the question"),
+    StageDescription("embed", "5.1", "embeds the question, once"),
+    StageDescription("intent", "5.2", "tells what the answer is wanted for, and chooses the tiers"),
+    StageDescription("coarse_search", "5.1, 5.4", "asks all tiers at once, each with its share of the deadline"),
+    StageDescription("quarantine", "5.3", "drops what neither the reader's scope nor a grant lets it see"),
+    StageDescription("fusion", "5.4", "ranks turns by the evidence of all lanes"),
+    StageDescription("fetch", "5.1", "reads the text of the best, as far as an answer holds them"),
+    StageDescription("conflicts", "5.7", "finds turns and facts that contradict each other, and which of them stand"),
+    StageDescription("assemble", "5.10", "puts the answer together with its reasons, no longer than a message"),
+)
