@@ -70,7 +70,7 @@ class Gateway:
         )
         for result in response.results:
             if result.HasField("error"):
-                raise BenchError(f"an item was refused: {result.error.reason}: {result.error.message}")
+                raise BenchError(f"an item was refused: {result.error.message}")
         return [result.response for result in response.results]
 
     async def recall(self, request: recall_pb2.RecallRequest) -> recall_pb2.RecallResponse:

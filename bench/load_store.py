@@ -115,7 +115,7 @@ async def load_episodes_directly(channel: Channel, size: int, *, seed: int, enco
         )
         for result in response.results:
             if result.HasField("error"):
-                raise BenchError(f"an episode was refused: {result.error.reason}: {result.error.message}")
+                raise BenchError(f"an episode was refused: {result.error.message}")
     seconds = time.perf_counter() - started
     return LoadTimes(size, seconds, seconds)
 

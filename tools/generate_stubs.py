@@ -41,8 +41,7 @@ def generate(output: Path) -> int:
             "protoc",
             f"--proto_path={PROTO_ROOT}",
             f"--proto_path={resources.files('grpc_tools') / '_proto'}",
-            # google/rpc/*.proto come with the googleapis-common-protos package, stubs included.
-            f"--proto_path={_site_packages()}",
+            f"--proto_path={PROTO_ROOT / 'third_party'}",
             f"--python_out={output}",
             f"--pyi_out={output}",
             f"--grpc_python_out={output}",
@@ -56,12 +55,6 @@ def generate(output: Path) -> int:
     _remove_empty_services(output)
     _make_packages(output / PACKAGE)
     return len(protos)
-
-
-def _site_packages() -> Path:
-    from google.rpc import status_pb2
-
-    return Path(status_pb2.__file__).parents[2]
 
 
 def _remove_empty_services(output: Path) -> None:

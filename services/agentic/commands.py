@@ -30,6 +30,7 @@ from services.agentic.store import NotePosition
 from services.common import convert as common
 from services.common.auth import Principal
 from services.common.errors import InvalidArgument
+from services.common.errors_grpc import item_status
 from services.common.paging import Cursor, PageTokens
 from services.common.reading import reader_from_proto
 from services.common.scope import GLOBAL_SCOPE, Reader
@@ -71,7 +72,7 @@ def generation_batch(request: pb.GenerateNotesRequest, *, now: datetime, limits:
         try:
             items.append(_note_source(message, f"interactions[{i}]", now=now, limits=limits))
         except InvalidArgument as error:
-            items.append(pb.GenerateNotesResult(interaction_id=message.interaction_id, error=_item_error(error)))
+            items.append(pb.GenerateNotesResult(error=item_status(error)))
     return GenerationBatch(tuple(items))
 
 
@@ -240,15 +241,6 @@ def _note_source(message: pb.NoteSource, path: str, *, now: datetime, limits: No
         position=message.position,
         turn=turn,
         scope=scope,
-    )
-
-
-def _item_error(error: InvalidArgument) -> common_pb2.ItemError:
-    first = error.violations[0] if error.violations else None
-    return common_pb2.ItemError(
-        reason=error.reason.value,
-        message=first.description if first else error.message,
-        field_path=first.field_path if first else "",
     )
 
 

@@ -113,4 +113,6 @@ def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.S
 
 
 def _generation_result(result: GenerationResult) -> pb.GenerateNotesResult:
-    return pb.GenerateNotesResult(interaction_id=result.interaction_id, note_ids=result.note_ids)
+    return pb.GenerateNotesResult(
+        response=pb.GeneratedNotes(interaction_id=result.interaction_id, note_ids=result.note_ids)
+    )

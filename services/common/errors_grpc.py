@@ -59,6 +59,7 @@ _MESSAGE_CHARS_MAX: Final = 512
 _FACT_CHARS_MAX: Final = 256
 
 _CLASSES: Final = {code: cls for cls, code in STATUS_CODES.items()}
+_CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 
 
 def status_code(error: BaseException) -> grpc.StatusCode:
@@ -106,6 +107,22 @@ def to_status_details(error: MnemeError) -> Status:
             request.field_violations.append(entry)
         status.details.append(_packed(request))
     return status
+
+
+def item_status(error: BaseException) -> Status:
+    """The error of one item of a batch whose other items succeed, as its result carries it."""
+    return to_status_details(public_error(error))
+
+
+def from_item_status(status: Status, *, store: str) -> MnemeError:
+    """The error of one item as our class again: inverse of `item_status`.
+
+    Args:
+        status: What the item's result carries.
+        store: Name of the service that sent it, for the facts of the error.
+    """
+    found = _from_details(_CODES.get(status.code, grpc.StatusCode.UNKNOWN), status, store)
+    return found or MnemeError(f"{store} failed", metadata={"store": store})
 
 
 async def abort_with(context: grpc.aio.ServicerContext[Any, Any], error: BaseException) -> NoReturn:

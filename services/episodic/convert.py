@@ -9,13 +9,13 @@ from typing import cast
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import attachments_to_proto, write_scope, write_timestamp
-from services.common.errors import MnemeError, Reason
+from services.common.errors_grpc import item_status
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
 from services.common.scope import Scope
 from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
 from services.episodic.model import Episode, EpisodeStatus
-from services.episodic.service import EpisodePage, PlaceTaken, ScoredEpisode, StoreResult
+from services.episodic.service import EpisodePage, ScoredEpisode, StoreResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,17 @@ def _cut(response: pb.BatchGetEpisodesResponse, bytes_max: int) -> pb.BatchGetEp
 def store_results_to_proto(results: Sequence[StoreResult]) -> pb.StoreEpisodesResponse:
     """The outcomes of a batch."""
     response = pb.StoreEpisodesResponse()
-    for i, result in enumerate(results):
-        response.results.append(
-            pb.StoreEpisodeResult(
-                episode_id=result.episode_id,
-                created=result.created,
-                status=None if result.status is None else _status_name(result.status),
-                error=None if result.error is None else _item_error(result.error, f"episodes[{i}]"),
+    for result in results:
+        if result.error is not None:
+            response.results.add(error=item_status(result.error))
+        else:
+            response.results.add(
+                response=pb.StoredEpisode(
+                    episode_id=result.episode_id,
+                    created=result.created,
+                    status=None if result.status is None else _status_name(result.status),
+                )
             )
-        )
     return response
 
 
@@ -199,18 +201,3 @@ def _add_statistics(response: pb.SearchCandidatesResponse, found: Statistics) ->
 
 def _status_name(status: EpisodeStatus) -> str:
     return f"EPISODE_STATUS_{status.name}"
-
-
-def _item_error(error: MnemeError | PlaceTaken, path: str) -> common_pb2.ItemError:
-    if isinstance(error, PlaceTaken):
-        return common_pb2.ItemError(
-            reason=Reason.ALREADY_EXISTS,
-            message="another episode holds this position of the session",
-            field_path=f"{path}.position",
-        )
-    first = error.violations[0] if error.violations else None
-    return common_pb2.ItemError(
-        reason=error.reason,
-        message=error.message if first is None else f"{first.field_path} {first.description}",
-        field_path=path if first is None else first.field_path,
-    )

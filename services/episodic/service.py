@@ -10,7 +10,7 @@ from services.common.clock import Clock
 from services.common.decay import SECONDS_PER_DAY, hyperbolic
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.tokens import TextEncoding
-from services.common.errors import MnemeError, NotFound
+from services.common.errors import AlreadyExists, MnemeError, NotFound
 from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch, Statistics
 from services.episodic.config import EpisodicSettings
@@ -53,15 +53,7 @@ class StoreResult:
     episode_id: str
     created: bool = False
     status: EpisodeStatus | None = None  # None on failure
-    error: MnemeError | PlaceTaken | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceTaken:
-    """Another episode holds the item's place in its conversation."""
-
-    session_id: str
-    position: int
+    error: MnemeError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +149,9 @@ class EpisodeService:
                     episode_id=item.episode_id,
                     created=outcome.created,
                     status=outcome.status,
-                    error=None if outcome.status is not None else PlaceTaken(episode.session_id, episode.position),
+                    error=None
+                    if outcome.status is not None
+                    else AlreadyExists("episode at the position", f"{episode.session_id}/{episode.position}"),
                 )
             )
         return await self._when_active(results, episodes) if wait_until_active else results

@@ -15,6 +15,7 @@ from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, mem
 from mneme.semantic.v1 import facts_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
+from services.common.errors_grpc import item_status
 from services.gateway.context.convert import section_message, section_report_message
 from services.gateway.context.service import PromptContext
 from services.gateway.journal.model import (
@@ -47,12 +48,6 @@ def write_duration(message: Duration, seconds: float) -> None:
     message.nanos = span.microseconds * 1_000
 
 
-def item_error(error: MnemeError) -> common_pb2.ItemError:
-    """An error as the outcome of one item."""
-    path = error.violations[0].field_path if error.violations else ""
-    return common_pb2.ItemError(reason=str(error.reason), message=error.message, field_path=path)
-
-
 def remember_response(appended: Appended, tenant_id: str, tokens: ConsistencyTokens) -> memory_pb2.RememberResponse:
     """The acknowledgement of one command."""
     return memory_pb2.RememberResponse(
@@ -71,7 +66,7 @@ def batch_response(
     """The acknowledgement of a batch, item by item."""
     return memory_pb2.RememberBatchResponse(
         results=[
-            memory_pb2.RememberBatchResult(error=item_error(outcome))
+            memory_pb2.RememberBatchResult(error=item_status(outcome))
             if isinstance(outcome, MnemeError)
             else memory_pb2.RememberBatchResult(response=remember_response(outcome, tenant_id, tokens))
             for outcome in outcomes
@@ -87,7 +82,7 @@ def stream_response(
         accepted_count=summary.accepted_count,
         turn_count=summary.turn_count,
         refused_count=summary.refused_count,
-        refused=[memory_pb2.RefusedItem(index=r.index, error=item_error(r.error)) for r in summary.refused],
+        refused=[memory_pb2.RefusedItem(index=r.index, error=item_status(r.error)) for r in summary.refused],
         consistency_token=tokens.encode(tenant_id, summary.span) if summary.span else "",
     )
 

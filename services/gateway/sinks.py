@@ -7,11 +7,11 @@ from itertools import groupby
 from typing import TypeVar, cast
 
 from mneme.agentic.v1 import notes_pb2
-from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
+from services.common.errors_grpc import from_item_status
 from services.common.turns import MessageRole
 from services.gateway.journal.dispatcher import PERMANENT_REASONS
 from services.gateway.journal.model import (
@@ -84,7 +84,7 @@ class EpisodicSink:
         response = await self._upstream.episodic.store(
             worker_principal(tenant_id), request, timeout_seconds=self._timeout_seconds
         )
-        return _outcome(deliveries, [(r.HasField("error"), r.error) for r in response.results])
+        return _outcome(deliveries, response.results)
 
     async def _judge(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         outcome = DeliveryOutcome()
@@ -125,7 +125,7 @@ class SemanticSink:
             facts_pb2.ExtractFactsRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
             timeout_seconds=self._timeout_seconds,
         )
-        return _outcome(deliveries, [(r.HasField("error"), r.error) for r in response.results])
+        return _outcome(deliveries, response.results)
 
 
 class ProfileSink:
@@ -162,7 +162,7 @@ class AgenticSink:
             notes_pb2.GenerateNotesRequest(interactions=[_note_source(_interaction(d)) for d in deliveries]),
             timeout_seconds=self._timeout_seconds,
         )
-        return _outcome(deliveries, [(r.HasField("error"), r.error) for r in response.results])
+        return _outcome(deliveries, response.results)
 
 
 def source_interaction(interaction: Interaction) -> facts_pb2.SourceInteraction:
@@ -226,13 +226,17 @@ def _by_conversation(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]
         yield list(group)
 
 
-def _outcome(deliveries: Sequence[Delivery], errors: Iterable[tuple[bool, common_pb2.ItemError]]) -> DeliveryOutcome:
+def _outcome(
+    deliveries: Sequence[Delivery],
+    results: Iterable[episodic_pb2.StoreEpisodeResult | facts_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult],
+) -> DeliveryOutcome:
     """Pairs deliveries with the results of a call, which come in the same order."""
     done: list[Delivery] = []
     failed: list[DeliveryFailure] = []
-    for delivery, (is_refused, error) in zip(deliveries, errors, strict=True):
-        if is_refused:
-            failed.append(DeliveryFailure(delivery, error.reason, error.reason in PERMANENT_REASONS))
+    for delivery, result in zip(deliveries, results, strict=True):
+        if result.HasField("error"):
+            reason = from_item_status(result.error, store=delivery.tier.name.lower()).reason
+            failed.append(DeliveryFailure(delivery, str(reason), reason in PERMANENT_REASONS))
         else:
             done.append(delivery)
     return DeliveryOutcome(tuple(done), tuple(failed))

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from google.protobuf.message import Message
 
-from mneme.common.v1 import common_pb2
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
 from services.common.auth import Principal
@@ -58,16 +57,6 @@ def source_interaction(
 def owner_of(user_id: str, caller: Principal) -> Owner:
     """Whose memory: the tenant is the credential's."""
     return Owner(TenantId(caller.tenant_id), UserId(user_id))
-
-
-def item_error(error: InvalidArgument) -> common_pb2.ItemError:
-    """Why one item of a batch was refused: its first violation."""
-    first = error.violations[0] if error.violations else None
-    return common_pb2.ItemError(
-        reason=error.reason.value,
-        message=first.description if first else error.message,
-        field_path=first.field_path if first else "",
-    )
 
 
 def request_key(request: Message, request_id: str, caller: Principal) -> RequestKey:

@@ -14,6 +14,7 @@ _DETAILS_KEY = "grpc-status-details-bin"
 TRANSIENT_CODES = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 """A server that cannot be reached, or that closed while the call was on its way: gRPC cancels such calls."""
 
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
 _RETRYABLE_CODES = TRANSIENT_CODES | {grpc.StatusCode.DEADLINE_EXCEEDED}
 
 
@@ -88,8 +89,19 @@ class RpcFailure(Protocol):
 
 def from_rpc_failure(failure: RpcFailure, *, method: str) -> MnemeClientError:
     """Reads the status and its google.rpc details. Details that cannot be read are left out."""
+    return _error(
+        failure.details() or "no message", failure.code(), details=_details(failure), method=method.lstrip("/")
+    )
+
+
+def from_item_status(status: status_pb2.Status) -> MnemeClientError:
+    """Reads the error of one item of a batch or stream."""
+    return _error(status.message, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), details=status.details)
+
+
+def _error(message: str, code: grpc.StatusCode, *, details: Iterable[Any], method: str = "") -> MnemeClientError:
     reason, metadata, violations, retry_after = "", {}, [], None
-    for detail in _details(failure):
+    for detail in details:
         info = error_details_pb2.ErrorInfo()
         bad_request = error_details_pb2.BadRequest()
         retry_info = error_details_pb2.RetryInfo()
@@ -100,13 +112,13 @@ def from_rpc_failure(failure: RpcFailure, *, method: str) -> MnemeClientError:
         elif detail.Is(retry_info.DESCRIPTOR) and detail.Unpack(retry_info):
             retry_after = retry_info.retry_delay.ToTimedelta().total_seconds()
     return MnemeClientError(
-        failure.details() or "no message",
-        code=failure.code(),
+        message,
+        code=code,
         reason=reason,
         metadata=metadata,
         violations=tuple(violations),
         retry_after_seconds=retry_after,
-        method=method.lstrip("/"),
+        method=method,
     )
 
 

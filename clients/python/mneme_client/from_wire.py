@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
+from google.rpc import status_pb2
 
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
+from mneme_client.errors import from_item_status
 from mneme_client.types import Attachment, MemoryKind, Role, Scope, ScopeLevel, Tier, Turn
 
 
@@ -62,9 +64,16 @@ def remember_result(message: memory_pb2.RememberResponse) -> r.RememberResult:
     )
 
 
-def item_error(message: common_pb2.ItemError) -> r.ItemError:
+def item_error(message: status_pb2.Status) -> r.ItemError:
     """Why an item was refused."""
-    return r.ItemError(message.reason, message.message, message.field_path)
+    error = from_item_status(message)
+    first = error.violations[0] if error.violations else None
+    return r.ItemError(
+        error.code,
+        error.reason,
+        first.description if first else error.message,
+        first.field_path if first else "",
+    )
 
 
 def batch_results(message: memory_pb2.RememberBatchResponse) -> tuple[r.RememberResult | r.ItemError, ...]:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from grpc import StatusCode
+
 from mneme_client.types import (
     Attachment,
     ConflictKind,
@@ -46,6 +48,7 @@ class RememberResult:
 class ItemError:
     """Why one item of a batch or stream was refused while others were accepted."""
 
+    code: StatusCode  # what the call would have failed with, had it been the only item
     reason: str  # of mneme.errors.v1.ErrorReason, without prefix
     message: str  # for people
     field_path: str = ""  # from the item, such as "turns[0].content"

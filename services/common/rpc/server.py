@@ -13,13 +13,13 @@ import grpc
 import structlog
 from google.protobuf import descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from services.common.auth import Role
 from services.common.rpc.in_process import InProcessChannel, InProcessServer
 from services.common.rpc.interceptors.around import AroundInterceptor, InterceptorChain
 from services.common.rpc.interceptors.auth import AuthInterceptor
 from services.common.rpc.interceptors.gate import CallGate
+from services.common.rpc.reflection import add_reflection
 
 _log = structlog.get_logger(__name__)
 
@@ -107,8 +107,7 @@ class GrpcServer:
             service.add_to_server(service.servicer, self._server)
             service.add_to_server(service.servicer, self._in_process)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        names = [service.full_name for service in services]
-        reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
+        add_reflection([*(service.full_name for service in services), health.SERVICE_NAME], self._server)
 
     async def start(self) -> str:
         """Listens and reports itself as healthy.

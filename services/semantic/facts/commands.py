@@ -10,11 +10,12 @@ from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
 from services.common.auth import Principal
 from services.common.errors import InvalidArgument
+from services.common.errors_grpc import item_status
 from services.common.paging import Cursor, PageTokens
 from services.common.reading import reader_from_proto
 from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
-from services.semantic.commands import item_error, owner_of, request_key, source_interaction
+from services.semantic.commands import owner_of, request_key, source_interaction
 from services.semantic.config import FactLimits
 from services.semantic.facts.model import FactCategory, FactDraft, FactId, FactStatus, FactUse
 from services.semantic.facts.service import CreateFact, ListFacts, SearchFacts
@@ -60,7 +61,7 @@ def extraction_batch(request: pb.ExtractFactsRequest, *, now: datetime, limits: 
                 source_interaction(message, path, now=now, id_chars_max=limits.id_chars_max, turn_limits=limits.turn)
             )
         except InvalidArgument as error:
-            items.append(pb.ExtractFactsResult(interaction_id=message.interaction_id, error=item_error(error)))
+            items.append(pb.ExtractFactsResult(error=item_status(error)))
     return ExtractionBatch(tuple(items))
 
 

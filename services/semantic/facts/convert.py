@@ -99,4 +99,6 @@ def _version(version: FactVersion) -> pb.FactVersion:
 
 
 def _result(result: ExtractionResult) -> pb.ExtractFactsResult:
-    return pb.ExtractFactsResult(interaction_id=result.interaction_id, fact_ids=result.fact_ids)
+    return pb.ExtractFactsResult(
+        response=pb.ExtractedFacts(interaction_id=result.interaction_id, fact_ids=result.fact_ids)
+    )

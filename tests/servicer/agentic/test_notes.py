@@ -16,6 +16,7 @@ from mneme.agentic.v1 import notes_pb2 as pb
 from mneme.common.v1 import common_pb2
 from services.agentic.model import Owner, TenantId, UserId
 from tests.servicer.agentic.conftest import ANN, OTHER_TENANT, READER, Running
+from tests.support.item_errors import reason_and_path
 
 LINES = (
     ("Ann", "My sister Leila is getting married in Sintra on Saturday the 18th of April."),
@@ -79,12 +80,12 @@ async def link_strengths(running: Running, user_id: str) -> list[tuple[str, str,
 async def test_spec_4_2_notes_are_generated_embedded_and_linked(running: Running) -> None:
     request = pb.GenerateNotesRequest(interactions=interactions())
     answer = await running.stub.GenerateNotes(request, metadata=ANN)
-    assert [len(result.note_ids) for result in answer.results] == [1, 0, 1, 0, 1, 1]
+    assert [len(result.response.note_ids) for result in answer.results] == [1, 0, 1, 0, 1, 1]
     assert (
         "Bo asked: Where is the wedding? Ann answered: In a garden above Sintra, with white flowers and ivy."
         in await contents(running)
     )
-    first, *_, last = (result.note_ids[0] for result in answer.results if result.note_ids)
+    first, *_, last = (result.response.note_ids[0] for result in answer.results if result.response.note_ids)
     links = await running.stub.GetNote(pb.GetNoteRequest(user_id="ann", note_id=first), metadata=READER)
     assert last in {end for link in links.links for end in (link.from_note_id, link.to_note_id)}
 
@@ -103,7 +104,8 @@ async def test_overlapping_batches_take_each_interaction_once(running: Running) 
     answers = await asyncio.gather(
         *(running.stub.GenerateNotes(pb.GenerateNotesRequest(interactions=b), metadata=ANN) for b in batches)
     )
-    ids = {(result.interaction_id, *result.note_ids) for answer in answers for result in answer.results}
+    made = [result.response for answer in answers for result in answer.results]
+    ids = {(each.interaction_id, *each.note_ids) for each in made}
     assert len(ids) == len(LINES)
     assert len(await contents(running)) == 4
 
@@ -121,8 +123,8 @@ async def test_a_bad_interaction_does_not_hold_up_the_others(running: Running) -
     batch = [pb.NoteSource(), *interactions()[:1]]
     answer = await running.stub.GenerateNotes(pb.GenerateNotesRequest(interactions=batch), metadata=ANN)
     bad, good = answer.results
-    assert (bad.error.field_path, list(bad.note_ids)) == ("interactions[0].interaction_id", [])
-    assert len(good.note_ids) == 1
+    assert reason_and_path(bad.error) == ("INVALID_FIELD", "interactions[0].interaction_id")
+    assert len(good.response.note_ids) == 1
 
 
 async def test_spec_4_10_search_walks_to_a_note_without_the_words(running: Running) -> None:

@@ -24,6 +24,8 @@ from mneme.gateway.v1 import (
     recall_pb2,
     tiers_pb2,
 )
+from services.common.errors import FieldViolation, InvalidArgument
+from services.common.errors_grpc import item_status
 
 
 class FakeGateway(
@@ -82,12 +84,11 @@ class FakeGateway(
         self.answers[request.request_id] = answer
         return answer
 
-    def _refusal(self, item: memory_pb2.RememberRequest) -> common_pb2.ItemError | None:
+    def _refusal(self, item: memory_pb2.RememberRequest) -> status_pb2.Status | None:
         for n, turn in enumerate(item.turns):
             if not turn.content or turn.content in self.refused_contents:
-                return common_pb2.ItemError(
-                    reason="INVALID_FIELD", message="is required", field_path=f"turns[{n}].content"
-                )
+                violation = FieldViolation(f"turns[{n}].content", "is required")
+                return item_status(InvalidArgument("a field is missing", violations=[violation]))
         return None
 
     async def Remember(self, request: memory_pb2.RememberRequest, context: Any) -> memory_pb2.RememberResponse:

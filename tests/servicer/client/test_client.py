@@ -134,7 +134,7 @@ async def test_a_call_ends_at_its_deadline(running: Running) -> None:
 async def test_a_batch_has_an_outcome_for_each_item(client: Client) -> None:
     good, bad = await client.remember_batch([RememberItem("u", "a", "hi"), RememberItem("u", "b", "")])
     assert isinstance(good, RememberResult)
-    assert bad == ItemError("INVALID_FIELD", "is required", "turns[0].content")
+    assert bad == ItemError(grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD", "is required", "turns[0].content")
 
 
 async def test_a_stream_counts_and_names_the_refused(client: Client, gateway: FakeGateway) -> None:

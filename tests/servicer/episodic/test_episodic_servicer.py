@@ -12,6 +12,7 @@ from services.common.convert import timestamp
 from tests.servicer.episodic.calls import candidates, candidates_request, new, store, tokens, uid, vector
 from tests.servicer.episodic.conftest import Client
 from tests.support.clock import START
+from tests.support.item_errors import reason_and_path
 
 
 async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -> None:
@@ -29,7 +30,7 @@ async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -
         metadata={"k": "v"},
     )
     (result,) = await store(client, sent)
-    assert (result.created, result.status, result.HasField("error")) == (True, pb.EPISODE_STATUS_ACTIVE, False)
+    assert result.response == pb.StoredEpisode(episode_id=uid(1), created=True, status=pb.EPISODE_STATUS_ACTIVE)
     client.clock.advance(days=365)
 
     response: Any = await client.call("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)))
@@ -61,10 +62,10 @@ async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -
 async def test_spec_2_2_without_waiting_the_answer_comes_before_the_index(client: Client) -> None:
     request = pb.StoreEpisodesRequest(episodes=[new(1)])
     response: Any = await client.call("StoreEpisodes", request)
-    assert response.results[0].created
+    assert response.results[0].response.created
 
     (again,) = await store(client, new(1))
-    assert (again.created, again.status) == (False, pb.EPISODE_STATUS_ACTIVE)
+    assert (again.response.created, again.response.status) == (False, pb.EPISODE_STATUS_ACTIVE)
 
 
 async def test_each_item_of_a_batch_succeeds_or_fails_by_itself(client: Client) -> None:
@@ -86,11 +87,11 @@ async def test_each_item_of_a_batch_succeeds_or_fails_by_itself(client: Client) 
         new(14),
     )
 
-    errors = {i: (r.error.reason, r.error.field_path) for i, r in enumerate(results) if r.HasField("error")}
+    errors = {i: reason_and_path(r.error) for i, r in enumerate(results) if r.HasField("error")}
     assert errors == {
         1: ("INVALID_FIELD", "episodes[1].episode_id"),
         2: ("UNKNOWN_ENUM_VALUE", "episodes[2].role"),
-        3: ("ALREADY_EXISTS", "episodes[3].position"),
+        3: ("ALREADY_EXISTS", ""),
         4: ("TEXT_TOO_LONG", "episodes[4].query"),
         5: ("INVALID_FIELD", "episodes[5].user_id"),
         6: ("INVALID_VECTOR", "episodes[6].piece_vectors[0]"),
@@ -101,7 +102,7 @@ async def test_each_item_of_a_batch_succeeds_or_fails_by_itself(client: Client) 
         11: ("INVALID_FIELD", "episodes[11].position"),
         12: ("TEXT_TOO_LONG", "episodes[12].attachments[0].caption"),
     }
-    assert [i for i, result in enumerate(results) if result.created] == [0, 13]
+    assert [i for i, result in enumerate(results) if result.response.created] == [0, 13]
 
 
 async def test_vectors_that_are_passed_on_are_not_made_again(client: Client) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
 
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import conversations_pb2, memory_pb2, recall_pb2
@@ -53,30 +53,36 @@ async def test_spec_8_2_every_service_says_that_it_is_healthy_without_a_credenti
 
 
 async def reflected(
-    channel: grpc.aio.Channel, request: reflection_pb2.ServerReflectionRequest
+    channel: grpc.aio.Channel, version: str, request: reflection_pb2.ServerReflectionRequest
 ) -> reflection_pb2.ServerReflectionResponse:
     async def requests() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
         yield request
 
-    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)  # type: ignore[arg-type]  # an asyncio one will do
-    (answer,) = [answer async for answer in stub.ServerReflectionInfo(requests())]
+    # The messages of both versions are the same on the wire.
+    method: Any = channel.stream_stream(
+        f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+        response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+    )
+    (answer,) = [answer async for answer in method(requests())]
     assert isinstance(answer, reflection_pb2.ServerReflectionResponse)
     return answer
 
 
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
 @pytest.mark.parametrize("name", SERVICES)
 async def test_spec_8_2_every_service_can_be_explored_without_proto_files(
-    secured_stack: RunningStack, name: str
+    secured_stack: RunningStack, name: str, version: str
 ) -> None:
     async with grpc.aio.insecure_channel(addresses(secured_stack)[name]) as channel:
-        listing = await reflected(channel, reflection_pb2.ServerReflectionRequest(list_services=""))
+        listing = await reflected(channel, version, reflection_pb2.ServerReflectionRequest(list_services=""))
         listed = {service.name for service in listing.list_services_response.service}
         wanted = {f"mneme.{name}.v1.{service}" for service in SERVICES[name]}
         assert wanted <= listed
         assert "grpc.health.v1.Health" in listed
-        for service in wanted:
+        for service in {*wanted, f"grpc.reflection.{version}.ServerReflection"}:
             request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=service)
-            assert (await reflected(channel, request)).file_descriptor_response.file_descriptor_proto
+            assert (await reflected(channel, version, request)).file_descriptor_response.file_descriptor_proto
 
 
 async def test_an_unknown_method_is_unimplemented(gateway: Stubs) -> None:

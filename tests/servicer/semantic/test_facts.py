@@ -15,6 +15,7 @@ from mneme.common.v1 import common_pb2
 from mneme.semantic.v1 import facts_pb2 as pb
 from tests.servicer.semantic.conftest import ANN, OTHER_TENANT, READER, Running
 from tests.servicer.semantic.refusals import refused
+from tests.support.item_errors import reason_and_path
 
 LINES = (
     ("Nadia", "I live in Leeds and I work at Hartley Green."),
@@ -69,8 +70,8 @@ async def all_facts(running: Running, metadata: Any = READER) -> list[pb.Fact]:
 
 async def test_spec_3_1_facts_are_extracted_with_their_evidence(running: Running) -> None:
     response = await extract(running)
-    assert [len(result.fact_ids) for result in response.results] == [2, 0, 1, 1]
-    request = pb.GetFactRequest(user_id="ann", fact_id=response.results[0].fact_ids[0])
+    assert [len(result.response.fact_ids) for result in response.results] == [2, 0, 1, 1]
+    request = pb.GetFactRequest(user_id="ann", fact_id=response.results[0].response.fact_ids[0])
     fact = (await running.facts.GetFact(request, metadata=READER)).fact
     assert (fact.text, fact.subject, fact.predicate, fact.object) == (
         "Nadia lives in Leeds",
@@ -79,7 +80,7 @@ async def test_spec_3_1_facts_are_extracted_with_their_evidence(running: Running
         "Leeds",
     )
     assert fact.category == pb.FACT_CATEGORY_PERSONAL_INFO
-    assert list(fact.derived_from) == [response.results[0].interaction_id]
+    assert list(fact.derived_from) == [response.results[0].response.interaction_id]
     assert (fact.evidence_count, fact.revision, fact.status) == (1, 1, pb.FACT_STATUS_TENTATIVE)
     assert fact.first_observed_time.seconds == 1_767_300_000
 
@@ -110,13 +111,13 @@ async def test_a_malformed_interaction_does_not_hold_up_the_others(running: Runn
     roleless.turn.role = common_pb2.MESSAGE_ROLE_UNSPECIFIED
     request = pb.ExtractFactsRequest(interactions=[nameless, good, roleless])
     response = await running.facts.ExtractFacts(request, metadata=ANN)
-    errors = [(result.error.reason, result.error.field_path) for result in response.results]
+    errors = [reason_and_path(result.error) for result in response.results]
     assert errors == [
         ("INVALID_FIELD", "interactions[0].user_id"),
         ("", ""),
         ("UNKNOWN_ENUM_VALUE", "interactions[2].turn.role"),
     ]
-    assert len(response.results[1].fact_ids) == 2
+    assert len(response.results[1].response.fact_ids) == 2
 
 
 @pytest.mark.parametrize(("count", "reason"), [(0, "INVALID_FIELD"), (257, "TOO_MANY_ITEMS")])
@@ -144,7 +145,7 @@ async def test_a_stated_fact_confirms_an_extracted_one(running: Running) -> None
     response = await extract(running, LINES[3:])
     request = stated(text="Owen loves sourdough bread", subject="Owen", predicate="likes", object="Sourdough bread")
     fact = (await running.facts.CreateFact(request, metadata=ANN)).fact
-    assert [fact.fact_id] == list(response.results[0].fact_ids)
+    assert [fact.fact_id] == list(response.results[0].response.fact_ids)
     assert fact.status == pb.FACT_STATUS_STABLE
     assert [version.reason for version in fact.versions] == ["confirmed"]
 
@@ -266,7 +267,7 @@ async def test_wrong_filters_are_refused(running: Running) -> None:
 
 async def test_spec_7_1_other_tenants_find_nothing(running: Running) -> None:
     response = await extract(running)
-    fact_id = response.results[0].fact_ids[0]
+    fact_id = response.results[0].response.fact_ids[0]
     request = pb.GetFactRequest(user_id="ann", fact_id=fact_id)
     assert (await refused(running.facts.GetFact(request, metadata=OTHER_TENANT)))[:2] == (
         grpc.StatusCode.NOT_FOUND,

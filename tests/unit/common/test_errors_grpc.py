@@ -24,9 +24,12 @@ from services.common.errors import (
     Unauthenticated,
 )
 from services.common.errors_grpc import (
+    INTERNAL_MESSAGE,
     STATUS_CODES,
     STATUS_DETAILS_KEY,
+    from_item_status,
     from_rpc_error,
+    item_status,
     public_error,
     status_code,
     to_status_details,
@@ -81,6 +84,25 @@ def test_an_error_survives_the_wire(error: MnemeError) -> None:
         error.violations,
     )
     assert getattr(received, "retry_after_seconds", None) == getattr(error, "retry_after_seconds", None)
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda e: type(e).__name__)
+def test_the_error_of_an_item_survives_the_wire(error: MnemeError) -> None:
+    received = from_item_status(item_status(error), store="episodic")
+
+    assert (type(received), received.reason, received.metadata, received.violations) == (
+        type(error),
+        error.reason,
+        error.metadata,
+        error.violations,
+    )
+
+
+def test_the_error_of_an_item_that_is_our_fault_says_no_more_than_that() -> None:
+    status = item_status(RuntimeError("a secret"))
+
+    assert (status.code, status.message) == (grpc.StatusCode.INTERNAL.value[0], INTERNAL_MESSAGE)
+    assert from_item_status(status, store="episodic").reason is Reason.INTERNAL
 
 
 def test_the_details_are_those_that_clients_of_google_apis_know() -> None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from mneme.agentic.v1 import notes_pb2
-from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Role
-from services.common.errors import FailedPrecondition, InvalidArgument, NotFound, StoreUnavailable
+from services.common.errors import FailedPrecondition, InvalidArgument, NotFound, Reason, StoreUnavailable
+from services.common.errors_grpc import item_status
 from services.common.turns import MessageRole
 from services.gateway.journal.model import Delivery, Feedback, Interaction, Tier
 from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
@@ -23,11 +23,11 @@ def delivery(number: int, subject: Interaction | Feedback | None = None, *, tier
     return Delivery("acme", number, tier, 0, "", subject or interaction(number), NOON)
 
 
-def stored(count: int, *, refused: int | None = None, reason: str = "TEXT_TOO_LONG") -> FakeTiers:
+def stored(count: int, *, refused: int | None = None, reason: Reason = Reason.TEXT_TOO_LONG) -> FakeTiers:
     results = [
-        episodic_pb2.StoreEpisodeResult(error=common_pb2.ItemError(reason=reason))
+        episodic_pb2.StoreEpisodeResult(error=item_status(InvalidArgument("no", reason=reason)))
         if index == refused
-        else episodic_pb2.StoreEpisodeResult(created=True)
+        else episodic_pb2.StoreEpisodeResult(response=episodic_pb2.StoredEpisode(created=True))
         for index in range(count)
     ]
     tiers = FakeTiers()
@@ -91,14 +91,14 @@ async def test_an_episode_is_what_was_said() -> None:
 @pytest.mark.parametrize(
     ("reason", "permanent"),
     [
-        ("TEXT_TOO_LONG", True),
-        ("INVALID_FIELD", True),
-        ("NOT_FOUND", True),
-        ("LIMIT_EXCEEDED", False),
-        ("INTERNAL", False),
+        (Reason.TEXT_TOO_LONG, True),
+        (Reason.INVALID_FIELD, True),
+        (Reason.NOT_FOUND, True),
+        (Reason.LIMIT_EXCEEDED, False),
+        (Reason.INTERNAL, False),
     ],
 )
-async def test_spec_6_1_one_refused_item_fails_alone(reason: str, permanent: bool) -> None:
+async def test_spec_6_1_one_refused_item_fails_alone(reason: Reason, permanent: bool) -> None:
     sink = EpisodicSink(stored(3, refused=1, reason=reason).upstream(), timeout_seconds=3.0)
     outcome = await sink.deliver("acme", [delivery(n) for n in (1, 2, 3)])
     assert numbers(outcome.done) == [1, 3]
@@ -132,7 +132,7 @@ async def test_episodes_are_stored_before_they_are_judged() -> None:
 async def test_facts_are_extracted_from_what_was_said() -> None:
     results = [
         facts_pb2.ExtractFactsResult(),
-        facts_pb2.ExtractFactsResult(error=common_pb2.ItemError(reason="INTERNAL")),
+        facts_pb2.ExtractFactsResult(error=item_status(RuntimeError("no"))),
     ]
     tiers = FakeTiers(facts=FakeClient(extract=facts_pb2.ExtractFactsResponse(results=results)))
     outcome = await SemanticSink(tiers.upstream(), timeout_seconds=3.0).deliver("acme", [delivery(1), delivery(2)])

@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -119,14 +120,20 @@ class GenerateNotesRequest(_message.Message):
     def __init__(self, interactions: _Optional[_Iterable[_Union[NoteSource, _Mapping]]] = ...) -> None: ...
 
 class GenerateNotesResult(_message.Message):
-    __slots__ = ("interaction_id", "note_ids", "error")
+    __slots__ = ("response", "error")
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    response: GeneratedNotes
+    error: _status_pb2.Status
+    def __init__(self, response: _Optional[_Union[GeneratedNotes, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class GeneratedNotes(_message.Message):
+    __slots__ = ("interaction_id", "note_ids")
     INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
     NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
     interaction_id: str
     note_ids: _containers.RepeatedScalarFieldContainer[str]
-    error: _common_pb2.ItemError
-    def __init__(self, interaction_id: _Optional[str] = ..., note_ids: _Optional[_Iterable[str]] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
+    def __init__(self, interaction_id: _Optional[str] = ..., note_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GenerateNotesResponse(_message.Message):
     __slots__ = ("results",)

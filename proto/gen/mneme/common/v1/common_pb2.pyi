@@ -106,13 +106,3 @@ class Turn(_message.Message):
     sources: _containers.RepeatedScalarFieldContainer[str]
     metadata: _containers.ScalarMap[str, str]
     def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., speaker: _Optional[str] = ..., content: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., attachments: _Optional[_Iterable[_Union[Attachment, _Mapping]]] = ..., confidence: _Optional[float] = ..., sources: _Optional[_Iterable[str]] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
-
-class ItemError(_message.Message):
-    __slots__ = ("reason", "message", "field_path")
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    MESSAGE_FIELD_NUMBER: _ClassVar[int]
-    FIELD_PATH_FIELD_NUMBER: _ClassVar[int]
-    reason: str
-    message: str
-    field_path: str
-    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., field_path: _Optional[str] = ...) -> None: ...

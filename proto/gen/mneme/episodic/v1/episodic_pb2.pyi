@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -129,16 +130,22 @@ class StoreEpisodesRequest(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[NewEpisode, _Mapping]]] = ..., wait_until_active: _Optional[bool] = ...) -> None: ...
 
 class StoreEpisodeResult(_message.Message):
-    __slots__ = ("episode_id", "created", "status", "error")
+    __slots__ = ("response", "error")
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    response: StoredEpisode
+    error: _status_pb2.Status
+    def __init__(self, response: _Optional[_Union[StoredEpisode, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class StoredEpisode(_message.Message):
+    __slots__ = ("episode_id", "created", "status")
     EPISODE_ID_FIELD_NUMBER: _ClassVar[int]
     CREATED_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
     episode_id: str
     created: bool
     status: EpisodeStatus
-    error: _common_pb2.ItemError
-    def __init__(self, episode_id: _Optional[str] = ..., created: _Optional[bool] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
+    def __init__(self, episode_id: _Optional[str] = ..., created: _Optional[bool] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ...) -> None: ...
 
 class StoreEpisodesResponse(_message.Message):
     __slots__ = ("results",)

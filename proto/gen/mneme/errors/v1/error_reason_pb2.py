@@ -24,13 +24,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"mneme/errors/v1/error_reason.proto\x12\x0fmneme.errors.v1*\xd2\x05\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12#\n\x1f\x45RROR_REASON_UNKNOWN_ENUM_VALUE\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_TEXT_TOO_LONG\x10\x03\x12\x1f\n\x1b\x45RROR_REASON_TOO_MANY_ITEMS\x10\x04\x12\x1f\n\x1b\x45RROR_REASON_INVALID_VECTOR\x10\x05\x12#\n\x1f\x45RROR_REASON_INVALID_PAGE_TOKEN\x10\x06\x12*\n&ERROR_REASON_INVALID_CONSISTENCY_TOKEN\x10\x07\x12\"\n\x1e\x45RROR_REASON_REQUEST_ID_REUSED\x10\x08\x12#\n\x1f\x45RROR_REASON_CREDENTIAL_MISSING\x10\x14\x12#\n\x1f\x45RROR_REASON_CREDENTIAL_INVALID\x10\x15\x12\x1d\n\x19\x45RROR_REASON_ROLE_MISSING\x10\x16\x12\x1a\n\x16\x45RROR_REASON_NOT_FOUND\x10\x1e\x12\x1f\n\x1b\x45RROR_REASON_ALREADY_EXISTS\x10\x1f\x12\x19\n\x15\x45RROR_REASON_CONFLICT\x10 \x12$\n ERROR_REASON_PRECONDITION_FAILED\x10!\x12\x1f\n\x1b\x45RROR_REASON_LIMIT_EXCEEDED\x10(\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10)\x12\x1e\n\x1a\x45RROR_REASON_SHUTTING_DOWN\x10*\x12\"\n\x1e\x45RROR_REASON_DEADLINE_EXCEEDED\x10+\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10,b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"mneme/errors/v1/error_reason.proto\x12\x0fmneme.errors.v1*\xd2\x05\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12#\n\x1f\x45RROR_REASON_UNKNOWN_ENUM_VALUE\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_TEXT_TOO_LONG\x10\x03\x12\x1f\n\x1b\x45RROR_REASON_TOO_MANY_ITEMS\x10\x04\x12\x1f\n\x1b\x45RROR_REASON_INVALID_VECTOR\x10\x05\x12#\n\x1f\x45RROR_REASON_INVALID_PAGE_TOKEN\x10\x06\x12*\n&ERROR_REASON_INVALID_CONSISTENCY_TOKEN\x10\x07\x12\"\n\x1e\x45RROR_REASON_REQUEST_ID_REUSED\x10\x08\x12#\n\x1f\x45RROR_REASON_CREDENTIAL_MISSING\x10\x14\x12#\n\x1f\x45RROR_REASON_CREDENTIAL_INVALID\x10\x15\x12\x1d\n\x19\x45RROR_REASON_ROLE_MISSING\x10\x16\x12\x1a\n\x16\x45RROR_REASON_NOT_FOUND\x10\x1e\x12\x1f\n\x1b\x45RROR_REASON_ALREADY_EXISTS\x10\x1f\x12\x19\n\x15\x45RROR_REASON_CONFLICT\x10 \x12$\n ERROR_REASON_PRECONDITION_FAILED\x10!\x12\x1f\n\x1b\x45RROR_REASON_LIMIT_EXCEEDED\x10(\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10)\x12\x1e\n\x1a\x45RROR_REASON_SHUTTING_DOWN\x10*\x12\"\n\x1e\x45RROR_REASON_DEADLINE_EXCEEDED\x10+\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10,Bc\n\x12\x61i.mneme.errors.v1P\x01Z9github.com/mneme-ai/mneme/gen/go/mneme/errors/v1;errorsv1\xaa\x02\x0fMneme.Errors.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.errors.v1.error_reason_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\022ai.mneme.errors.v1P\001Z9github.com/mneme-ai/mneme/gen/go/mneme/errors/v1;errorsv1\252\002\017Mneme.Errors.V1'
   _globals['_ERRORREASON']._serialized_start=56
   _globals['_ERRORREASON']._serialized_end=778
 # @@protoc_insertion_point(module_scope)

@@ -1,3 +1,4 @@
+from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import context_pb2 as _context_pb2
 from mneme.gateway.v1 import recall_pb2 as _recall_pb2
@@ -59,8 +60,8 @@ class RememberBatchResult(_message.Message):
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     response: RememberResponse
-    error: _common_pb2.ItemError
-    def __init__(self, response: _Optional[_Union[RememberResponse, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
+    error: _status_pb2.Status
+    def __init__(self, response: _Optional[_Union[RememberResponse, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
 
 class RememberStreamRequest(_message.Message):
     __slots__ = ("item",)
@@ -87,8 +88,8 @@ class RefusedItem(_message.Message):
     INDEX_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     index: int
-    error: _common_pb2.ItemError
-    def __init__(self, index: _Optional[int] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
+    error: _status_pb2.Status
+    def __init__(self, index: _Optional[int] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
 
 class FeedbackRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "memory_ids", "feedback")

@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -133,14 +134,20 @@ class ExtractFactsRequest(_message.Message):
     def __init__(self, interactions: _Optional[_Iterable[_Union[SourceInteraction, _Mapping]]] = ...) -> None: ...
 
 class ExtractFactsResult(_message.Message):
-    __slots__ = ("interaction_id", "fact_ids", "error")
+    __slots__ = ("response", "error")
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    response: ExtractedFacts
+    error: _status_pb2.Status
+    def __init__(self, response: _Optional[_Union[ExtractedFacts, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class ExtractedFacts(_message.Message):
+    __slots__ = ("interaction_id", "fact_ids")
     INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
     FACT_IDS_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
     interaction_id: str
     fact_ids: _containers.RepeatedScalarFieldContainer[str]
-    error: _common_pb2.ItemError
-    def __init__(self, interaction_id: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ..., error: _Optional[_Union[_common_pb2.ItemError, _Mapping]] = ...) -> None: ...
+    def __init__(self, interaction_id: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ExtractFactsResponse(_message.Message):
     __slots__ = ("results",)
