@@ -29,12 +29,12 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         if settings.neo4j_migrate:
             await migrate_agentic_graph(graph)
         async with open_agentic_graph(graph, resources, agentic_settings) as tier:
-            yield [tier.binding]
+            yield tier.bindings
         return
     if settings.postgres_owner_url:
         await migrate_agentic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     async with open_agentic(await assembly.pool(vectors=True), resources, agentic_settings) as tier:
-        yield [tier.binding]
+        yield tier.bindings
 
 
 if __name__ == "__main__":

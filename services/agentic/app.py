@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from mneme.agentic.internal.v1 import notes_pb2_grpc as internal_pb2_grpc
 from mneme.agentic.v1 import notes_pb2_grpc
+from services.agentic import internal_servicer, servicer
 from services.agentic.access import AccessRecorder
 from services.agentic.commands import VectorForm
 from services.agentic.config import AgenticSettings
 from services.agentic.generation.port import NoteGenerator
 from services.agentic.generation.rules import RuleNoteGenerator
 from services.agentic.service import NoteService
-from services.agentic.servicer import ROLES, SERVICE_NAME, NoteServicer
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
@@ -49,8 +50,8 @@ class AgenticTier:
 
     notes: NoteService
     """Its use cases."""
-    binding: ServiceBinding
-    """What a `GrpcServer` serves."""
+    bindings: Sequence[ServiceBinding]
+    """The public and the internal service, for a `GrpcServer`."""
     recorder: AccessRecorder
     """Access statistics that wait to be written."""
 
@@ -116,15 +117,17 @@ async def open_agentic_on(
             ids=resources.ids,
             settings=chosen,
         )
-        servicer = NoteServicer(
-            notes,
-            chosen.limits,
-            PageTokens(resources.secret),
-            VectorForm(embedder.model_id, embedder.dimension),
-            resources.clock,
+        vector_form = VectorForm(embedder.model_id, embedder.dimension)
+        public = ServiceBinding(
+            servicer.SERVICE_NAME,
+            notes_pb2_grpc.add_NoteServiceServicer_to_server,
+            servicer.NoteServicer(notes, chosen.limits, PageTokens(resources.secret), vector_form),
+            servicer.ROLES,
         )
-        yield AgenticTier(
-            notes,
-            ServiceBinding(SERVICE_NAME, notes_pb2_grpc.add_NoteServiceServicer_to_server, servicer, ROLES),
-            recorder,
+        internal = ServiceBinding(
+            internal_servicer.SERVICE_NAME,
+            internal_pb2_grpc.add_NoteInternalServiceServicer_to_server,
+            internal_servicer.NoteInternalServicer(notes, chosen.limits, vector_form, resources.clock),
+            internal_servicer.ROLES,
         )
+        yield AgenticTier(notes, [public, internal], recorder)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from google.protobuf.message import Message
 
+from mneme.agentic.internal.v1 import notes_pb2 as internal_pb
 from mneme.agentic.v1 import notes_pb2 as pb
 from mneme.common.v1 import common_pb2
 from services.agentic.config import NoteLimits
@@ -19,7 +20,6 @@ from services.agentic.model import (
     LinkType,
     NoteId,
     NoteKind,
-    NoteSource,
     Owner,
     TenantId,
     UserId,
@@ -29,11 +29,10 @@ from services.agentic.service import ChangeLink, CreateNote, ListNotes, RequestK
 from services.agentic.store import NotePosition
 from services.common import convert as common
 from services.common.auth import Principal
+from services.common.embedding.vectors import Vector
 from services.common.errors import InvalidArgument
-from services.common.errors_grpc import item_status
 from services.common.paging import Cursor, PageTokens
-from services.common.reading import reader_from_proto
-from services.common.scope import GLOBAL_SCOPE, Reader
+from services.common.scope import GLOBAL_SCOPE
 from services.common.validation import Violations
 
 
@@ -44,36 +43,13 @@ class VectorForm:
     model: str
     dimension: int
 
+    def read(self, message: common_pb2.Vector) -> Vector:
+        """The vector of a request's field `query_vector`.
 
-@dataclass(frozen=True, slots=True)
-class GenerationBatch:
-    """The interactions of a request, in order: those that are in form, and why the others are not."""
-
-    items: tuple[NoteSource | pb.GenerateNotesResult, ...]
-
-    @property
-    def sources(self) -> list[NoteSource]:
-        """Those that are in form."""
-        return [item for item in self.items if isinstance(item, NoteSource)]
-
-
-def generation_batch(request: pb.GenerateNotesRequest, *, now: datetime, limits: NoteLimits) -> GenerationBatch:
-    """The interactions to take.
-
-    Raises:
-        InvalidArgument: There are none, or too many. A malformed one is a result of its own.
-    """
-    violations = Violations()
-    count_max = limits.batch_interactions_max
-    violations.count("interactions", len(request.interactions), count_max=count_max, count_min=1)
-    violations.raise_if_any()
-    items: list[NoteSource | pb.GenerateNotesResult] = []
-    for i, message in enumerate(request.interactions):
-        try:
-            items.append(_note_source(message, f"interactions[{i}]", now=now, limits=limits))
-        except InvalidArgument as error:
-            items.append(pb.GenerateNotesResult(error=item_status(error)))
-    return GenerationBatch(tuple(items))
+        Raises:
+            InvalidArgument: It is of another model or dimension, or not finite.
+        """
+        return common.vector_from_proto(message, model=self.model, dimension=self.dimension, field_path="query_vector")
 
 
 def create_note_command(request: pb.CreateNoteRequest, caller: Principal, *, limits: NoteLimits) -> CreateNote:
@@ -167,22 +143,15 @@ def search_notes_command(
     v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     has_vector = request.HasField("query_vector")
     v.text("query", request.query, chars_max=limits.query_chars_max, required=not has_vector)
-    v.number("top_k", request.top_k, low=0, high=limits.top_k_max)
-    if request.HasField("hops"):
-        v.number("hops", request.hops, low=0, high=limits.hops_max)
+    check_search_bounds(v, request, limits)
     vector = None
-    reader: Reader = GLOBAL_SCOPE
+    reader = GLOBAL_SCOPE
     try:
-        reader = reader_from_proto(
-            request.reader_scope, request.granted_scopes, present=request.HasField("reader_scope")
+        reader = common.scope_from_proto(
+            request.reader_scope, present=request.HasField("reader_scope"), field_path="reader_scope"
         )
         if has_vector:
-            vector = common.vector_from_proto(
-                request.query_vector,
-                model=vector_form.model,
-                dimension=vector_form.dimension,
-                field_path="query_vector",
-            )
+            vector = vector_form.read(request.query_vector)
     except InvalidArgument as error:
         v.include(error)
     v.raise_if_any()
@@ -191,9 +160,18 @@ def search_notes_command(
         query=request.query,
         vector=vector,
         reader=reader,
-        top_k=request.top_k or limits.top_k_default,
+        limit=request.limit or limits.search_limit_default,
         hops=request.hops if request.HasField("hops") else limits.hops_default,
     )
+
+
+def check_search_bounds(
+    violations: Violations, request: pb.SearchNotesRequest | internal_pb.SearchNotesRequest, limits: NoteLimits
+) -> None:
+    """Add what is wrong with the number of hits and of hops."""
+    violations.number("limit", request.limit, low=0, high=limits.search_limit_max)
+    if request.HasField("hops"):
+        violations.number("hops", request.hops, low=0, high=limits.hops_max)
 
 
 def create_link_command(request: pb.CreateLinkRequest, caller: Principal, *, limits: NoteLimits) -> ChangeLink:
@@ -216,32 +194,6 @@ def delete_link_command(request: pb.DeleteLinkRequest, caller: Principal, *, lim
         InvalidArgument: A field is missing or malformed, or both ends are one note.
     """
     return _change_link(request, caller, Violations(), limits=limits, strength=0.0)
-
-
-def _note_source(message: pb.NoteSource, path: str, *, now: datetime, limits: NoteLimits) -> NoteSource:
-    v = Violations()
-    v.uuid(f"{path}.interaction_id", message.interaction_id)
-    v.identifier(f"{path}.user_id", message.user_id, chars_max=limits.id_chars_max)
-    v.identifier(f"{path}.conversation_id", message.conversation_id, chars_max=limits.id_chars_max)
-    if message.position < 0:
-        v.add(f"{path}.position", "must not be negative")
-    scope = GLOBAL_SCOPE
-    turn = None
-    try:
-        scope = common.scope_from_proto(message.scope, present=message.HasField("scope"), field_path=f"{path}.scope")
-        turn = common.turn_from_proto(message.turn, now=now, field_path=f"{path}.turn", limits=limits.turn)
-    except InvalidArgument as error:
-        v.include(error)
-    v.raise_if_any("the interaction is not valid")
-    assert turn is not None
-    return NoteSource(
-        interaction_id=InteractionId(str(UUID(message.interaction_id))),
-        user_id=UserId(message.user_id),
-        conversation_id=message.conversation_id,
-        position=message.position,
-        turn=turn,
-        scope=scope,
-    )
 
 
 def _change_link(

@@ -98,9 +98,9 @@ class NoteLimits:
     """Notes in a page; more is clamped."""
     page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX
     """Bytes of a page, or of the hits of a search; gRPC clients take 4 MiB unless told otherwise."""
-    top_k_default: Count = 10
+    search_limit_default: Count = 10
     """Hits of a search where none is asked for."""
-    top_k_max: Count = 200
+    search_limit_max: Count = 200
     """Hits of a search."""
     hops_default: CountOrNone = 2
     """Links walked where none is asked for."""

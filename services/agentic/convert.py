@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from mneme.agentic.v1 import notes_pb2 as pb
-from services.agentic.commands import GenerationBatch, list_query
+from services.agentic.commands import list_query
 from services.agentic.model import (
-    GenerationResult,
     Link,
     Note,
-    NoteSource,
     ScoredNote,
     WrittenNote,
     whole_microseconds,
@@ -21,13 +19,8 @@ from services.common import convert as common
 from services.common.auth import Principal
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
 
-
-def generation_response(batch: GenerationBatch, results: Iterable[GenerationResult]) -> pb.GenerateNotesResponse:
-    """One result for each interaction of the batch, in order."""
-    remaining = iter(results)
-    return pb.GenerateNotesResponse(
-        results=[_generation_result(next(remaining)) if isinstance(item, NoteSource) else item for item in batch.items]
-    )
+if TYPE_CHECKING:
+    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
 
 def list_notes_response(
@@ -103,16 +96,19 @@ def get_note_response(written: WrittenNote) -> pb.GetNoteResponse:
 def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.SearchNotesResponse:
     """The best hits, in order, as many as fit."""
     response = pb.SearchNotesResponse()
-    for hit in hits:
-        message = response.hits.add(score=hit.score, similarity=hit.similarity, hops=hit.hops, path_note_ids=hit.path)
-        _write_note(message.note, hit.note)
-    count = fitting(response.hits, bytes_max=bytes_max)
-    response.left_out_count = len(hits) - count
-    del response.hits[count:]
+    response.left_out_count = write_hits(response.hits, hits, bytes_max=bytes_max)
     return response
 
 
-def _generation_result(result: GenerationResult) -> pb.GenerateNotesResult:
-    return pb.GenerateNotesResult(
-        response=pb.GeneratedNotes(interaction_id=result.interaction_id, note_ids=result.note_ids)
-    )
+def write_hits(
+    messages: RepeatedCompositeFieldContainer[pb.ScoredNote], hits: Sequence[ScoredNote], *, bytes_max: int
+) -> int:
+    """Write the best hits into a response, in order, as many as fit; returns how many did not."""
+    for hit in hits:
+        message = messages.add(score=hit.score, similarity=hit.similarity)
+        _write_note(message.note, hit.note)
+        for note_id, strength in hit.path:
+            message.path.add(note_id=note_id, strength=strength)
+    count = fitting(messages, bytes_max=bytes_max)
+    del messages[count:]
+    return len(hits) - count

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
-from typing import Any, Final, NewType
+from typing import Any, Final, NamedTuple, NewType
 
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Attachment, Turn, searchable_text
@@ -144,14 +144,21 @@ class GenerationResult:
     note_ids: tuple[NoteId, ...]
 
 
+class WalkedLink(NamedTuple):
+    """A step of a walk."""
+
+    note_id: NoteId  # the note that it leaves
+    strength: float  # of the link, in [0, 1]
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredNote:
     """A hit of a search."""
 
-    note: Note  # without speaker, place in a conversation and spoken words: linking alone looks at these
-    score: float  # its own similarity, or what reached it over links, whichever is more
+    note: Note  # without speaker, place in a conversation and spoken words: linking alone reads these
+    score: float  # the larger of its own similarity and the score of the best path to it
     similarity: float  # cosine to the query, in [-1, 1]
-    path: tuple[NoteId, ...] = ()  # from the note found by similarity to this one's predecessor
+    path: tuple[WalkedLink, ...] = ()  # from a note found by similarity to this one; empty: its own similarity counts
 
     @property
     def hops(self) -> int:

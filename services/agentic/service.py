@@ -92,7 +92,7 @@ class SearchNotes:
     query: str
     vector: Vector | None  # used instead of the query where given
     reader: Reader
-    top_k: int
+    limit: int
     hops: int
 
 
@@ -199,7 +199,7 @@ class NoteService:
                 vector=vector,
                 model=self._embedder.model_id,
                 reader=command.reader,
-                top_k=command.top_k,
+                limit=command.limit,
                 hops=command.hops,
                 walk=self._settings.walk,
             ),

@@ -12,10 +12,8 @@ from mneme.agentic.v1 import notes_pb2_grpc
 from services.agentic import commands, convert
 from services.agentic.commands import VectorForm
 from services.agentic.config import NoteLimits
-from services.agentic.model import TenantId
 from services.agentic.service import NoteService
 from services.common.auth import Role, current_principal
-from services.common.clock import Clock
 from services.common.paging import PageTokens
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -23,7 +21,6 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["NoteService"].full_name
 
 ROLES: Final[Mapping[str, Role]] = {
-    "GenerateNotes": Role.WRITER,
     "CreateNote": Role.WRITER,
     "GetNote": Role.READER,
     "ListNotes": Role.READER,
@@ -43,20 +40,12 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         limits: NoteLimits,
         tokens: PageTokens,
         vector_form: VectorForm,
-        clock: Clock,
     ) -> None:
         """Serve `notes`; requests are checked against `limits`."""
         self._notes = notes
         self._limits = limits
         self._tokens = tokens
         self._vector_form = vector_form
-        self._clock = clock
-
-    async def GenerateNotes(self, request: pb.GenerateNotesRequest, _context: Context) -> pb.GenerateNotesResponse:
-        """See notes.proto."""
-        batch = commands.generation_batch(request, now=self._clock.now(), limits=self._limits)
-        results = await self._notes.generate(TenantId(current_principal().tenant_id), batch.sources)
-        return convert.generation_response(batch, results)
 
     async def CreateNote(self, request: pb.CreateNoteRequest, _context: Context) -> pb.CreateNoteResponse:
         """See notes.proto."""

@@ -52,7 +52,7 @@ class NoteSearch:
     vector: Vector  # of length 1
     model: str  # only vectors of this model are compared
     reader: Reader
-    top_k: int  # hits, >= 1
+    limit: int  # hits, >= 1
     hops: int  # 0, 1 or 2
     walk: WalkSettings
 

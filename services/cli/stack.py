@@ -137,7 +137,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         "session": await serve([session.binding], 1),
         "episodic": await serve([episodic.binding], 2),
         "semantic": await serve(semantic.bindings, 3),
-        "agentic": await serve([agentic.binding], 4),
+        "agentic": await serve(agentic.bindings, 4),
     }
     targets = TierTargets(**{name: tier.address for name, tier in tiers.items()})
     gateway = await stack.enter_async_context(

@@ -226,7 +226,7 @@ def _add_hits(
         noted = message.notes.add()
         noted.note.CopyFrom(note.note)
         noted.score = note.score
-        noted.hops = note.hops
+        noted.hops = len(note.path)
 
 
 def _write_tier_report(message: tiers_pb2.TierReport, report: TierReport) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar, cast
 
-from mneme.agentic.v1 import notes_pb2
+from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from services.common.convert import scope_to_proto, turn_to_proto

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 import grpc
 
-from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
+from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
@@ -182,18 +182,18 @@ class NoteClient(_Client):
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
         """Calls over the channel."""
         super().__init__("agentic", metadata)
-        self._stub = notes_pb2_grpc.NoteServiceStub(channel)
+        self._stub = notes_pb2_grpc.NoteInternalServiceStub(channel)
 
     async def generate(
         self, principal: Principal, request: notes_pb2.GenerateNotesRequest, *, timeout_seconds: float
     ) -> notes_pb2.GenerateNotesResponse:
-        """See NoteService.GenerateNotes."""
+        """See NoteInternalService.GenerateNotes."""
         return await self._call(self._stub.GenerateNotes, request, principal, timeout_seconds)
 
     async def search(
         self, principal: Principal, request: notes_pb2.SearchNotesRequest, *, timeout_seconds: float
     ) -> notes_pb2.SearchNotesResponse:
-        """See NoteService.SearchNotes."""
+        """See NoteInternalService.SearchNotes."""
         return await self._call(self._stub.SearchNotes, request, principal, timeout_seconds)
 
 

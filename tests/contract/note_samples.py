@@ -91,12 +91,12 @@ async def search(
     *,
     owner: Owner = ANN,
     reader: Scope = GLOBAL_SCOPE,
-    top_k: int = 10,
+    limit: int = 10,
     hops: int = 2,
     walk: WalkSettings | None = None,
 ) -> list[ScoredNote]:
     chosen = walk or WalkSettings(damping=0.5)
-    return await store.search(owner, NoteSearch(angle(degrees), MODEL, reader, top_k, hops, chosen))
+    return await store.search(owner, NoteSearch(angle(degrees), MODEL, reader, limit, hops, chosen))
 
 
 def numbers(hits: list[ScoredNote]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from services.agentic.model import LinkType
+from services.agentic.model import LinkType, WalkedLink
 from services.agentic.store import Neighbour, NeighbourQuery, NoteSearch, NoteStore, NoteWriter, WalkSettings
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from tests.contract.note_samples import (
@@ -42,16 +42,19 @@ class NoteSearchContract:
         await connect(store, make_link(1, 2, 0.8), make_link(3, 2, 1.0, LinkType.SUPPORTS))
         # One seed: the walk begins at note 1 alone.
         walk = WalkSettings(damping=0.9, seeds_max=1)
-        hits = await search(store, top_k=3, walk=walk)
+        hits = await search(store, limit=3, walk=walk)
         assert [(hit.note.note_id, hit.path) for hit in hits] == [
             (note_id(1), ()),
-            (note_id(2), (note_id(1),)),
+            (note_id(2), (WalkedLink(note_id(1), 0.8),)),
             (note_id(4), ()),
         ]
         assert hits[1].score == pytest.approx(0.72)
         assert hits[1].similarity == pytest.approx(0.0, abs=1e-6)
-        deep = await search(store, top_k=4, walk=walk)
-        assert (numbers(deep), deep[-1].path) == ([1, 2, 4, 3], (note_id(1), note_id(2)))
+        deep = await search(store, limit=4, walk=walk)
+        assert (numbers(deep), deep[-1].path) == (
+            [1, 2, 4, 3],
+            (WalkedLink(note_id(1), 0.8), WalkedLink(note_id(2), 1.0)),
+        )
         assert deep[-1].score == pytest.approx(0.9 * 0.8 * 0.9)
 
     async def test_hops_bound_the_walk(self, store: NoteStore) -> None:
@@ -99,8 +102,8 @@ class NoteSearchContract:
         await add(store, {0: make_note(5), 360: make_note(9), 100: make_note(1), 110: make_note(2)})
         await connect(store, make_link(5, 1, 1.0), make_link(1, 2, 1.0))
         walk = WalkSettings(damping=1.0, seeds_max=1)
-        for top_k in (1, 2, 3, 4):
-            assert numbers(await search(store, top_k=top_k, walk=walk)) == [1, 2, 5, 9][:top_k]
+        for limit in (1, 2, 3, 4):
+            assert numbers(await search(store, limit=limit, walk=walk)) == [1, 2, 5, 9][:limit]
 
     async def test_vectors_of_another_model_are_not_compared(self, store: NoteStore) -> None:
         await add(store, {0: make_note(1)}, model="other@2")
@@ -122,7 +125,7 @@ class NoteSearchContract:
         await add(store, many, BOB)
         await connect(store, *(make_link(1000, 1000 + i, 0.9) for i in range(1, 300)), owner=BOB)
         await add(store, {80: make_note(1), 85: make_note(2)})
-        assert numbers(await search(store, top_k=25)) == [1, 2]
+        assert numbers(await search(store, limit=25)) == [1, 2]
 
     async def test_neighbours_alone_and_in_a_batch_are_the_same(self, store: NoteStore) -> None:
         await add(store, {float(i): make_note(i, scope=PROJECT if i % 3 == 0 else GLOBAL_SCOPE) for i in range(1, 40)})
@@ -182,6 +185,6 @@ class NoteSearchContract:
         await store_notes(store, ANN, [make_note(i) for i in range(20)], own)
         for query in unit_rows(generator, 25):
             expected = sorted(range(20), key=lambda i: (-float(own[i] @ query), i))
-            for top_k in (5, 25):
-                hits = await store.search(ANN, NoteSearch(query, MODEL, GLOBAL_SCOPE, top_k, 2, WalkSettings()))
-                assert numbers(hits) == expected[:top_k]
+            for limit in (5, 25):
+                hits = await store.search(ANN, NoteSearch(query, MODEL, GLOBAL_SCOPE, limit, 2, WalkSettings()))
+                assert numbers(hits) == expected[:limit]

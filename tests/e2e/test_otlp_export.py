@@ -19,7 +19,7 @@ SPANS_OF_A_RECALL = {
     "recall.coarse_search",
     "mneme.episodic.v1.EpisodicService/SearchCandidates",
     "mneme.semantic.v1.FactService/SearchFacts",
-    "mneme.agentic.v1.NoteService/SearchNotes",
+    "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",
 }
 
 
@@ -67,5 +67,5 @@ async def test_spec_8_1_one_trace_across_gateway_and_tiers_is_exported(tmp_path:
         await server.stop(None)
     assert process.returncode == 0
     assert any(names >= SPANS_OF_A_RECALL for names in collector.names.values())
-    deliveries = "mneme.agentic.v1.NoteService/GenerateNotes"
+    deliveries = "mneme.agentic.internal.v1.NoteInternalService/GenerateNotes"
     assert any({"mneme.gateway.v1.MemoryService/Remember", deliveries} <= names for names in collector.names.values())

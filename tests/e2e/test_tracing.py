@@ -94,7 +94,7 @@ TAKING = {
     "mneme.episodic.v1.EpisodicService/StoreEpisodes",
     "mneme.semantic.v1.FactService/ExtractFacts",
     "mneme.semantic.v1.ProfileService/ObserveInteractions",
-    "mneme.agentic.v1.NoteService/GenerateNotes",
+    "mneme.agentic.internal.v1.NoteInternalService/GenerateNotes",
 }
 DELIVERING = {f"deliver.{tier}" for tier in ("episodic", "semantic", "agentic", "profile")}
 SEARCHING = {
@@ -102,7 +102,7 @@ SEARCHING = {
     "mneme.episodic.v1.EpisodicService/SearchCandidates",
     "mneme.episodic.v1.EpisodicService/BatchGetEpisodes",
     "mneme.semantic.v1.FactService/SearchFacts",
-    "mneme.agentic.v1.NoteService/SearchNotes",
+    "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",
 }
 
 
@@ -133,7 +133,11 @@ async def test_spec_8_1_a_recall_is_one_trace_with_its_stages(traced: Traced, us
     spans = traced.trace_of(RECALL)
     assert_is_one_tree(spans)
     assert names(spans) >= SEARCHING | {f"recall.{timing.stage}" for timing in found.stages}
-    for method in (RECALL, "mneme.semantic.v1.FactService/SearchFacts", "mneme.agentic.v1.NoteService/SearchNotes"):
+    for method in (
+        RECALL,
+        "mneme.semantic.v1.FactService/SearchFacts",
+        "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",
+    ):
         assert database_spans_below(spans, method) > 0, method
 
 

@@ -92,19 +92,19 @@ async def in_neo4j(neo4j_url: str) -> AsyncIterator[NoteStore]:
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graph=graphs(), hops=st.integers(0, 2), top_k=st.integers(1, 8), sees_hidden=st.booleans())
+@given(graph=graphs(), hops=st.integers(0, 2), limit=st.integers(1, 8), sees_hidden=st.booleans())
 async def test_spec_4_10_scores_are_those_of_the_best_ways_in_postgres(
-    in_postgres: NoteStore, graph: Graph, hops: int, top_k: int, sees_hidden: bool
+    in_postgres: NoteStore, graph: Graph, hops: int, limit: int, sees_hidden: bool
 ) -> None:
-    await _check_search(in_postgres, graph, hops=hops, top_k=top_k, sees_hidden=sees_hidden)
+    await _check_search(in_postgres, graph, hops=hops, limit=limit, sees_hidden=sees_hidden)
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graph=graphs(), hops=st.integers(0, 2), top_k=st.integers(1, 8), sees_hidden=st.booleans())
+@given(graph=graphs(), hops=st.integers(0, 2), limit=st.integers(1, 8), sees_hidden=st.booleans())
 async def test_spec_4_10_scores_are_those_of_the_best_ways_in_neo4j(
-    in_neo4j: NoteStore, graph: Graph, hops: int, top_k: int, sees_hidden: bool
+    in_neo4j: NoteStore, graph: Graph, hops: int, limit: int, sees_hidden: bool
 ) -> None:
-    await _check_search(in_neo4j, graph, hops=hops, top_k=top_k, sees_hidden=sees_hidden)
+    await _check_search(in_neo4j, graph, hops=hops, limit=limit, sees_hidden=sees_hidden)
 
 
 bounded_walks = st.builds(
@@ -155,35 +155,35 @@ async def _check_early_stop(
     await _fill(store, owner, graph)
     reader = PROJECT if sees_hidden else GLOBAL_SCOPE
 
-    async def search(top_k: int) -> list[ScoredNote]:
-        return await store.search(owner, NoteSearch(angle(0), MODEL, reader, top_k, hops, walk))
+    async def search(limit: int) -> list[ScoredNote]:
+        return await store.search(owner, NoteSearch(angle(0), MODEL, reader, limit, hops, walk))
 
     if settle is not None:
         await search(1)
         await settle()
     # More hits than there are notes: none of them bounds the walk.
     whole = await search(len(graph.angles) + 1)
-    for top_k in range(1, len(whole) + 1):
-        hits, expected = await search(top_k), whole[:top_k]
+    for limit in range(1, len(whole) + 1):
+        hits, expected = await search(limit), whole[:limit]
         assert [(hit.note.note_id, hit.path) for hit in hits] == [(hit.note.note_id, hit.path) for hit in expected]
         assert [hit.score for hit in hits] == [hit.score for hit in expected]
         assert [hit.similarity for hit in hits] == pytest.approx([hit.similarity for hit in expected], abs=1e-6)
 
 
-async def _check_search(store: NoteStore, graph: Graph, *, hops: int, top_k: int, sees_hidden: bool) -> None:
+async def _check_search(store: NoteStore, graph: Graph, *, hops: int, limit: int, sees_hidden: bool) -> None:
     owner = Owner(TenantId("acme"), UserId(f"user-{next(_examples)}"))
     await _fill(store, owner, graph)
     reader = PROJECT if sees_hidden else GLOBAL_SCOPE
-    hits = await store.search(owner, NoteSearch(angle(0), MODEL, reader, top_k, hops, WALK))
+    hits = await store.search(owner, NoteSearch(angle(0), MODEL, reader, limit, hops, WALK))
     expected = best_scores(graph, hops=hops, sees_hidden=sees_hidden)
-    assert [h.score for h in hits] == pytest.approx(sorted(expected.values(), reverse=True)[:top_k], abs=1e-6)
+    assert [h.score for h in hits] == pytest.approx(sorted(expected.values(), reverse=True)[:limit], abs=1e-6)
     assert [(-h.score, h.note.note_id) for h in hits] == sorted((-h.score, h.note.note_id) for h in hits)
     for hit in hits:
         assert hit.score == pytest.approx(expected[_number(hit.note.note_id)], abs=1e-6)
         assert hit.hops <= hops
-        assert _score_of_way(graph, [*map(_number, hit.path), _number(hit.note.note_id)]) == pytest.approx(
-            hit.score, abs=1e-6
-        )
+        assert _score_of_way(
+            graph, [*(_number(step.note_id) for step in hit.path), _number(hit.note.note_id)]
+        ) == pytest.approx(hit.score, abs=1e-6)
 
 
 def _score_of_way(graph: Graph, way: list[int]) -> float:

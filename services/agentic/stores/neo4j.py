@@ -92,7 +92,7 @@ class Neo4jNoteStore:
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one query."""
         walk = search.walk
-        near_max = max(search.top_k, walk.seeds_max if search.hops >= 1 else 0)
+        near_max = max(search.limit, walk.seeds_max if search.hops >= 1 else 0)
         [record] = await self._read(
             cypher.SEARCH,
             owner,
@@ -106,7 +106,7 @@ class Neo4jNoteStore:
             fanout_max=walk.fanout_max,
             frontier_max=walk.frontier_max if search.hops >= 2 else 0,
             damping=walk.damping,
-            top_k=search.top_k,
+            limit=search.limit,
         )
         return [scored_from_fields(hit) for hit in record["hits"]]
 

@@ -100,15 +100,15 @@ WITH n, 2 * s - 1 AS score
 ORDER BY score DESC, n.note_id
 LIMIT $near_max
 WITH collect({{note: n, score: score, hops: 0}}) AS near
-WITH near, CASE WHEN size(near) >= $top_k THEN near[$top_k - 1].score ELSE -1.0 END AS bound
+WITH near, CASE WHEN size(near) >= $limit THEN near[$limit - 1].score ELSE -1.0 END AS bound
 CALL (near, bound) {{
     UNWIND [way IN near WHERE way.score > 0 AND way.score * $damping >= bound][..$seeds_max] AS way
     WITH way.note AS seed, way.score AS score {_expand("seed")}
-    WITH n, seed, score * (strength * $damping) AS score
+    WITH n, seed, strength, score * (strength * $damping) AS score
     WHERE score >= bound
     ORDER BY score DESC, seed.note_id
-    WITH n, collect({{score: score, seed: seed}})[0] AS way
-    RETURN collect({{note: n, score: way.score, hops: 1, seed: way.seed}}) AS one
+    WITH n, collect({{score: score, seed: seed, seed_strength: strength}})[0] AS way
+    RETURN collect(way {{note: n, .score, hops: 1, .seed, .seed_strength}}) AS one
 }}
 CALL (near, one) {{
     UNWIND near + one AS way
@@ -119,23 +119,24 @@ CALL (near, one) {{
 }}
 CALL (known, bound) {{
     UNWIND [way IN known WHERE way.hops = 1 AND way.score * $damping >= bound] AS way
-    WITH way.note AS via, way.score AS score, way.seed AS seed
+    WITH way, way.note AS via, way.score AS score
     ORDER BY score DESC, via.note_id
     LIMIT $frontier_max {_expand("via")}
-    WITH n, seed, via, score * (strength * $damping) AS score
-    WHERE n <> seed AND score >= bound
-    ORDER BY score DESC, seed.note_id, via.note_id
-    WITH n, collect({{score: score, seed: seed, via: via}})[0] AS way
-    RETURN collect({{note: n, score: way.score, hops: 2, seed: way.seed, via: way.via}}) AS two
+    WITH n, way, via, strength, score * (strength * $damping) AS score
+    WHERE n <> way.seed AND score >= bound
+    ORDER BY score DESC, way.seed.note_id, via.note_id
+    WITH n, collect(way {{score: score, .seed, .seed_strength, via: via, via_strength: strength}})[0] AS way
+    RETURN collect(way {{note: n, .score, hops: 2, .seed, .seed_strength, .via, .via_strength}}) AS two
 }}
 UNWIND known + two AS way
 WITH way
 ORDER BY way.score DESC, way.hops
 WITH way.note AS n, collect(way)[0] AS way
 ORDER BY way.score DESC, n.note_id
-LIMIT $top_k
+LIMIT $limit
 RETURN collect({{
-    note: {_NOTE}, score: way.score, seed: way.seed.note_id, via: way.via.note_id, similarity: CASE
+    note: {_NOTE}, score: way.score, seed: way.seed.note_id, seed_strength: way.seed_strength,
+    via: way.via.note_id, via_strength: way.via_strength, similarity: CASE
         WHEN way.hops = 0 THEN way.score
         WHEN n.model = $model THEN 2 * vector.similarity.cosine(n.embedding, $vector) - 1
         ELSE 0.0

@@ -17,6 +17,7 @@ from services.agentic.model import (
     NoteKind,
     ScoredNote,
     UserId,
+    WalkedLink,
     from_microseconds,
     whole_microseconds,
 )
@@ -114,7 +115,8 @@ def neighbour_from_fields(fields: Mapping[str, Any]) -> Neighbour:
 
 def scored_from_fields(fields: Mapping[str, Any]) -> ScoredNote:
     """A hit of a search."""
-    path = tuple(NoteId(i) for i in (fields["seed"], fields["via"]) if i is not None)
+    steps = ((fields["seed"], fields["seed_strength"]), (fields["via"], fields["via_strength"]))
+    path = tuple(WalkedLink(NoteId(i), strength) for i, strength in steps if i is not None)
     similarity = _cosine(fields["similarity"])
     score = similarity if not path else fields["score"]
     return ScoredNote(note_from_values(fields["note"]), score=score, similarity=similarity, path=path)

@@ -101,7 +101,7 @@ class PostgresNoteStore(StoreWithKeptVectors):
         seeds = walk.seeds_max if search.hops >= 1 else 0
         key = (owner.tenant_id, owner.user_id)
         frontier = walk.frontier_max if search.hops >= 2 else 0
-        asked = (search.model, scope_keys, search.vector, search.top_k, seeds, walk.damping, walk.fanout_max, frontier)
+        asked = (search.model, scope_keys, search.vector, search.limit, seeds, walk.damping, walk.fanout_max, frontier)
 
         async def read(near: Nearest) -> list[ScoredNote] | None:
             ids = list(map(str, near.ids))
@@ -109,12 +109,12 @@ class PostgresNoteStore(StoreWithKeptVectors):
                 given = (array_of_ids(ids), near.scores, near.number)
                 rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, *given)
                 return None if not rows or rows[0]["is_behind"] else [scored_from_row(owner, row) for row in rows]
-            del ids[search.top_k :]
+            del ids[search.limit :]
             rows = await self._rows(sql.NOTES_AS_TENANT, *key, search.model, array_of_ids(ids), near.number)
             return None if not rows or rows[0]["is_behind"] else nearest_from_rows(owner, rows, ids, near.scores)
 
         found = await self._vectors.search(
-            VectorOwner(*key, search.model), NearestQuery(search.vector, scope_keys, max(search.top_k, seeds)), read
+            VectorOwner(*key, search.model), NearestQuery(search.vector, scope_keys, max(search.limit, seeds)), read
         )
         if found is None:
             rows = await self._rows(sql.SEARCH_AS_TENANT, *key, *asked)
@@ -147,4 +147,4 @@ def _links_matter(scores: Sequence[float], search: NoteSearch) -> bool:
     """
     if search.hops < 1 or scores[0] <= 0:
         return False
-    return len(scores) < search.top_k or scores[0] * search.walk.damping >= scores[search.top_k - 1]
+    return len(scores) < search.limit or scores[0] * search.walk.damping >= scores[search.limit - 1]

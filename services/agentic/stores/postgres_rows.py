@@ -18,6 +18,7 @@ from services.agentic.model import (
     Owner,
     ScoredNote,
     UserId,
+    WalkedLink,
 )
 from services.agentic.store import Neighbour
 from services.common.scope import Scope
@@ -65,7 +66,8 @@ def neighbour_from_row(row: asyncpg.Record, similarity: float) -> Neighbour:
 
 def scored_from_row(owner: Owner, row: asyncpg.Record) -> ScoredNote:
     """A hit from the columns of a search."""
-    path = tuple(NoteId(i) for i in (row["seed"], row["via"]) if i is not None)
+    steps = ((row["seed"], row["seed_strength"]), (row["via"], row["via_strength"]))
+    path = tuple(WalkedLink(NoteId(i), strength) for i, strength in steps if i is not None)
     # Sums of float32 products can leave [-1, 1] by a rounding error.
     similarity = max(-1.0, min(1.0, row["similarity"]))
     score = similarity if not path else row["score"]

@@ -60,7 +60,8 @@ def _expand(source: str) -> str:
     """
     return f"""
         {source} s CROSS JOIN bound CROSS JOIN LATERAL (
-            SELECT other_note_id AS note_id, s.score * (strength * $8::float8) AS score FROM agentic.link_ends
+            SELECT other_note_id AS note_id, strength, s.score * (strength * $8::float8) AS score
+            FROM agentic.link_ends
             WHERE tenant_id = $1 AND user_id = $2 AND note_id = s.note_id
                 AND other_scope_key = ANY ($4::text[])
                 AND s.score * (strength * $8::float8) >= bound.score
@@ -87,33 +88,36 @@ WITH near AS MATERIALIZED ({near}), bound AS MATERIALIZED (
     ORDER BY near.score DESC, near.note_id
     LIMIT $7
 ), one AS MATERIALIZED (
-    SELECT DISTINCT ON (l.note_id) l.note_id, l.score, s.note_id AS seed
+    SELECT DISTINCT ON (l.note_id) l.note_id, l.score, s.note_id AS seed, l.strength AS seed_strength
     FROM {_expand("seeds")}
     ORDER BY l.note_id, l.score DESC, seed
 ), frontier AS MATERIALIZED (
-    SELECT one.note_id, one.score, one.seed
+    SELECT one.note_id, one.score, one.seed, one.seed_strength
     FROM one CROSS JOIN bound LEFT JOIN near USING (note_id)
     WHERE one.score * $8::float8 >= bound.score AND (near.note_id IS NULL OR one.score > near.score)
     ORDER BY one.score DESC, one.note_id
     LIMIT $10::bigint
 ), two AS MATERIALIZED (
-    SELECT DISTINCT ON (l.note_id) l.note_id, l.score, s.seed, s.note_id AS via
+    SELECT DISTINCT ON (l.note_id) l.note_id, l.score, s.seed, s.seed_strength, s.note_id AS via,
+        l.strength AS via_strength
     FROM {_expand("frontier")} WHERE l.note_id <> s.seed ORDER BY l.note_id, l.score DESC, s.seed, via
 ), best AS (
     -- A note that is not near is less similar than all that are, so what reached it is all that can place it.
     SELECT * FROM (
-        SELECT DISTINCT ON (note_id) note_id, score, seed, via
+        SELECT DISTINCT ON (note_id) *
         FROM (
-            SELECT note_id, score, 0 AS hops, NULL::uuid AS seed, NULL::uuid AS via FROM near
-            UNION ALL SELECT note_id, score, 1, seed, NULL FROM one
-            UNION ALL SELECT note_id, score, 2, seed, via FROM two
+            SELECT note_id, score, 0 AS hops, NULL::uuid AS seed, NULL::float8 AS seed_strength, NULL::uuid AS via,
+                NULL::float8 AS via_strength
+            FROM near
+            UNION ALL SELECT note_id, score, 1, seed, seed_strength, NULL, NULL FROM one
+            UNION ALL SELECT note_id, score, 2, seed, seed_strength, via, via_strength FROM two
         ) found
         ORDER BY note_id, score DESC, hops
     ) ways
     ORDER BY score DESC, note_id
     LIMIT $6
 )
-SELECT {_HIT_COLUMNS}, b.score, b.seed::text AS seed, b.via::text AS via,
+SELECT {_HIT_COLUMNS}, b.score, b.seed::text AS seed, b.seed_strength, b.via::text AS via, b.via_strength,
     coalesce(near.score, -(v.embedding <#> $5::vector), 0) AS similarity{beside}
 FROM best b LEFT JOIN near ON near.note_id = b.note_id
 CROSS JOIN LATERAL (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import grpc
 import pytest
 
+from mneme.agentic.internal.v1 import notes_pb2_grpc as internal_pb2_grpc
 from mneme.agentic.v1 import notes_pb2_grpc
 from services.agentic.app import AgenticResources, AgenticTier, open_agentic_on
 from services.agentic.store import NoteStore
@@ -45,6 +46,7 @@ class Running:
     """A tier being served."""
 
     stub: notes_pb2_grpc.NoteServiceStub
+    internal: internal_pb2_grpc.NoteInternalServiceStub
     tier: AgenticTier
     store: NoteStore
     clock: FakeClock
@@ -70,10 +72,11 @@ async def running(unopened: UnopenedStore) -> AsyncIterator[Running]:
         open_agentic_on(store, resources) as tier,
     ):
         authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
-        chain = interceptors(InterceptorSettings(), authenticator, method_roles([tier.binding]), ids)
-        server = GrpcServer(ServerSettings(grace_seconds=0.1), [tier.binding], chain)
+        chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), ids)
+        server = GrpcServer(ServerSettings(grace_seconds=0.1), tier.bindings, chain)
         address = await server.start()
         async with grpc.aio.insecure_channel(address) as channel:
             stub = notes_pb2_grpc.NoteServiceStub(channel)
-            yield Running(stub, tier, store, clock, embedder)
+            internal = internal_pb2_grpc.NoteInternalServiceStub(channel)
+            yield Running(stub, internal, tier, store, clock, embedder)
         await server.stop()

@@ -12,6 +12,7 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
+from mneme.agentic.internal.v1 import notes_pb2 as internal_pb
 from mneme.agentic.v1 import notes_pb2 as pb
 from mneme.common.v1 import common_pb2
 from services.agentic.model import Owner, TenantId, UserId
@@ -28,9 +29,9 @@ LINES = (
 )
 
 
-def interactions(lines: Sequence[tuple[str, str]] = LINES, user_id: str = "ann") -> list[pb.NoteSource]:
+def interactions(lines: Sequence[tuple[str, str]] = LINES, user_id: str = "ann") -> list[internal_pb.NoteSource]:
     return [
-        pb.NoteSource(
+        internal_pb.NoteSource(
             interaction_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{user_id} {i}")),
             user_id=user_id,
             conversation_id="c",
@@ -78,8 +79,8 @@ async def link_strengths(running: Running, user_id: str) -> list[tuple[str, str,
 
 
 async def test_spec_4_2_notes_are_generated_embedded_and_linked(running: Running) -> None:
-    request = pb.GenerateNotesRequest(interactions=interactions())
-    answer = await running.stub.GenerateNotes(request, metadata=ANN)
+    request = internal_pb.GenerateNotesRequest(interactions=interactions())
+    answer = await running.internal.GenerateNotes(request, metadata=ANN)
     assert [len(result.response.note_ids) for result in answer.results] == [1, 0, 1, 0, 1, 1]
     assert (
         "Bo asked: Where is the wedding? Ann answered: In a garden above Sintra, with white flowers and ivy."
@@ -91,10 +92,10 @@ async def test_spec_4_2_notes_are_generated_embedded_and_linked(running: Running
 
 
 async def test_spec_6_1_a_repeat_gives_the_same_notes_and_embeds_nothing(running: Running) -> None:
-    request = pb.GenerateNotesRequest(interactions=interactions())
-    first = await running.stub.GenerateNotes(request, metadata=ANN)
+    request = internal_pb.GenerateNotesRequest(interactions=interactions())
+    first = await running.internal.GenerateNotes(request, metadata=ANN)
     embedded = len(running.embedder.documents)
-    assert await running.stub.GenerateNotes(request, metadata=ANN) == first
+    assert await running.internal.GenerateNotes(request, metadata=ANN) == first
     assert len(running.embedder.documents) == embedded
     assert len(await contents(running)) == 4
 
@@ -102,7 +103,10 @@ async def test_spec_6_1_a_repeat_gives_the_same_notes_and_embeds_nothing(running
 async def test_overlapping_batches_take_each_interaction_once(running: Running) -> None:
     batches = [interactions()[:4], interactions()[2:], interactions(), [*interactions(), *interactions()]]
     answers = await asyncio.gather(
-        *(running.stub.GenerateNotes(pb.GenerateNotesRequest(interactions=b), metadata=ANN) for b in batches)
+        *(
+            running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=b), metadata=ANN)
+            for b in batches
+        )
     )
     made = [result.response for answer in answers for result in answer.results]
     ids = {(each.interaction_id, *each.note_ids) for each in made}
@@ -112,16 +116,16 @@ async def test_overlapping_batches_take_each_interaction_once(running: Running) 
 
 async def test_links_do_not_depend_on_how_deliveries_were_cut(running: Running) -> None:
     whole = interactions(user_id="whole")
-    await running.stub.GenerateNotes(pb.GenerateNotesRequest(interactions=whole), metadata=ANN)
+    await running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=whole), metadata=ANN)
     for single in interactions(user_id="single"):
-        await running.stub.GenerateNotes(pb.GenerateNotesRequest(interactions=[single]), metadata=ANN)
+        await running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=[single]), metadata=ANN)
     assert await contents(running, "whole") == (await contents(running, "single"))
     assert await link_strengths(running, "whole") == await link_strengths(running, "single")
 
 
 async def test_a_bad_interaction_does_not_hold_up_the_others(running: Running) -> None:
-    batch = [pb.NoteSource(), *interactions()[:1]]
-    answer = await running.stub.GenerateNotes(pb.GenerateNotesRequest(interactions=batch), metadata=ANN)
+    batch = [internal_pb.NoteSource(), *interactions()[:1]]
+    answer = await running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=batch), metadata=ANN)
     bad, good = answer.results
     assert reason_and_path(bad.error) == ("INVALID_FIELD", "interactions[0].interaction_id")
     assert len(good.response.note_ids) == 1
@@ -140,14 +144,14 @@ async def test_spec_4_10_search_walks_to_a_note_without_the_words(running: Runni
         pb.SearchNotesRequest(user_id="ann", query="Leila marries in Sintra"), metadata=READER
     )
     first, second = found.hits
-    assert (first.note.note_id, first.hops, list(first.path_note_ids)) == (one, 0, [])
-    assert (second.note.note_id, second.hops, list(second.path_note_ids)) == (two, 1, [one])
+    assert (first.note.note_id, list(first.path)) == (one, [])
+    assert (second.note.note_id, list(second.path)) == (two, [pb.WalkedLink(note_id=one, strength=1.0)])
     assert second.score == pytest.approx(0.9, abs=1e-5)
     assert second.score > second.similarity
     near = await running.stub.SearchNotes(
-        pb.SearchNotesRequest(user_id="ann", query="Leila marries in Sintra", hops=0, top_k=1), metadata=READER
+        pb.SearchNotesRequest(user_id="ann", query="Leila marries in Sintra", hops=0, limit=1), metadata=READER
     )
-    assert [(hit.note.note_id, hit.hops) for hit in near.hits] == [(one, 0)]
+    assert [(hit.note.note_id, len(hit.path)) for hit in near.hits] == [(one, 0)]
 
 
 async def test_search_by_vector_needs_no_embedding(running: Running) -> None:
@@ -250,7 +254,7 @@ async def test_spec_7_1_another_tenant_finds_nothing(running: Running) -> None:
 async def test_a_reader_may_not_write(running: Running) -> None:
     for call in (
         running.stub.CreateNote(write(), metadata=READER),
-        running.stub.GenerateNotes(pb.GenerateNotesRequest(interactions=interactions()), metadata=READER),
+        running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=interactions()), metadata=READER),
         running.stub.CreateLink(pb.CreateLinkRequest(), metadata=READER),
         running.stub.DeleteLink(pb.DeleteLinkRequest(), metadata=READER),
     ):
@@ -284,7 +288,7 @@ async def test_an_empty_request_names_all_that_is_missing(running: Running) -> N
     assert (code, fields) == (grpc.StatusCode.INVALID_ARGUMENT, {"request_id", "user_id", "content", "kind"})
     code, _, fields = await refused(running.stub.CreateLink(pb.CreateLinkRequest(), metadata=ANN))
     assert fields == {"request_id", "user_id", "from_note_id", "to_note_id", "type"}
-    _, _, fields = await refused(running.stub.GenerateNotes(pb.GenerateNotesRequest(), metadata=ANN))
+    _, _, fields = await refused(running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(), metadata=ANN))
     assert fields == {"interactions"}
 
 
@@ -323,8 +327,8 @@ async def test_bad_query_vectors(running: Running, values_and_model: tuple[list[
     ("fields", "path"),
     [
         ({"query": ""}, "query"),
-        ({"top_k": 201}, "top_k"),
-        ({"top_k": -1}, "top_k"),
+        ({"limit": 201}, "limit"),
+        ({"limit": -1}, "limit"),
         ({"hops": 3}, "hops"),
         ({"reader_scope": common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT)}, "reader_scope.project_id"),
     ],
@@ -367,9 +371,9 @@ async def test_a_search_with_long_hits_tells_the_best_and_how_many_are_left_out(
         await running.stub.CreateNote(
             write(f"r{n}", **{**LONG, "content": f"harbour {n} " + "x " * 3_000}), metadata=ANN
         )
-    request = pb.SearchNotesRequest(user_id="ann", query="harbour", top_k=25, hops=0)
+    request = pb.SearchNotesRequest(user_id="ann", query="harbour", limit=25, hops=0)
     found = await running.stub.SearchNotes(request, metadata=READER)
-    request.top_k = 5
+    request.limit = 5
     best = await running.stub.SearchNotes(request, metadata=READER)
 
     assert found.ByteSize() < 4 * 1024 * 1024

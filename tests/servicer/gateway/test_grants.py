@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import grpc
 import pytest
 import pytest_asyncio
 
-from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
+from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import grants_pb2
@@ -18,6 +19,9 @@ from mneme_client import Client, MemoryKind, MnemeClientError, Scope, ScopeLevel
 from mneme_client.results import RecallResult
 from services.common.auth import Principal, Role
 from tests.support.stack import RunningStack, refusal, stubs
+
+if TYPE_CHECKING:
+    from services.common.embedding.embedder import OnnxEmbedder
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -179,7 +183,7 @@ async def test_spec_7_1_grants_of_another_tenant_open_nothing(writers: tuple[Cli
 
 
 async def test_spec_5_3_no_tier_believes_a_grant_that_the_gateway_did_not_tell(
-    secured_stack: RunningStack, writers: tuple[Client, Client], user_id: str
+    secured_stack: RunningStack, writers: tuple[Client, Client], user_id: str, embedder: OnnxEmbedder
 ) -> None:
     await fill(writers[0], user_id)
     place = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p1")
@@ -192,12 +196,13 @@ async def test_spec_5_3_no_tier_believes_a_grant_that_the_gateway_did_not_tell(
     ):
         episodes = episodic_pb2_grpc.EpisodicServiceStub(episodic).SearchEpisodes
         facts = facts_pb2_grpc.FactServiceStub(semantic).SearchFacts
-        notes = notes_pb2_grpc.NoteServiceStub(agentic).SearchNotes
+        notes = notes_pb2_grpc.NoteInternalServiceStub(agentic).SearchNotes
         episode_search = episodic_pb2.SearchEpisodesRequest(user_id=user_id, query="city", granted_scopes=[place])
         fact_search = facts_pb2.SearchFactsRequest(
             user_id=user_id, query="city", use=facts_pb2.FACT_USE_EXPLICIT_SEARCH, granted_scopes=[place]
         )
-        note_search = notes_pb2.SearchNotesRequest(user_id=user_id, query="city", granted_scopes=[place])
+        vector = common_pb2.Vector(model=embedder.fingerprint, values=(await embedder.embed_query("city")).tolist())
+        note_search = notes_pb2.SearchNotesRequest(user_id=user_id, query_vector=vector, granted_scopes=[place])
         for call in (
             episodes(episode_search, metadata=key),
             facts(fact_search, metadata=key),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from mneme.agentic.v1 import notes_pb2
+from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from mneme.session.v1 import session_pb2

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from google.protobuf.message import Message
 
+from mneme.agentic.internal.v1 import notes_pb2 as note_internal_pb2
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
@@ -106,7 +107,7 @@ class FakeTiers:
     )
     facts: FakeClient = field(default_factory=lambda: FakeClient(search=facts_pb2.SearchFactsResponse()))
     profile: FakeClient = field(default_factory=FakeClient)
-    notes: FakeClient = field(default_factory=lambda: FakeClient(search=notes_pb2.SearchNotesResponse()))
+    notes: FakeClient = field(default_factory=lambda: FakeClient(search=note_internal_pb2.SearchNotesResponse()))
 
     def upstream(self) -> Upstream:
         clients: Any = (self.session, self.episodic, self.facts, self.profile, self.notes)

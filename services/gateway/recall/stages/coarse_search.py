@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mneme.agentic.v1 import notes_pb2
+from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
@@ -182,7 +182,7 @@ class CoarseSearch:
             user_id=query.user_id,
             query_vector=vector,
             reader_scope=scope,
-            top_k=query.limit_of(Tier.AGENTIC, self._settings.note_limit),
+            limit=query.limit_of(Tier.AGENTIC, self._settings.note_limit),
             hops=self._settings.note_hops,
             granted_scopes=map(scope_to_proto, query.readers.granted(MemoryKind.NOTE)),
         )

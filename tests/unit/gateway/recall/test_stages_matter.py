@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mneme.agentic.v1 import notes_pb2
+from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.errors import StoreUnavailable

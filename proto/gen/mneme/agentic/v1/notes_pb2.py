@@ -23,11 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
-from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmneme/agentic/v1/notes.proto\x12\x10mneme.agentic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x1cmneme/common/v1/common.proto\"\x96\x04\n\x04Note\x12\x0f\n\x07note_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\t\x12(\n\x04kind\x18\x04 \x01(\x0e\x32\x1a.mneme.agentic.v1.NoteKind\x12\x12\n\nimportance\x18\x05 \x01(\x01\x12\x10\n\x08keywords\x18\x06 \x03(\t\x12\x0c\n\x04tags\x18\x07 \x03(\t\x12\x30\n\x0b\x61ttachments\x18\x08 \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x36\n\x08metadata\x18\t \x03(\x0b\x32$.mneme.agentic.v1.Note.MetadataEntry\x12\x14\n\x0c\x64\x65rived_from\x18\n \x03(\t\x12(\n\x04time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\r \x01(\x03\x12\x34\n\x10last_access_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05scope\x18\x0f \x01(\x0b\x32\x16.mneme.common.v1.Scope\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9d\x01\n\x04Link\x12\x14\n\x0c\x66rom_note_id\x18\x01 \x01(\t\x12\x12\n\nto_note_id\x18\x02 \x01(\t\x12(\n\x04type\x18\x03 \x01(\x0e\x32\x1a.mneme.agentic.v1.LinkType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xac\x01\n\nNoteSource\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x10\n\x08position\x18\x04 \x01(\x03\x12#\n\x04turn\x18\x05 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x06 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"J\n\x14GenerateNotesRequest\x12\x32\n\x0cinteractions\x18\x01 \x03(\x0b\x32\x1c.mneme.agentic.v1.NoteSource\"{\n\x13GenerateNotesResult\x12\x34\n\x08response\x18\x01 \x01(\x0b\x32 .mneme.agentic.v1.GeneratedNotesH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0eGeneratedNotes\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08note_ids\x18\x02 \x03(\t\"O\n\x15GenerateNotesResponse\x12\x36\n\x07results\x18\x01 \x03(\x0b\x32%.mneme.agentic.v1.GenerateNotesResult\"\xb8\x03\n\x11\x43reateNoteRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\t\x12(\n\x04kind\x18\x04 \x01(\x0e\x32\x1a.mneme.agentic.v1.NoteKind\x12\x17\n\nimportance\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x0c\n\x04tags\x18\x06 \x03(\t\x12\x30\n\x0b\x61ttachments\x18\x07 \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x43\n\x08metadata\x18\x08 \x03(\x0b\x32\x31.mneme.agentic.v1.CreateNoteRequest.MetadataEntry\x12\x14\n\x0c\x64\x65rived_from\x18\t \x03(\t\x12(\n\x04time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05scope\x18\x0b \x01(\x0b\x32\x16.mneme.common.v1.Scope\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_importance\"a\n\x12\x43reateNoteResponse\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12%\n\x05links\x18\x02 \x03(\x0b\x32\x16.mneme.agentic.v1.Link\"2\n\x0eGetNoteRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0f\n\x07note_id\x18\x02 \x01(\t\"^\n\x0fGetNoteResponse\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12%\n\x05links\x18\x02 \x03(\x0b\x32\x16.mneme.agentic.v1.Link\"\x82\x01\n\x10ListNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12-\n\x04kind\x18\x02 \x01(\x0e\x32\x1a.mneme.agentic.v1.NoteKindH\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\tB\x07\n\x05_kind\"S\n\x11ListNotesResponse\x12%\n\x05notes\x18\x01 \x03(\x0b\x32\x16.mneme.agentic.v1.Note\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xec\x01\n\x12SearchNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12-\n\x0cquery_vector\x18\x03 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x11\n\x04hops\x18\x06 \x01(\x05H\x00\x88\x01\x01\x12.\n\x0egranted_scopes\x18\x1e \x03(\x0b\x32\x16.mneme.common.v1.ScopeB\x07\n\x05_hops\"z\n\nScoredNote\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x0c\n\x04hops\x18\x04 \x01(\x05\x12\x15\n\rpath_note_ids\x18\x05 \x03(\t\"Y\n\x13SearchNotesResponse\x12*\n\x04hits\x18\x01 \x03(\x0b\x32\x1c.mneme.agentic.v1.ScoredNote\x12\x16\n\x0eleft_out_count\x18\x02 \x01(\x05\"\xb0\x01\n\x11\x43reateLinkRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x14\n\x0c\x66rom_note_id\x18\x03 \x01(\t\x12\x12\n\nto_note_id\x18\x04 \x01(\t\x12(\n\x04type\x18\x05 \x01(\x0e\x32\x1a.mneme.agentic.v1.LinkType\x12\x15\n\x08strength\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\x0b\n\t_strength\":\n\x12\x43reateLinkResponse\x12$\n\x04link\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Link\"\x8c\x01\n\x11\x44\x65leteLinkRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x14\n\x0c\x66rom_note_id\x18\x03 \x01(\t\x12\x12\n\nto_note_id\x18\x04 \x01(\t\x12(\n\x04type\x18\x05 \x01(\x0e\x32\x1a.mneme.agentic.v1.LinkType\"\x14\n\x12\x44\x65leteLinkResponse*\x9e\x01\n\x08NoteKind\x12\x19\n\x15NOTE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0eNOTE_KIND_FACT\x10\x01\x12\x15\n\x11NOTE_KIND_CONCEPT\x10\x02\x12\x17\n\x13NOTE_KIND_PROCEDURE\x10\x03\x12\x19\n\x15NOTE_KIND_OBSERVATION\x10\x04\x12\x18\n\x14NOTE_KIND_PREFERENCE\x10\x05*\xa5\x01\n\x08LinkType\x12\x19\n\x15LINK_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14LINK_TYPE_RELATED_TO\x10\x01\x12\x16\n\x12LINK_TYPE_SUPPORTS\x10\x02\x12\x19\n\x15LINK_TYPE_CONTRADICTS\x10\x03\x12\x1a\n\x16LINK_TYPE_DERIVED_FROM\x10\x04\x12\x15\n\x11LINK_TYPE_PART_OF\x10\x05\x32\xfc\x04\n\x0bNoteService\x12`\n\rGenerateNotes\x12&.mneme.agentic.v1.GenerateNotesRequest\x1a\'.mneme.agentic.v1.GenerateNotesResponse\x12W\n\nCreateNote\x12#.mneme.agentic.v1.CreateNoteRequest\x1a$.mneme.agentic.v1.CreateNoteResponse\x12N\n\x07GetNote\x12 .mneme.agentic.v1.GetNoteRequest\x1a!.mneme.agentic.v1.GetNoteResponse\x12T\n\tListNotes\x12\".mneme.agentic.v1.ListNotesRequest\x1a#.mneme.agentic.v1.ListNotesResponse\x12Z\n\x0bSearchNotes\x12$.mneme.agentic.v1.SearchNotesRequest\x1a%.mneme.agentic.v1.SearchNotesResponse\x12W\n\nCreateLink\x12#.mneme.agentic.v1.CreateLinkRequest\x1a$.mneme.agentic.v1.CreateLinkResponse\x12W\n\nDeleteLink\x12#.mneme.agentic.v1.DeleteLinkRequest\x1a$.mneme.agentic.v1.DeleteLinkResponseBg\n\x13\x61i.mneme.agentic.v1P\x01Z;github.com/mneme-ai/mneme/gen/go/mneme/agentic/v1;agenticv1\xaa\x02\x10Mneme.Agentic.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmneme/agentic/v1/notes.proto\x12\x10mneme.agentic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\x96\x04\n\x04Note\x12\x0f\n\x07note_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\t\x12(\n\x04kind\x18\x04 \x01(\x0e\x32\x1a.mneme.agentic.v1.NoteKind\x12\x12\n\nimportance\x18\x05 \x01(\x01\x12\x10\n\x08keywords\x18\x06 \x03(\t\x12\x0c\n\x04tags\x18\x07 \x03(\t\x12\x30\n\x0b\x61ttachments\x18\x08 \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x36\n\x08metadata\x18\t \x03(\x0b\x32$.mneme.agentic.v1.Note.MetadataEntry\x12\x14\n\x0c\x64\x65rived_from\x18\n \x03(\t\x12(\n\x04time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\r \x01(\x03\x12\x34\n\x10last_access_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05scope\x18\x0f \x01(\x0b\x32\x16.mneme.common.v1.Scope\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9d\x01\n\x04Link\x12\x14\n\x0c\x66rom_note_id\x18\x01 \x01(\t\x12\x12\n\nto_note_id\x18\x02 \x01(\t\x12(\n\x04type\x18\x03 \x01(\x0e\x32\x1a.mneme.agentic.v1.LinkType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb8\x03\n\x11\x43reateNoteRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\t\x12(\n\x04kind\x18\x04 \x01(\x0e\x32\x1a.mneme.agentic.v1.NoteKind\x12\x17\n\nimportance\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x0c\n\x04tags\x18\x06 \x03(\t\x12\x30\n\x0b\x61ttachments\x18\x07 \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x43\n\x08metadata\x18\x08 \x03(\x0b\x32\x31.mneme.agentic.v1.CreateNoteRequest.MetadataEntry\x12\x14\n\x0c\x64\x65rived_from\x18\t \x03(\t\x12(\n\x04time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05scope\x18\x0b \x01(\x0b\x32\x16.mneme.common.v1.Scope\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_importance\"a\n\x12\x43reateNoteResponse\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12%\n\x05links\x18\x02 \x03(\x0b\x32\x16.mneme.agentic.v1.Link\"2\n\x0eGetNoteRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0f\n\x07note_id\x18\x02 \x01(\t\"^\n\x0fGetNoteResponse\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12%\n\x05links\x18\x02 \x03(\x0b\x32\x16.mneme.agentic.v1.Link\"\x82\x01\n\x10ListNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12-\n\x04kind\x18\x02 \x01(\x0e\x32\x1a.mneme.agentic.v1.NoteKindH\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\tB\x07\n\x05_kind\"S\n\x11ListNotesResponse\x12%\n\x05notes\x18\x01 \x03(\x0b\x32\x16.mneme.agentic.v1.Note\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xbc\x01\n\x12SearchNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12-\n\x0cquery_vector\x18\x03 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x05 \x01(\x05\x12\x11\n\x04hops\x18\x06 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_hops\"\x81\x01\n\nScoredNote\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12*\n\x04path\x18\x04 \x03(\x0b\x32\x1c.mneme.agentic.v1.WalkedLink\"/\n\nWalkedLink\x12\x0f\n\x07note_id\x18\x01 \x01(\t\x12\x10\n\x08strength\x18\x02 \x01(\x01\"Y\n\x13SearchNotesResponse\x12*\n\x04hits\x18\x01 \x03(\x0b\x32\x1c.mneme.agentic.v1.ScoredNote\x12\x16\n\x0eleft_out_count\x18\x02 \x01(\x05\"\xb0\x01\n\x11\x43reateLinkRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x14\n\x0c\x66rom_note_id\x18\x03 \x01(\t\x12\x12\n\nto_note_id\x18\x04 \x01(\t\x12(\n\x04type\x18\x05 \x01(\x0e\x32\x1a.mneme.agentic.v1.LinkType\x12\x15\n\x08strength\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\x0b\n\t_strength\":\n\x12\x43reateLinkResponse\x12$\n\x04link\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Link\"\x8c\x01\n\x11\x44\x65leteLinkRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x14\n\x0c\x66rom_note_id\x18\x03 \x01(\t\x12\x12\n\nto_note_id\x18\x04 \x01(\t\x12(\n\x04type\x18\x05 \x01(\x0e\x32\x1a.mneme.agentic.v1.LinkType\"\x14\n\x12\x44\x65leteLinkResponse*\x9e\x01\n\x08NoteKind\x12\x19\n\x15NOTE_KIND_UNSPECIFIED\x10\x00\x12\x12\n\x0eNOTE_KIND_FACT\x10\x01\x12\x15\n\x11NOTE_KIND_CONCEPT\x10\x02\x12\x17\n\x13NOTE_KIND_PROCEDURE\x10\x03\x12\x19\n\x15NOTE_KIND_OBSERVATION\x10\x04\x12\x18\n\x14NOTE_KIND_PREFERENCE\x10\x05*\xa5\x01\n\x08LinkType\x12\x19\n\x15LINK_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14LINK_TYPE_RELATED_TO\x10\x01\x12\x16\n\x12LINK_TYPE_SUPPORTS\x10\x02\x12\x19\n\x15LINK_TYPE_CONTRADICTS\x10\x03\x12\x1a\n\x16LINK_TYPE_DERIVED_FROM\x10\x04\x12\x15\n\x11LINK_TYPE_PART_OF\x10\x05\x32\x9a\x04\n\x0bNoteService\x12W\n\nCreateNote\x12#.mneme.agentic.v1.CreateNoteRequest\x1a$.mneme.agentic.v1.CreateNoteResponse\x12N\n\x07GetNote\x12 .mneme.agentic.v1.GetNoteRequest\x1a!.mneme.agentic.v1.GetNoteResponse\x12T\n\tListNotes\x12\".mneme.agentic.v1.ListNotesRequest\x1a#.mneme.agentic.v1.ListNotesResponse\x12Z\n\x0bSearchNotes\x12$.mneme.agentic.v1.SearchNotesRequest\x1a%.mneme.agentic.v1.SearchNotesResponse\x12W\n\nCreateLink\x12#.mneme.agentic.v1.CreateLinkRequest\x1a$.mneme.agentic.v1.CreateLinkResponse\x12W\n\nDeleteLink\x12#.mneme.agentic.v1.DeleteLinkRequest\x1a$.mneme.agentic.v1.DeleteLinkResponseBg\n\x13\x61i.mneme.agentic.v1P\x01Z;github.com/mneme-ai/mneme/gen/go/mneme/agentic/v1;agenticv1\xaa\x02\x10Mneme.Agentic.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,54 +38,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_NOTE_METADATAENTRY']._serialized_options = b'8\001'
   _globals['_CREATENOTEREQUEST_METADATAENTRY']._loaded_options = None
   _globals['_CREATENOTEREQUEST_METADATAENTRY']._serialized_options = b'8\001'
-  _globals['_NOTEKIND']._serialized_start=3119
-  _globals['_NOTEKIND']._serialized_end=3277
-  _globals['_LINKTYPE']._serialized_start=3280
-  _globals['_LINKTYPE']._serialized_end=3445
-  _globals['_NOTE']._serialized_start=139
-  _globals['_NOTE']._serialized_end=673
-  _globals['_NOTE_METADATAENTRY']._serialized_start=626
-  _globals['_NOTE_METADATAENTRY']._serialized_end=673
-  _globals['_LINK']._serialized_start=676
-  _globals['_LINK']._serialized_end=833
-  _globals['_NOTESOURCE']._serialized_start=836
-  _globals['_NOTESOURCE']._serialized_end=1008
-  _globals['_GENERATENOTESREQUEST']._serialized_start=1010
-  _globals['_GENERATENOTESREQUEST']._serialized_end=1084
-  _globals['_GENERATENOTESRESULT']._serialized_start=1086
-  _globals['_GENERATENOTESRESULT']._serialized_end=1209
-  _globals['_GENERATEDNOTES']._serialized_start=1211
-  _globals['_GENERATEDNOTES']._serialized_end=1269
-  _globals['_GENERATENOTESRESPONSE']._serialized_start=1271
-  _globals['_GENERATENOTESRESPONSE']._serialized_end=1350
-  _globals['_CREATENOTEREQUEST']._serialized_start=1353
-  _globals['_CREATENOTEREQUEST']._serialized_end=1793
-  _globals['_CREATENOTEREQUEST_METADATAENTRY']._serialized_start=626
-  _globals['_CREATENOTEREQUEST_METADATAENTRY']._serialized_end=673
-  _globals['_CREATENOTERESPONSE']._serialized_start=1795
-  _globals['_CREATENOTERESPONSE']._serialized_end=1892
-  _globals['_GETNOTEREQUEST']._serialized_start=1894
-  _globals['_GETNOTEREQUEST']._serialized_end=1944
-  _globals['_GETNOTERESPONSE']._serialized_start=1946
-  _globals['_GETNOTERESPONSE']._serialized_end=2040
-  _globals['_LISTNOTESREQUEST']._serialized_start=2043
-  _globals['_LISTNOTESREQUEST']._serialized_end=2173
-  _globals['_LISTNOTESRESPONSE']._serialized_start=2175
-  _globals['_LISTNOTESRESPONSE']._serialized_end=2258
-  _globals['_SEARCHNOTESREQUEST']._serialized_start=2261
-  _globals['_SEARCHNOTESREQUEST']._serialized_end=2497
-  _globals['_SCOREDNOTE']._serialized_start=2499
-  _globals['_SCOREDNOTE']._serialized_end=2621
-  _globals['_SEARCHNOTESRESPONSE']._serialized_start=2623
-  _globals['_SEARCHNOTESRESPONSE']._serialized_end=2712
-  _globals['_CREATELINKREQUEST']._serialized_start=2715
-  _globals['_CREATELINKREQUEST']._serialized_end=2891
-  _globals['_CREATELINKRESPONSE']._serialized_start=2893
-  _globals['_CREATELINKRESPONSE']._serialized_end=2951
-  _globals['_DELETELINKREQUEST']._serialized_start=2954
-  _globals['_DELETELINKREQUEST']._serialized_end=3094
-  _globals['_DELETELINKRESPONSE']._serialized_start=3096
-  _globals['_DELETELINKRESPONSE']._serialized_end=3116
-  _globals['_NOTESERVICE']._serialized_start=3448
-  _globals['_NOTESERVICE']._serialized_end=4084
+  _globals['_NOTEKIND']._serialized_start=2586
+  _globals['_NOTEKIND']._serialized_end=2744
+  _globals['_LINKTYPE']._serialized_start=2747
+  _globals['_LINKTYPE']._serialized_end=2912
+  _globals['_NOTE']._serialized_start=114
+  _globals['_NOTE']._serialized_end=648
+  _globals['_NOTE_METADATAENTRY']._serialized_start=601
+  _globals['_NOTE_METADATAENTRY']._serialized_end=648
+  _globals['_LINK']._serialized_start=651
+  _globals['_LINK']._serialized_end=808
+  _globals['_CREATENOTEREQUEST']._serialized_start=811
+  _globals['_CREATENOTEREQUEST']._serialized_end=1251
+  _globals['_CREATENOTEREQUEST_METADATAENTRY']._serialized_start=601
+  _globals['_CREATENOTEREQUEST_METADATAENTRY']._serialized_end=648
+  _globals['_CREATENOTERESPONSE']._serialized_start=1253
+  _globals['_CREATENOTERESPONSE']._serialized_end=1350
+  _globals['_GETNOTEREQUEST']._serialized_start=1352
+  _globals['_GETNOTEREQUEST']._serialized_end=1402
+  _globals['_GETNOTERESPONSE']._serialized_start=1404
+  _globals['_GETNOTERESPONSE']._serialized_end=1498
+  _globals['_LISTNOTESREQUEST']._serialized_start=1501
+  _globals['_LISTNOTESREQUEST']._serialized_end=1631
+  _globals['_LISTNOTESRESPONSE']._serialized_start=1633
+  _globals['_LISTNOTESRESPONSE']._serialized_end=1716
+  _globals['_SEARCHNOTESREQUEST']._serialized_start=1719
+  _globals['_SEARCHNOTESREQUEST']._serialized_end=1907
+  _globals['_SCOREDNOTE']._serialized_start=1910
+  _globals['_SCOREDNOTE']._serialized_end=2039
+  _globals['_WALKEDLINK']._serialized_start=2041
+  _globals['_WALKEDLINK']._serialized_end=2088
+  _globals['_SEARCHNOTESRESPONSE']._serialized_start=2090
+  _globals['_SEARCHNOTESRESPONSE']._serialized_end=2179
+  _globals['_CREATELINKREQUEST']._serialized_start=2182
+  _globals['_CREATELINKREQUEST']._serialized_end=2358
+  _globals['_CREATELINKRESPONSE']._serialized_start=2360
+  _globals['_CREATELINKRESPONSE']._serialized_end=2418
+  _globals['_DELETELINKREQUEST']._serialized_start=2421
+  _globals['_DELETELINKREQUEST']._serialized_end=2561
+  _globals['_DELETELINKRESPONSE']._serialized_start=2563
+  _globals['_DELETELINKRESPONSE']._serialized_end=2583
+  _globals['_NOTESERVICE']._serialized_start=2915
+  _globals['_NOTESERVICE']._serialized_end=3453
 # @@protoc_insertion_point(module_scope)

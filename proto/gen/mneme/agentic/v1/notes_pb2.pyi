@@ -1,7 +1,6 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
-from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -97,50 +96,6 @@ class Link(_message.Message):
     create_time: _timestamp_pb2.Timestamp
     def __init__(self, from_note_id: _Optional[str] = ..., to_note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ..., strength: _Optional[float] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
-class NoteSource(_message.Message):
-    __slots__ = ("interaction_id", "user_id", "conversation_id", "position", "turn", "scope")
-    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
-    USER_ID_FIELD_NUMBER: _ClassVar[int]
-    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
-    POSITION_FIELD_NUMBER: _ClassVar[int]
-    TURN_FIELD_NUMBER: _ClassVar[int]
-    SCOPE_FIELD_NUMBER: _ClassVar[int]
-    interaction_id: str
-    user_id: str
-    conversation_id: str
-    position: int
-    turn: _common_pb2.Turn
-    scope: _common_pb2.Scope
-    def __init__(self, interaction_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
-
-class GenerateNotesRequest(_message.Message):
-    __slots__ = ("interactions",)
-    INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
-    interactions: _containers.RepeatedCompositeFieldContainer[NoteSource]
-    def __init__(self, interactions: _Optional[_Iterable[_Union[NoteSource, _Mapping]]] = ...) -> None: ...
-
-class GenerateNotesResult(_message.Message):
-    __slots__ = ("response", "error")
-    RESPONSE_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    response: GeneratedNotes
-    error: _status_pb2.Status
-    def __init__(self, response: _Optional[_Union[GeneratedNotes, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
-
-class GeneratedNotes(_message.Message):
-    __slots__ = ("interaction_id", "note_ids")
-    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
-    NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
-    interaction_id: str
-    note_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, interaction_id: _Optional[str] = ..., note_ids: _Optional[_Iterable[str]] = ...) -> None: ...
-
-class GenerateNotesResponse(_message.Message):
-    __slots__ = ("results",)
-    RESULTS_FIELD_NUMBER: _ClassVar[int]
-    results: _containers.RepeatedCompositeFieldContainer[GenerateNotesResult]
-    def __init__(self, results: _Optional[_Iterable[_Union[GenerateNotesResult, _Mapping]]] = ...) -> None: ...
-
 class CreateNoteRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "content", "kind", "importance", "tags", "attachments", "metadata", "derived_from", "time", "scope")
     class MetadataEntry(_message.Message):
@@ -219,36 +174,40 @@ class ListNotesResponse(_message.Message):
     def __init__(self, notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchNotesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "top_k", "hops", "granted_scopes")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "limit", "hops")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
-    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
-    GRANTED_SCOPES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
     reader_scope: _common_pb2.Scope
-    top_k: int
+    limit: int
     hops: int
-    granted_scopes: _containers.RepeatedCompositeFieldContainer[_common_pb2.Scope]
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ..., hops: _Optional[int] = ..., granted_scopes: _Optional[_Iterable[_Union[_common_pb2.Scope, _Mapping]]] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
 
 class ScoredNote(_message.Message):
-    __slots__ = ("note", "score", "similarity", "hops", "path_note_ids")
+    __slots__ = ("note", "score", "similarity", "path")
     NOTE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
-    HOPS_FIELD_NUMBER: _ClassVar[int]
-    PATH_NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
     note: Note
     score: float
     similarity: float
-    hops: int
-    path_note_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., path_note_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    path: _containers.RepeatedCompositeFieldContainer[WalkedLink]
+    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., path: _Optional[_Iterable[_Union[WalkedLink, _Mapping]]] = ...) -> None: ...
+
+class WalkedLink(_message.Message):
+    __slots__ = ("note_id", "strength")
+    NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    STRENGTH_FIELD_NUMBER: _ClassVar[int]
+    note_id: str
+    strength: float
+    def __init__(self, note_id: _Optional[str] = ..., strength: _Optional[float] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
     __slots__ = ("hits", "left_out_count")

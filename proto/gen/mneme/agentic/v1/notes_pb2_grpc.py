@@ -35,11 +35,6 @@ class NoteServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.GenerateNotes = channel.unary_unary(
-                '/mneme.agentic.v1.NoteService/GenerateNotes',
-                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GenerateNotesRequest.SerializeToString,
-                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GenerateNotesResponse.FromString,
-                _registered_method=True)
         self.CreateNote = channel.unary_unary(
                 '/mneme.agentic.v1.NoteService/CreateNote',
                 request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateNoteRequest.SerializeToString,
@@ -75,14 +70,6 @@ class NoteServiceStub:
 class NoteServiceServicer:
     """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
     """
-
-    def GenerateNotes(self, request, context):
-        """GenerateNotes derives notes from a batch of interactions and links each to its nearest neighbours. An
-        interaction that was taken before is not taken again, so that repeats are harmless.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
 
     def CreateNote(self, request, context):
         """CreateNote stores one note that the caller writes, and links it like a generated one.
@@ -129,11 +116,6 @@ class NoteServiceServicer:
 
 def add_NoteServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'GenerateNotes': grpc.unary_unary_rpc_method_handler(
-                    servicer.GenerateNotes,
-                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GenerateNotesRequest.FromString,
-                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GenerateNotesResponse.SerializeToString,
-            ),
             'CreateNote': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateNote,
                     request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateNoteRequest.FromString,
@@ -175,33 +157,6 @@ def add_NoteServiceServicer_to_server(servicer, server):
 class NoteService:
     """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
     """
-
-    @staticmethod
-    def GenerateNotes(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mneme.agentic.v1.NoteService/GenerateNotes',
-            mneme_dot_agentic_dot_v1_dot_notes__pb2.GenerateNotesRequest.SerializeToString,
-            mneme_dot_agentic_dot_v1_dot_notes__pb2.GenerateNotesResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
 
     @staticmethod
     def CreateNote(request,

@@ -16,10 +16,6 @@ class NoteServiceStub:
     """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    GenerateNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.GenerateNotesRequest, _notes_pb2.GenerateNotesResponse]
-    """GenerateNotes derives notes from a batch of interactions and links each to its nearest neighbours. An
-    interaction that was taken before is not taken again, so that repeats are harmless.
-    """
     CreateNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.CreateNoteRequest, _notes_pb2.CreateNoteResponse]
     """CreateNote stores one note that the caller writes, and links it like a generated one."""
     GetNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.GetNoteRequest, _notes_pb2.GetNoteResponse]
@@ -35,16 +31,6 @@ class NoteServiceStub:
 
 class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
     """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links."""
-
-    @_abc_1.abstractmethod
-    def GenerateNotes(
-        self,
-        request: _notes_pb2.GenerateNotesRequest,
-        context: _aio.ServicerContext[_notes_pb2.GenerateNotesRequest, _abc.Awaitable[_notes_pb2.GenerateNotesResponse]],
-    ) -> _abc.Awaitable[_notes_pb2.GenerateNotesResponse]:
-        """GenerateNotes derives notes from a batch of interactions and links each to its nearest neighbours. An
-        interaction that was taken before is not taken again, so that repeats are harmless.
-        """
 
     @_abc_1.abstractmethod
     def CreateNote(

@@ -1,0 +1,78 @@
+from google.rpc import status_pb2 as _status_pb2
+from mneme.agentic.v1 import notes_pb2 as _notes_pb2
+from mneme.common.v1 import common_pb2 as _common_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class NoteSource(_message.Message):
+    __slots__ = ("interaction_id", "user_id", "conversation_id", "position", "turn", "scope")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    user_id: str
+    conversation_id: str
+    position: int
+    turn: _common_pb2.Turn
+    scope: _common_pb2.Scope
+    def __init__(self, interaction_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class GenerateNotesRequest(_message.Message):
+    __slots__ = ("interactions",)
+    INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
+    interactions: _containers.RepeatedCompositeFieldContainer[NoteSource]
+    def __init__(self, interactions: _Optional[_Iterable[_Union[NoteSource, _Mapping]]] = ...) -> None: ...
+
+class GenerateNotesResult(_message.Message):
+    __slots__ = ("response", "error")
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    response: GeneratedNotes
+    error: _status_pb2.Status
+    def __init__(self, response: _Optional[_Union[GeneratedNotes, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class GeneratedNotes(_message.Message):
+    __slots__ = ("interaction_id", "note_ids")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    note_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, interaction_id: _Optional[str] = ..., note_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GenerateNotesResponse(_message.Message):
+    __slots__ = ("results",)
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[GenerateNotesResult]
+    def __init__(self, results: _Optional[_Iterable[_Union[GenerateNotesResult, _Mapping]]] = ...) -> None: ...
+
+class SearchNotesRequest(_message.Message):
+    __slots__ = ("user_id", "query_vector", "reader_scope", "limit", "hops", "granted_scopes")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    HOPS_FIELD_NUMBER: _ClassVar[int]
+    GRANTED_SCOPES_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    query_vector: _common_pb2.Vector
+    reader_scope: _common_pb2.Scope
+    limit: int
+    hops: int
+    granted_scopes: _containers.RepeatedCompositeFieldContainer[_common_pb2.Scope]
+    def __init__(self, user_id: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ..., granted_scopes: _Optional[_Iterable[_Union[_common_pb2.Scope, _Mapping]]] = ...) -> None: ...
+
+class SearchNotesResponse(_message.Message):
+    __slots__ = ("hits", "left_out_count")
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    hits: _containers.RepeatedCompositeFieldContainer[_notes_pb2.ScoredNote]
+    left_out_count: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[_notes_pb2.ScoredNote, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...

@@ -1,0 +1,54 @@
+"""The gRPC edge of the agentic tier for the gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import grpc
+
+from mneme.agentic.internal.v1 import notes_pb2 as pb
+from mneme.agentic.internal.v1 import notes_pb2_grpc
+from services.agentic import internal_commands as commands
+from services.agentic import internal_convert as convert
+from services.agentic.commands import VectorForm
+from services.agentic.config import NoteLimits
+from services.agentic.model import TenantId
+from services.agentic.service import NoteService
+from services.common.auth import Role, current_principal
+from services.common.clock import Clock
+
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+
+SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["NoteInternalService"].full_name
+
+ROLES: Final[Mapping[str, Role]] = {
+    "GenerateNotes": Role.WRITER,
+    "SearchNotes": Role.READER,
+}
+"""The role that each method needs, by its name."""
+
+
+class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
+    """Handlers of NoteInternalService."""
+
+    def __init__(self, notes: NoteService, limits: NoteLimits, vector_form: VectorForm, clock: Clock) -> None:
+        """Serve `notes`; requests are checked against `limits`."""
+        self._notes = notes
+        self._limits = limits
+        self._vector_form = vector_form
+        self._clock = clock
+
+    async def GenerateNotes(self, request: pb.GenerateNotesRequest, _context: Context) -> pb.GenerateNotesResponse:
+        """See notes.proto."""
+        batch = commands.generation_batch(request, now=self._clock.now(), limits=self._limits)
+        results = await self._notes.generate(TenantId(current_principal().tenant_id), batch.sources)
+        return convert.generation_response(batch, results)
+
+    async def SearchNotes(self, request: pb.SearchNotesRequest, _context: Context) -> pb.SearchNotesResponse:
+        """See notes.proto."""
+        command = commands.search_notes_command(
+            request, current_principal(), limits=self._limits, vector_form=self._vector_form
+        )
+        hits = await self._notes.search(command)
+        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max)
