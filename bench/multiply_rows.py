@@ -56,7 +56,7 @@ TREATMENTS: Final = {
     "semantic.observed_conversations": Treatment.COPIED,
     "semantic.profile_statistics": Treatment.ADDED_UP,
     "semantic.profiles": Treatment.KEPT,
-    "semantic.receipts": Treatment.KEPT,
+    "semantic.idempotency_records": Treatment.KEPT,
     "semantic.schema_migrations": Treatment.KEPT,
     "agentic.notes": Treatment.COPIED,
     "agentic.note_vectors": Treatment.COPIED,

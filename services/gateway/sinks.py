@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TypeVar, cast
 
 from mneme.agentic.internal.v1 import notes_pb2
+from mneme.common.internal.v1 import interactions_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from services.common.convert import scope_to_proto, turn_to_proto
@@ -165,9 +166,9 @@ class AgenticSink:
         return _outcome(deliveries, response.results)
 
 
-def source_interaction(interaction: Interaction) -> facts_pb2.SourceInteraction:
+def source_interaction(interaction: Interaction) -> interactions_pb2.SourceInteraction:
     """An interaction as the semantic tier takes it."""
-    return facts_pb2.SourceInteraction(
+    return interactions_pb2.SourceInteraction(
         interaction_id=interaction.interaction_id,
         user_id=interaction.user_id,
         conversation_id=interaction.conversation_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.paging import ANSWER_BYTES_MAX
 from services.common.settings_types import AnswerBytes, Count, CountOrNone, Seconds, Share, table
 from services.common.turns import MessageRole, TurnLimits
@@ -135,5 +136,5 @@ class SemanticSettings:
     profile: ProfileLimits = field(default_factory=ProfileLimits)
     graph_search_candidates: Count = 512
     """Facts that a search takes from Neo4j's vector index: for users with fewer, searches are exact."""
-    receipt_retention_seconds: Seconds = 7 * 86_400.0
-    """How long the answer to a request id is kept for its repeats."""
+    idempotency_retention_seconds: Seconds = RETENTION_SECONDS
+    """How long the first response to a request id is kept for its repeats."""

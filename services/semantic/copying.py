@@ -18,7 +18,7 @@ _FACTS: Final = f"{SCHEMA}.facts"
 
 
 async def open_semantic_records(connection: Connection, graph: Graph | None) -> Sequence[RecordStore]:
-    """Facts with their statements and vectors, profiles, what was read already, and answers kept for repeats.
+    """Facts with their statements and vectors, profiles, what was read already, and idempotency records.
 
     Args:
         connection: One that row-level security does not bind.

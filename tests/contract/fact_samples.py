@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from services.common.embedding.vectors import Matrix, Vector
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import keys_of
@@ -27,7 +28,6 @@ from services.semantic.facts.model import (
     StatementId,
 )
 from services.semantic.facts.store import FactChange, FactSearch, FactStore, FactWriter
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, TenantId, UserId
 from tests.support.embedding import HashingEmbedder
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -100,16 +100,6 @@ async def enter(
 async def records(store: FactStore, owner: Owner, draft: FactDraft) -> list[FactRecord]:
     """What a statement of this draft is weighed against."""
     return await store.write(owner, lambda writer: writer.records([keys_of(draft, GLOBAL_SCOPE)]))
-
-
-async def add_receipt(store: FactStore, owner: Owner, receipt: Receipt, *, forget_before: datetime) -> None:
-    """Keep one answer."""
-    await store.write(owner, lambda writer: writer.add_receipt(receipt, forget_before=forget_before))
-
-
-async def find_receipt(store: FactStore, owner: Owner, request: RequestKey) -> Receipt | None:
-    """The answer kept for a request."""
-    return await store.write(owner, lambda writer: writer.receipt(request))
 
 
 async def put(store: FactStore, owner: Owner, changes: Sequence[FactChange]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from services.common.errors import Conflict, NotFound
+from services.common.owners import InteractionId, Owner
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import (
@@ -22,7 +23,6 @@ from services.semantic.facts.model import (
     ScoredFact,
 )
 from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore, FactWriter
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, UserId
 from tests.contract.fact_samples import (
     ANN,
     ANN_ELSEWHERE,
@@ -30,10 +30,8 @@ from tests.contract.fact_samples import (
     DAY_ONE,
     MODEL,
     PROJECT,
-    add_receipt,
     enter,
     exact_search,
-    find_receipt,
     likes,
     lives_in,
     made_facts,
@@ -173,22 +171,6 @@ class FactStoreContract:
         assert await store.extracted(BO, [known.interaction_id]) == {}
         assert await store.extracted(ANN_ELSEWHERE, [known.interaction_id]) == {}
 
-    async def test_receipts_are_of_one_principal(self, store: FactStore) -> None:
-        request = RequestKey("key-1", "r1", "digest")
-        receipt = Receipt(request, "answer", DAY_ONE)
-        await add_receipt(store, ANN, receipt, forget_before=DAY_ONE)
-        assert await find_receipt(store, ANN, RequestKey("key-1", "r1", "another digest")) == receipt
-        assert await find_receipt(store, ANN, RequestKey("key-2", "r1", "digest")) is None
-        assert await find_receipt(store, ANN_ELSEWHERE, request) is None
-
-    async def test_old_receipts_go(self, store: FactStore) -> None:
-        old, new = RequestKey("k", "old", ""), RequestKey("k", "new", "")
-        await add_receipt(store, ANN, Receipt(old, "", DAY_ONE), forget_before=DAY_ONE)
-        later = DAY_ONE + timedelta(days=8)
-        await add_receipt(store, ANN, Receipt(new, "", later), forget_before=DAY_ONE + timedelta(days=1))
-        assert await find_receipt(store, ANN, old) is None
-        assert await find_receipt(store, ANN, new) == Receipt(new, "", later)
-
     async def test_lists_are_in_order_and_pages_join(self, store: FactStore) -> None:
         days = [5, 1, 3, 3, 2]
         await enter(store, ANN, [said(likes(f"thing {i}"), day=day) for i, day in enumerate(days)])
@@ -303,17 +285,6 @@ class FactStoreContract:
             await task
         assert await store.extracted(ANN, [interaction_id]) == {}
         assert len(await enter(store, ANN, [said(likes("tea"))])) == 1
-
-    async def test_works_of_many_users_drop_the_same_old_receipts(self, store: FactStore) -> None:
-        owners = [replace(ANN, user_id=UserId(f"user{number}")) for number in range(6)]
-        for number in range(40):
-            old = RequestKey("k", f"old{number}", "")
-            await add_receipt(store, ANN, Receipt(old, "", DAY_ONE), forget_before=DAY_ONE)
-        later = DAY_ONE + timedelta(days=8)
-        new = [Receipt(RequestKey("k", f"new{number}", ""), "", later) for number in range(len(owners))]
-        added = (add_receipt(store, owner, r, forget_before=later) for owner, r in zip(owners, new, strict=True))
-        await asyncio.gather(*added)
-        assert [await find_receipt(store, ANN, receipt.request) for receipt in new] == new
 
     @pytest.mark.parametrize("topic_facts_max", [3, 64])
     async def test_a_long_topic_costs_each_statement_the_same(

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.common.errors import Conflict
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.turns import MessageRole
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, TenantId, UserId
 from services.semantic.profile.model import Observation, Preferences, Profile
 from services.semantic.profile.store import ProfileStore, ProfileWriter
 from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, new_id
@@ -85,12 +85,6 @@ class ProfileStoreContract:
 
         await asyncio.gather(*(store.write(ANN, count) for _ in range(8)))
         assert (await store.get(ANN)).preferences.other == {"count": "8"}
-
-    async def test_receipts_are_kept(self, store: ProfileStore) -> None:
-        receipt = Receipt(RequestKey("k", "r", "d"), "answer", START)
-        await store.write(ANN, lambda writer: writer.add_receipt(receipt, forget_before=START))
-        assert await store.write(ANN, lambda writer: writer.receipt(RequestKey("k", "r", "other"))) == receipt
-        assert await store.write(ANN, lambda writer: writer.receipt(RequestKey("k", "r2", "d"))) is None
 
     async def test_interactions_are_counted(self, store: ProfileStore) -> None:
         batch = [

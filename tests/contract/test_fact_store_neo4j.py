@@ -11,10 +11,10 @@ import pytest
 from services.common.neo4j.graph import Graph
 from services.semantic.facts.store import FactWriter
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
-from services.semantic.model import Receipt, RequestKey
 from tests.contract.fact_drivers import semantic_graph
-from tests.contract.fact_samples import ANN, BO, DAY_ONE, find_receipt
+from tests.contract.fact_samples import ANN, BO, DAY_ONE
 from tests.contract.fact_store import FactStoreContract, MakeStore
+from tests.contract.idempotency_records import record
 
 
 @pytest.fixture
@@ -31,18 +31,18 @@ class TestNeo4jFactStore(FactStoreContract):
 
 async def test_works_that_lock_each_other_out_are_run_again(graph: Graph) -> None:
     store = Neo4jFactStore(graph)
-    receipts = [Receipt(RequestKey("k", name, ""), name, DAY_ONE) for name in ("one", "other")]
+    records = [record("one"), record("other")]
     locked = [asyncio.Event(), asyncio.Event()]
     runs = [0, 0]
 
     async def work(number: int, writer: FactWriter) -> None:
         runs[number] += 1
         for index in (number, 1 - number):
-            if await writer.receipt(receipts[index].request) is None:
-                await writer.add_receipt(receipts[index], forget_before=DAY_ONE)
+            if await writer.idempotency.find(records[index].key) is None:
+                await writer.idempotency.add(records[index], purge_before=DAY_ONE)
             locked[number].set()
             await locked[1 - number].wait()
 
     await asyncio.gather(store.write(ANN, partial(work, 0)), store.write(BO, partial(work, 1)))
     assert sum(runs) == 3, "one of them was ended by the server, and came to its end the second time"
-    assert [await find_receipt(store, ANN, receipt.request) for receipt in receipts] == receipts
+    assert await store.write(ANN, lambda writer: writer.idempotency.find(records[1].key)) == records[1]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from services.common.embedding.vectors import Vector
+from services.common.owners import Owner
 from services.common.postgres import kept_vectors
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.tenancy import tenant_transaction
@@ -20,7 +21,6 @@ from services.semantic.config import EvidenceSettings, KeptVectorsSettings
 from services.semantic.facts.model import FactStatus, ScoredFact
 from services.semantic.facts.store import FactChange, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
-from services.semantic.model import Owner
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_samples import ANN, MODEL, PROJECT, changed, made_fact, put
 from tests.contract.fact_store import FactStoreContract, MakeStore

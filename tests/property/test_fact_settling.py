@@ -17,7 +17,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from services.common.interactions import SourceInteraction
 from services.common.neo4j.graph import Neo4jServer, open_graph
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
@@ -31,7 +33,6 @@ from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactStore, FactWriter
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.postgres import PostgresFactStore
-from services.semantic.model import InteractionId, Owner, SourceInteraction, TenantId, UserId
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder

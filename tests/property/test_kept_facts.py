@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.common.embedding.vectors import Vector
+from services.common.owners import Owner, TenantId, UserId
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.semantic.config import KeptVectorsSettings
 from services.semantic.facts.model import FactStatus
 from services.semantic.facts.store import FactChange, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
-from services.semantic.model import Owner, TenantId, UserId
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_samples import MODEL, PROJECT, changed, made_fact, put
 

@@ -15,12 +15,13 @@ from services.agentic.generation.rules import RuleNoteGenerator
 from services.agentic.model import InteractionId as NoteInteractionId
 from services.agentic.model import NoteSource
 from services.agentic.model import UserId as NoteUserId
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, UserId
 from services.common.text import is_question, split_pieces, split_sentences
 from services.common.turns import MessageRole, Turn, TurnLimits
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.settings import RecallSettings
 from services.semantic.facts.extraction.rules import RuleFactExtractor
-from services.semantic.model import InteractionId, SourceInteraction, UserId
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 CONTENT_CHARS = TurnLimits().content_chars_max

@@ -9,18 +9,21 @@ from uuid import UUID
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
 from services.common.auth import Principal
+from services.common.convert_interactions import source_interaction_from_proto
 from services.common.errors import InvalidArgument
 from services.common.errors_grpc import item_status
+from services.common.idempotency.requests import idempotency_key
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, Owner
 from services.common.paging import Cursor, PageTokens
 from services.common.reading import reader_from_proto
 from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
-from services.semantic.commands import owner_of, request_key, source_interaction
+from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits
 from services.semantic.facts.model import FactCategory, FactDraft, FactId, FactStatus, FactUse
 from services.semantic.facts.service import CreateFact, ListFacts, SearchFacts
 from services.semantic.facts.store import FactFilter, FactPosition
-from services.semantic.model import InteractionId, Owner, SourceInteraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,9 @@ def extraction_batch(request: pb.ExtractFactsRequest, *, now: datetime, limits: 
         path = f"interactions[{i}]"
         try:
             items.append(
-                source_interaction(message, path, now=now, id_chars_max=limits.id_chars_max, turn_limits=limits.turn)
+                source_interaction_from_proto(
+                    message, path, now=now, id_chars_max=limits.id_chars_max, turn_limits=limits.turn
+                )
             )
         except InvalidArgument as error:
             items.append(pb.ExtractFactsResult(error=item_status(error)))
@@ -95,7 +100,7 @@ def create_fact_command(request: pb.CreateFactRequest, caller: Principal, *, lim
     v.raise_if_any()
     return CreateFact(
         owner=owner_of(request.user_id, caller),
-        request=request_key(request, request.request_id, caller),
+        key=idempotency_key(request, caller),
         draft=FactDraft(
             text=request.text,
             category=FactCategory(request.category),

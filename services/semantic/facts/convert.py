@@ -8,11 +8,11 @@ from typing import cast
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
 from services.common.auth import Principal
+from services.common.interactions import SourceInteraction
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
 from services.semantic.facts.commands import ExtractionBatch, list_query
 from services.semantic.facts.model import ExtractionResult, Fact, FactVersion, ScoredFact
 from services.semantic.facts.service import FactPage
-from services.semantic.model import SourceInteraction
 
 
 def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResult]) -> pb.ExtractFactsResponse:

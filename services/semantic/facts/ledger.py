@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from services.common.embedding.vectors import Vector
+from services.common.owners import UserId
 from services.common.scope import Scope
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys, keys_of
@@ -13,7 +14,6 @@ from services.semantic.facts.model import Fact, FactDraft, FactId, FactRecord, S
 from services.semantic.facts.rivals import Topic
 from services.semantic.facts.settling import changed, leading_draft, settle, with_statement
 from services.semantic.facts.store import FactChange
-from services.semantic.model import UserId
 
 
 class FactLedger:

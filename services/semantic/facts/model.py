@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import NewType
 
+from services.common.owners import InteractionId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope
-from services.semantic.model import InteractionId, UserId
 
 FactId = NewType("FactId", str)
 StatementId = NewType("StatementId", str)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
-from services.common.errors import FieldViolation, InvalidArgument, Reason
+from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import GLOBAL_SCOPE, Reader, Scope
 from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
@@ -25,17 +26,7 @@ from services.semantic.facts.model import (
     Statement,
     StatementId,
 )
-from services.semantic.facts.receipts import fact_from_json, fact_to_json
 from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore, FactWriter
-from services.semantic.model import (
-    InteractionId,
-    Owner,
-    Receipt,
-    RequestKey,
-    SourceInteraction,
-    TenantId,
-    UserId,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +34,7 @@ class CreateFact:
     """A fact that a caller states."""
 
     owner: Owner
-    request: RequestKey
+    key: IdempotencyKey
     draft: FactDraft
     derived_from: tuple[InteractionId, ...] = ()
     scope: Scope = GLOBAL_SCOPE
@@ -107,6 +98,7 @@ class FactService:
         self._clock = clock
         self._ids = ids
         self._settings = settings
+        self._idempotency = Idempotency(Fact, retention_seconds=settings.idempotency_retention_seconds)
 
     async def extract(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> list[ExtractionResult]:
         """The facts of each interaction, in order. One that was extracted before gives its first result.
@@ -131,20 +123,24 @@ class FactService:
         now = self._clock.now()
         statement = Statement(StatementId(self._ids.new_id()), now, command.draft, command.derived_from)
         [vector] = await self._embedder.embed([command.draft.text])
-        forget_before = now - timedelta(seconds=self._settings.receipt_retention_seconds)
 
         async def enter(writer: FactWriter) -> Fact:
-            answer = await _answer_before(writer, command.request)
-            if answer is not None:
-                return fact_from_json(answer)
             ledger = await self._ledger(writer, command.owner, [(command.draft, command.scope)])
             fact_id = ledger.enter(statement, command.scope, vector)
             await writer.put(ledger.changes())
-            fact = ledger.state(fact_id)
-            await writer.add_receipt(Receipt(command.request, fact_to_json(fact), now), forget_before=forget_before)
-            return fact
+            return ledger.state(fact_id)
 
-        return await self._store.write(command.owner, enter)
+        async def once(writer: FactWriter) -> Fact:
+            return await self._idempotency.run(
+                writer.idempotency,
+                command.key,
+                lambda: enter(writer),
+                now=now,
+                user_id=command.owner.user_id,
+                resource_id=lambda fact: fact.fact_id,
+            )
+
+        return await self._store.write(command.owner, once)
 
     async def get(self, owner: Owner, fact_id: FactId) -> Fact:
         """A fact with its versions.
@@ -230,16 +226,3 @@ class FactService:
         if drafts:
             ledger.load(await writer.records(ledger.keys(drafts)))
         return ledger
-
-
-async def _answer_before(writer: FactWriter, request: RequestKey) -> str | None:
-    receipt = await writer.receipt(request)
-    if receipt is None:
-        return None
-    if receipt.request.fingerprint != request.fingerprint:
-        raise InvalidArgument(
-            "the request id was used before with a different request",
-            reason=Reason.REQUEST_ID_REUSED,
-            violations=[FieldViolation("request_id", "was used before with a different request")],
-        )
-    return receipt.answer

@@ -11,12 +11,12 @@ from mneme.semantic.v1 import facts_pb2 as pb
 from mneme.semantic.v1 import facts_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
+from services.common.owners import TenantId
 from services.common.paging import PageTokens
 from services.semantic.config import FactLimits
 from services.semantic.facts import commands, convert
 from services.semantic.facts.commands import VectorForm
 from services.semantic.facts.service import FactService
-from services.semantic.model import TenantId
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from services.common.owners import InteractionId, UserId
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import (
     Fact,
@@ -19,7 +20,6 @@ from services.semantic.facts.model import (
     FactVersion,
     Statement,
 )
-from services.semantic.model import InteractionId, UserId
 
 CONFIRMED = "confirmed"
 SUPERSEDED = "superseded"

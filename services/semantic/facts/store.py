@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from services.common.embedding.vectors import Vector
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.owners import InteractionId, Owner
 from services.common.scope import Reader
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import (
@@ -20,7 +22,6 @@ from services.semantic.facts.model import (
     ScoredFact,
     Statement,
 )
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
 
 _T = TypeVar("_T")
 
@@ -67,12 +68,9 @@ class FactChange:
 class FactWriter(Protocol):
     """Writes to one user's facts; visible to others all at once when the work ends without an error."""
 
-    async def receipt(self, request: RequestKey) -> Receipt | None:
-        """The answer given to this principal and request id before, with the digest of that request; or None."""
-        ...
-
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer; answers of this tenant older than `forget_before` may go."""
+    @property
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records, written with all else or not at all."""
         ...
 
     async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:

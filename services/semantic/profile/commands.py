@@ -9,11 +9,14 @@ from typing import Final
 
 from mneme.semantic.v1 import profile_pb2 as pb
 from services.common.auth import Principal
+from services.common.convert_interactions import source_interaction_from_proto
 from services.common.errors import InvalidArgument
+from services.common.idempotency.requests import idempotency_key
+from services.common.interactions import SourceInteraction
+from services.common.owners import Owner
 from services.common.validation import Violations
-from services.semantic.commands import owner_of, request_key, source_interaction
+from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits, ProfileLimits
-from services.semantic.model import Owner, SourceInteraction
 from services.semantic.profile.model import PREFERENCE_NAMES, Preferences
 from services.semantic.profile.service import UpdateProfile
 
@@ -66,7 +69,7 @@ def update_profile_command(
     v.raise_if_any()
     return UpdateProfile(
         owner=owner_of(request.user_id, caller),
-        request=request_key(request, request.request_id, caller),
+        key=idempotency_key(request, caller),
         preferences=Preferences(
             response_format=preferences.response_format,
             detail_level=preferences.detail_level,
@@ -97,7 +100,7 @@ def observed_interactions(
     for i, message in enumerate(request.interactions):
         try:
             sources.append(
-                source_interaction(
+                source_interaction_from_proto(
                     message,
                     f"interactions[{i}]",
                     now=now,

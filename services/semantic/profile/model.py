@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, UserId
 from services.common.text import is_question
 from services.common.turns import MessageRole
-from services.semantic.model import InteractionId, SourceInteraction, UserId
 
 HOURS_A_DAY: Final = 24
 CONFIDENCE_UNIT: Final = 1_000_000
@@ -110,41 +110,3 @@ def preferences_from_values(values: Mapping[str, Any]) -> Preferences:
         if name in PREFERENCE_NAMES
     }
     return Preferences(**known)
-
-
-def profile_to_json(profile: Profile) -> str:
-    """A profile as text: the first answer to a request, kept to answer its repeat."""
-    statistics = asdict(profile.statistics)
-    for name in ("first_interaction_time", "last_interaction_time"):
-        moment = statistics[name]
-        statistics[name] = moment.isoformat() if moment else None
-    return json.dumps(
-        {
-            "user_id": profile.user_id,
-            "preferences": preferences_to_values(profile.preferences),
-            "statistics": statistics,
-            "etag": profile.etag,
-            "update_time": profile.update_time.isoformat() if profile.update_time else None,
-        },
-        ensure_ascii=False,
-    )
-
-
-def profile_from_json(text: str) -> Profile:
-    """The inverse of `profile_to_json`."""
-    values: dict[str, Any] = json.loads(text)
-    statistics = values["statistics"]
-    for name in ("first_interaction_time", "last_interaction_time"):
-        statistics[name] = _moment(statistics[name])
-    statistics["peak_hours"] = tuple(statistics["peak_hours"])
-    return Profile(
-        user_id=UserId(values["user_id"]),
-        preferences=preferences_from_values(values["preferences"]),
-        statistics=ProfileStatistics(**statistics),
-        etag=values["etag"],
-        update_time=_moment(values["update_time"]),
-    )
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from typing import Final
 
 from services.common.clock import Clock
-from services.common.errors import Conflict, FieldViolation, InvalidArgument, Reason
+from services.common.errors import Conflict
+from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
+from services.common.interactions import SourceInteraction
+from services.common.owners import Owner, TenantId
 from services.semantic.config import SemanticSettings
-from services.semantic.model import Owner, Receipt, RequestKey, SourceInteraction, TenantId
 from services.semantic.profile.model import (
     Preferences,
     Profile,
     merged,
     observation_of,
-    profile_from_json,
-    profile_to_json,
 )
 from services.semantic.profile.store import ProfileStore, ProfileWriter
+
+PROFILE_RESOURCE: Final = "profile"
+"""The resource of a profile's idempotency records; a user has one profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class UpdateProfile:
     """Preferences to set."""
 
     owner: Owner
-    request: RequestKey
+    key: IdempotencyKey
     preferences: Preferences
     names: tuple[str, ...]  # which ones; all where empty
     etag: str  # that the caller read; empty overwrites whatever is there
@@ -41,7 +44,7 @@ class ProfileService:
         self._store = store
         self._clock = clock
         self._ids = ids
-        self._settings = settings
+        self._idempotency = Idempotency(Profile, retention_seconds=settings.idempotency_retention_seconds)
 
     async def get(self, owner: Owner) -> Profile:
         """The profile; an empty one with an empty etag if nothing was written."""
@@ -55,12 +58,8 @@ class ProfileService:
             InvalidArgument: The request id was used for something else.
         """
         now = self._clock.now()
-        forget_before = now - timedelta(seconds=self._settings.receipt_retention_seconds)
 
         async def change(writer: ProfileWriter) -> Profile:
-            receipt = await writer.receipt(command.request)
-            if receipt is not None:
-                return _first_answer(receipt, command.request)
             present = await writer.get()
             if command.etag and command.etag != present.etag:
                 raise Conflict("the profile was changed since it was read: read it again")
@@ -68,23 +67,20 @@ class ProfileService:
             # Never used before, so that an etag of a profile that was deleted does not fit its successor.
             etag = self._ids.new_id()
             await writer.put_preferences(preferences, etag=etag, update_time=now)
-            profile = replace(present, preferences=preferences, etag=etag, update_time=now)
-            answer = Receipt(command.request, profile_to_json(profile), now)
-            await writer.add_receipt(answer, forget_before=forget_before)
-            return profile
+            return replace(present, preferences=preferences, etag=etag, update_time=now)
 
-        return await self._store.write(command.owner, change)
+        async def once(writer: ProfileWriter) -> Profile:
+            return await self._idempotency.run(
+                writer.idempotency,
+                command.key,
+                lambda: change(writer),
+                now=now,
+                user_id=command.owner.user_id,
+                resource_id=lambda _: PROFILE_RESOURCE,
+            )
+
+        return await self._store.write(command.owner, once)
 
     async def observe(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
         """Counts interactions into the statistics, each once; how many were new."""
         return await self._store.observe(tenant_id, [observation_of(source) for source in sources])
-
-
-def _first_answer(receipt: Receipt, request: RequestKey) -> Profile:
-    if receipt.request.fingerprint != request.fingerprint:
-        raise InvalidArgument(
-            "the request id was used before with a different request",
-            reason=Reason.REQUEST_ID_REUSED,
-            violations=[FieldViolation("request_id", "was used before with a different request")],
-        )
-    return profile_from_json(receipt.answer)

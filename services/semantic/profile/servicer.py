@@ -11,8 +11,8 @@ from mneme.semantic.v1 import profile_pb2 as pb
 from mneme.semantic.v1 import profile_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
+from services.common.owners import TenantId
 from services.semantic.config import SemanticSettings
-from services.semantic.model import TenantId
 from services.semantic.profile import commands, convert
 from services.semantic.profile.service import ProfileService
 

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from services.semantic.model import Owner, Receipt, RequestKey, TenantId
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.owners import Owner, TenantId
 from services.semantic.profile.model import Observation, Preferences, Profile
 
 _T = TypeVar("_T")
@@ -15,12 +16,9 @@ _T = TypeVar("_T")
 class ProfileWriter(Protocol):
     """Writes to one user's preferences; visible to others all at once when the work ends without an error."""
 
-    async def receipt(self, request: RequestKey) -> Receipt | None:
-        """The answer given to this principal and request id before, with the digest of that request; or None."""
-        ...
-
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer; answers of this tenant older than `forget_before` may go."""
+    @property
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records, written with all else or not at all."""
         ...
 
     async def get(self) -> Profile:

@@ -220,22 +220,23 @@ _CONVERSATIONS: Final = GraphKind(
     """,
 )
 
-_RECEIPT_READS: Final[dict[str, LiteralString]] = {
-    **_fields("tenant_id", "principal_id", "request_id", "fingerprint", "answer"),
+_IDEMPOTENCY_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "principal_id", "request_id", "digest", "user_id", "resource_id", "response"),
     "create_time": micros("n.create_time"),
 }
-_RECEIPTS: Final = GraphKind(
-    kind=_kind("receipts", ("tenant_id", "principal_id", "request_id"), _RECEIPT_READS),
-    match="(n:MnemeSemanticReceipt)",
-    reads=_RECEIPT_READS,
+_IDEMPOTENCY_RECORDS: Final = GraphKind(
+    kind=_kind("idempotency_records", ("tenant_id", "principal_id", "request_id"), _IDEMPOTENCY_READS),
+    match="(n:MnemeSemanticIdempotencyRecord)",
+    reads=_IDEMPOTENCY_READS,
     indexed=3,
     row=lambda record: {**record, **_moments(record, "create_time")},
     write="""
         UNWIND $rows AS row
-        MERGE (n:MnemeSemanticReceipt {
+        MERGE (n:MnemeSemanticIdempotencyRecord {
             tenant_id: row.tenant_id, principal_id: row.principal_id, request_id: row.request_id
         })
-        SET n.fingerprint = row.fingerprint, n.answer = row.answer, n.create_time = row.create_time
+        SET n.digest = row.digest, n.user_id = row.user_id, n.resource_id = row.resource_id, n.response = row.response,
+            n.create_time = row.create_time
     """,
 )
 
@@ -247,6 +248,6 @@ KINDS: Final = (
     _STATISTICS,
     _INTERACTIONS,
     _CONVERSATIONS,
-    _RECEIPTS,
+    _IDEMPOTENCY_RECORDS,
 )
 """All that the tier keeps in a graph. Its locks are no data: they are made when they are first needed."""

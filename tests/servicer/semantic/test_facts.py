@@ -11,6 +11,7 @@ import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from mneme.common.internal.v1.interactions_pb2 import SourceInteraction
 from mneme.common.v1 import common_pb2
 from mneme.semantic.v1 import facts_pb2 as pb
 from tests.servicer.semantic.conftest import ANN, OTHER_TENANT, READER, Running
@@ -25,9 +26,9 @@ LINES = (
 )
 
 
-def interactions(lines: Sequence[tuple[str, str]] = LINES, user_id: str = "ann") -> list[pb.SourceInteraction]:
+def interactions(lines: Sequence[tuple[str, str]] = LINES, user_id: str = "ann") -> list[SourceInteraction]:
     return [
-        pb.SourceInteraction(
+        SourceInteraction(
             interaction_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{user_id} {speaker} {text}")),
             user_id=user_id,
             conversation_id="c",

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, UserId
 from services.common.turns import MessageRole, Turn
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction.rules import RuleFactExtractor
 from services.semantic.facts.model import FactCategory, FactDraft
-from services.semantic.model import InteractionId, SourceInteraction, UserId
 
 TUESDAY = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from services.common.interactions import SourceInteraction
 from services.semantic.facts.model import FactDraft
-from services.semantic.model import SourceInteraction
 
 
 class FactExtractor(Protocol):

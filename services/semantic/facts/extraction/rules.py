@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from services.common.interactions import SourceInteraction
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
 from services.semantic.facts.extraction.attributes import attribute
@@ -21,7 +22,6 @@ from services.semantic.facts.extraction.patterns import NAMED_RULES, OTHERS_RULE
 from services.semantic.facts.extraction.person import third_person, third_person_pronouns
 from services.semantic.facts.extraction.rule import Rule
 from services.semantic.facts.model import FactDraft
-from services.semantic.model import SourceInteraction
 
 _YIELD_AFTER_CHARS: Final = 8_000
 """Characters read between two turns of the event loop: about 10 ms of work."""

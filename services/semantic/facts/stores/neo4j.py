@@ -8,7 +8,10 @@ from datetime import UTC, datetime
 from typing import Any, Final, LiteralString, TypeVar
 
 from services.common.errors import NotFound
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.owners import InteractionId, Owner
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
@@ -22,8 +25,7 @@ from services.semantic.facts.stores.neo4j_records import (
     statement_row,
     stored_record,
 )
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
-from services.semantic.stores.neo4j import find_receipt, keep_receipt
+from services.semantic.stores.neo4j import IDEMPOTENCY
 
 _T = TypeVar("_T")
 
@@ -109,13 +111,10 @@ class _Neo4jFactWriter:
         self._owner = owner
         self._evidence = evidence
 
-    async def receipt(self, request: RequestKey) -> Receipt | None:
-        """The answer given before, or None."""
-        return await find_receipt(self._transaction, self._owner.tenant_id, request)
-
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer."""
-        await keep_receipt(self._transaction, self._owner.tenant_id, receipt, forget_before=forget_before)
+    @property
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records."""
+        return Neo4jIdempotencyRecords(self._transaction, self._owner.tenant_id, IDEMPOTENCY)
 
     async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""

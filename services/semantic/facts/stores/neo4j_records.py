@@ -11,6 +11,7 @@ from neo4j.vector import Vector as GraphVector
 
 from services.common.embedding.vectors import Vector
 from services.common.neo4j.graph import Record
+from services.common.owners import InteractionId, UserId
 from services.common.scope import Scope
 from services.semantic.facts.model import (
     Fact,
@@ -25,7 +26,6 @@ from services.semantic.facts.model import (
     StatementId,
 )
 from services.semantic.facts.store import FactChange
-from services.semantic.model import InteractionId, UserId
 from services.semantic.stores.neo4j import known_moment_of, moment_of
 
 

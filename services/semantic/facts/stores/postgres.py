@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from services.common.errors import NotFound
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.postgres import PostgresIdempotencyRecords
+from services.common.owners import InteractionId, Owner
 from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool, array_of_ids
@@ -25,8 +27,7 @@ from services.semantic.facts.stores.postgres_rows import (
     scored_fact,
     statement_values,
 )
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey
-from services.semantic.stores.postgres import LOCK_USER, find_receipt, keep_receipt
+from services.semantic.stores.postgres import LOCK_USER, SCHEMA
 
 _T = TypeVar("_T")
 
@@ -131,13 +132,10 @@ class _PostgresFactWriter:
         self._connection = connection
         self._owner = owner
 
-    async def receipt(self, request: RequestKey) -> Receipt | None:
-        """The answer given before, or None."""
-        return await find_receipt(self._connection, self._owner.tenant_id, request)
-
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer."""
-        await keep_receipt(self._connection, self._owner.tenant_id, receipt, forget_before=forget_before)
+    @property
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records."""
+        return PostgresIdempotencyRecords(self._connection, self._owner.tenant_id, schema=SCHEMA)
 
     async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import asyncpg
 
+from services.common.owners import InteractionId, Owner, UserId
 from services.common.scope import Scope
 from services.semantic.facts.model import (
     Fact,
@@ -23,7 +24,6 @@ from services.semantic.facts.model import (
     StatementId,
 )
 from services.semantic.facts.store import FactChange
-from services.semantic.model import InteractionId, Owner, UserId
 
 Row: TypeAlias = asyncpg.Record
 

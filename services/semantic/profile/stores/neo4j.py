@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.turns import MessageRole
-from services.semantic.model import InteractionId, Owner, Receipt, RequestKey, TenantId, UserId
 from services.semantic.profile.model import (
     CONFIDENCE_UNIT,
     HOURS_A_DAY,
@@ -22,7 +24,7 @@ from services.semantic.profile.model import (
     preferences_to_values,
 )
 from services.semantic.profile.store import ProfileWriter
-from services.semantic.stores.neo4j import find_receipt, keep_receipt, microseconds, moment_of
+from services.semantic.stores.neo4j import IDEMPOTENCY, microseconds, moment_of
 
 _T = TypeVar("_T")
 
@@ -147,13 +149,10 @@ class _Neo4jProfileWriter:
         self._owner = owner
         self._peak_hours_max = peak_hours_max
 
-    async def receipt(self, request: RequestKey) -> Receipt | None:
-        """The answer given before, or None."""
-        return await find_receipt(self._transaction, self._owner.tenant_id, request)
-
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer."""
-        await keep_receipt(self._transaction, self._owner.tenant_id, receipt, forget_before=forget_before)
+    @property
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records."""
+        return Neo4jIdempotencyRecords(self._transaction, self._owner.tenant_id, IDEMPOTENCY)
 
     async def get(self) -> Profile:
         """The profile as it is now."""

@@ -9,10 +9,12 @@ from typing import Final, TypeVar
 
 import asyncpg
 
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.postgres import PostgresIdempotencyRecords
+from services.common.owners import Owner, TenantId
 from services.common.postgres.tenancy import as_tenant, tenant_connection, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.turns import MessageRole
-from services.semantic.model import Owner, Receipt, RequestKey, TenantId
 from services.semantic.profile.model import (
     CONFIDENCE_UNIT,
     HOURS_A_DAY,
@@ -25,7 +27,7 @@ from services.semantic.profile.model import (
     preferences_to_values,
 )
 from services.semantic.profile.store import ProfileWriter
-from services.semantic.stores.postgres import LOCK_USER, find_receipt, keep_receipt
+from services.semantic.stores.postgres import LOCK_USER, SCHEMA
 
 _T = TypeVar("_T")
 
@@ -151,13 +153,10 @@ class _PostgresProfileWriter:
         self._owner = owner
         self._peak_hours_max = peak_hours_max
 
-    async def receipt(self, request: RequestKey) -> Receipt | None:
-        """The answer given before, or None."""
-        return await find_receipt(self._connection, self._owner.tenant_id, request)
-
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer."""
-        await keep_receipt(self._connection, self._owner.tenant_id, receipt, forget_before=forget_before)
+    @property
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records."""
+        return PostgresIdempotencyRecords(self._connection, self._owner.tenant_id, schema=SCHEMA)
 
     async def get(self) -> Profile:
         """The profile as it is now."""

@@ -49,7 +49,9 @@ FOR (i:MnemeObservedInteraction) REQUIRE (i.tenant_id, i.user_id, i.interaction_
 CREATE CONSTRAINT mneme_observed_conversation_key IF NOT EXISTS
 FOR (c:MnemeObservedConversation) REQUIRE (c.tenant_id, c.user_id, c.conversation_id) IS UNIQUE;
 
-CREATE CONSTRAINT mneme_semantic_receipt_key IF NOT EXISTS
-FOR (r:MnemeSemanticReceipt) REQUIRE (r.tenant_id, r.principal_id, r.request_id) IS UNIQUE;
-CREATE INDEX mneme_semantic_receipt_oldest IF NOT EXISTS
-FOR (r:MnemeSemanticReceipt) ON (r.tenant_id, r.create_time);
+CREATE CONSTRAINT mneme_semantic_idempotency_key IF NOT EXISTS
+FOR (r:MnemeSemanticIdempotencyRecord) REQUIRE (r.tenant_id, r.principal_id, r.request_id) IS UNIQUE;
+CREATE INDEX mneme_semantic_idempotency_oldest IF NOT EXISTS
+FOR (r:MnemeSemanticIdempotencyRecord) ON (r.tenant_id, r.create_time);
+CREATE INDEX mneme_semantic_idempotency_user IF NOT EXISTS
+FOR (r:MnemeSemanticIdempotencyRecord) ON (r.tenant_id, r.user_id);

@@ -1,4 +1,4 @@
--- Facts with their statements and vectors, profiles, what was read already, and answers kept for repeats.
+-- Facts with their statements and vectors, profiles, what was read already, and idempotency records.
 
 CREATE TABLE facts (
     tenant_id text NOT NULL,
@@ -106,16 +106,20 @@ CREATE TABLE profile_statistics (
     PRIMARY KEY (tenant_id, user_id)
 );
 
-CREATE TABLE receipts (
+CREATE TABLE idempotency_records (
     tenant_id text NOT NULL,
     principal_id text NOT NULL,
     request_id text NOT NULL,
-    fingerprint text NOT NULL,
-    answer text NOT NULL,
+    digest text NOT NULL,
+    user_id text NOT NULL,
+    resource_id text NOT NULL,
+    -- JSON. Null: erased together with the resource.
+    response text,
     create_time timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, principal_id, request_id)
 );
-CREATE INDEX receipts_oldest ON receipts (tenant_id, create_time);
+CREATE INDEX idempotency_records_oldest ON idempotency_records (tenant_id, create_time);
+CREATE INDEX idempotency_records_by_user ON idempotency_records (tenant_id, user_id);
 
 DO $$
 DECLARE
@@ -123,7 +127,7 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'facts', 'fact_statements', 'extracted_interactions', 'profiles', 'observed_interactions',
-        'observed_conversations', 'profile_statistics', 'receipts'
+        'observed_conversations', 'profile_statistics', 'idempotency_records'
     ] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);

@@ -3,7 +3,7 @@
 -- Eight parts: each costs every connection memory and every statement some planning. A tenant is in one part, by the
 -- hash of its id; statements name the tenant, so they look at that part alone.
 --
--- Not divided: profiles and their statistics, a row for each user; receipts, of which old ones are dropped.
+-- Not divided: profiles and their statistics, a row for each user; idempotency records, of which old ones are deleted.
 
 -- Whoever runs this owns the tables, and must see every row of them: an error here is better than rows left behind.
 DO $$

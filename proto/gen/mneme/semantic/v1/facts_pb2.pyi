@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
+from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -111,27 +112,11 @@ class FactVersion(_message.Message):
     reason: str
     def __init__(self, text: _Optional[str] = ..., confidence: _Optional[float] = ..., replaced_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
 
-class SourceInteraction(_message.Message):
-    __slots__ = ("interaction_id", "user_id", "conversation_id", "position", "turn", "scope")
-    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
-    USER_ID_FIELD_NUMBER: _ClassVar[int]
-    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
-    POSITION_FIELD_NUMBER: _ClassVar[int]
-    TURN_FIELD_NUMBER: _ClassVar[int]
-    SCOPE_FIELD_NUMBER: _ClassVar[int]
-    interaction_id: str
-    user_id: str
-    conversation_id: str
-    position: int
-    turn: _common_pb2.Turn
-    scope: _common_pb2.Scope
-    def __init__(self, interaction_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
-
 class ExtractFactsRequest(_message.Message):
     __slots__ = ("interactions",)
     INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
-    interactions: _containers.RepeatedCompositeFieldContainer[SourceInteraction]
-    def __init__(self, interactions: _Optional[_Iterable[_Union[SourceInteraction, _Mapping]]] = ...) -> None: ...
+    interactions: _containers.RepeatedCompositeFieldContainer[_interactions_pb2.SourceInteraction]
+    def __init__(self, interactions: _Optional[_Iterable[_Union[_interactions_pb2.SourceInteraction, _Mapping]]] = ...) -> None: ...
 
 class ExtractFactsResult(_message.Message):
     __slots__ = ("response", "error")

@@ -2,7 +2,7 @@ import datetime
 
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
-from mneme.semantic.v1 import facts_pb2 as _facts_pb2
+from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -105,8 +105,8 @@ class UpdateProfileResponse(_message.Message):
 class ObserveInteractionsRequest(_message.Message):
     __slots__ = ("interactions",)
     INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
-    interactions: _containers.RepeatedCompositeFieldContainer[_facts_pb2.SourceInteraction]
-    def __init__(self, interactions: _Optional[_Iterable[_Union[_facts_pb2.SourceInteraction, _Mapping]]] = ...) -> None: ...
+    interactions: _containers.RepeatedCompositeFieldContainer[_interactions_pb2.SourceInteraction]
+    def __init__(self, interactions: _Optional[_Iterable[_Union[_interactions_pb2.SourceInteraction, _Mapping]]] = ...) -> None: ...
 
 class ObserveInteractionsResponse(_message.Message):
     __slots__ = ("counted",)

@@ -1,0 +1,1 @@
+"""Idempotency of writes: the first response to a request id is stored, and returned to its repeats."""

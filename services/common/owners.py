@@ -1,0 +1,18 @@
+"""Whose memory: the ids that every store keys by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NewType
+
+TenantId = NewType("TenantId", str)
+UserId = NewType("UserId", str)
+InteractionId = NewType("InteractionId", str)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The user of a tenant whose memories are read or written; no operation sees those of another."""
+
+    tenant_id: TenantId
+    user_id: UserId
