@@ -19,7 +19,6 @@ from services.episodic.access import AccessRecorder
 from services.episodic.commands import Rules
 from services.episodic.config import EpisodicSettings, QdrantServer
 from services.episodic.indexer import EpisodeIndexer
-from services.episodic.kept_episodes import KeptEpisodes
 from services.episodic.service import EpisodeService
 from services.episodic.servicer import ROLES, SERVICE_NAME, EpisodicServicer
 from services.episodic.store import EpisodeIndex, EpisodeStore
@@ -154,11 +153,8 @@ async def open_episodic_on(
             settings=chosen,
         )
         stack.push_async_callback(episodes.aclose)
-        kept = KeptEpisodes(episodes, chosen.kept_episodes)
-        stack.push_async_callback(kept.aclose)
         servicer = EpisodicServicer(
             episodes,
-            kept,
             Rules(
                 limits=chosen.limits,
                 model=embedder.fingerprint,

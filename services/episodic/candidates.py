@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +28,6 @@ from services.episodic.store import (
 
 _log = structlog.get_logger(__name__)
 
-_STEPS_UNTIL_SENT: Final = 2
-"""Rounds of the event loop until a statement has left: it is sent when all else of the round that makes it is done."""
 _LOST_ASKED_MAX: Final = 100
 """Episodes without a hit that the index is asked for again before they count as lost."""
 
@@ -69,7 +66,6 @@ class Candidates:
     dense_ranks: list[int]  # from 1, 0 if the lane did not return it
     lexical_ranks: list[int]
     degraded: bool = False  # the index could not be asked, or lacks episodes that are searchable
-    change_number: int = 0  # of the owner's last change that is known here; 0: not known
     active_count: int = 0  # active episodes that the reader sees, candidates or not; a lower bound where not counted
     statistics: Statistics | None = None  # where they were asked for
     late: LateScores | None = None  # late interaction, where it was asked for and there are token vectors
@@ -103,13 +99,9 @@ class CandidateSearch:
             StoreUnavailable: The store cannot be asked.
         """
         index_query = IndexQuery(owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys)
-        # The statement is on its way before the index is asked, which may work in this process.
-        reading = asyncio.create_task(self.snapshots.current(query.owner))
         try:
-            for _ in range(_STEPS_UNTIL_SENT):
-                await asyncio.sleep(0)
+            snapshot = await self.snapshots.current(query.owner)
             lanes = await self._index.search(index_query, limit=query.lane_limit)
-            snapshot = await reading
             if snapshot is None:
                 return await self._from_store(query, index_query, lanes)
             seeds = best_keys(lanes, query.neighbour_seeds)
@@ -122,7 +114,6 @@ class CandidateSearch:
                 lanes,
                 exact,
                 active_count=snapshot.count(query.scope_keys),
-                change_number=snapshot.number,
             )
             active = snapshot.every(query.scope_keys) if lanes.dense_complete else ()
             lost = snapshot.indexing_again or await self._has_lost(index_query, lanes, active)
@@ -131,8 +122,6 @@ class CandidateSearch:
             _log.warning("episodes are searched without the index", error=str(error))
             self._doubt()
             return await self._degraded(query)
-        finally:
-            reading.cancel()
 
     async def _from_store(self, query: CandidateQuery, index_query: IndexQuery, lanes: LaneHits) -> Candidates:
         """The candidates of an owner whose episodes are too many to be kept in memory."""
@@ -171,7 +160,6 @@ class CandidateSearch:
         known = set(found.columns.keys)
         further = [i for i, key in enumerate(by_words.columns.keys) if key not in known]
         return Candidates(
-            change_number=found.change_number,
             active_count=max(found.active_count, len(known) + len(further)),
             columns=found.columns.joined(by_words.columns.selected(further)),
             dense_scores=[*found.dense_scores, *(0.0 for _ in further)],
@@ -241,9 +229,7 @@ def _every(lanes: LaneHits, added: Iterable[EpisodeKey]) -> list[EpisodeKey]:
     return [*dict.fromkeys((*lanes.dense, *lanes.lexical, *added))]
 
 
-def _assembled(
-    columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits, *, active_count: int, change_number: int = 0
-) -> Candidates:
+def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits, *, active_count: int) -> Candidates:
     dense = {**exact.dense, **lanes.dense}
     lexical = {**exact.lexical, **lanes.lexical}
     # An active episode without points is a fault that reconciliation repairs; here is no evidence to give. A lane
@@ -262,7 +248,6 @@ def _assembled(
         dense_ranks=[dense_ranks.get(key, 0) for key in keys],
         lexical_ranks=[lexical_ranks.get(key, 0) for key in keys],
         degraded=is_short,
-        change_number=change_number,
         active_count=max(active_count, len(columns)),
     )
 

@@ -186,17 +186,6 @@ def feedback(value: int) -> int:
     return _in_range("feedback", value, least=-1, most=1)
 
 
-def change_number(value: int) -> int:
-    """The number of a change; 0 for none.
-
-    Raises:
-        InvalidArgument: It is negative.
-    """
-    if value < 0:
-        raise _invalid("as_of_change_number", "must not be negative")
-    return value
-
-
 def request_id(value: str, rules: Rules) -> str:
     """An idempotency key.
 

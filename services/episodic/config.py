@@ -172,16 +172,6 @@ class SnapshotSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptEpisodesSettings:
-    """Whole episodes kept in memory, some 0.6 KB each, so that what a search has found is read without the database."""
-
-    bytes_max: CountOrNone = 256 * 1024 * 1024  # of all owners together; who asked least recently goes. 0: none
-    ahead_bytes_max: CountOrNone = 128 * 1024 * 1024  # of an owner who asks, read before they are needed; 0: none
-    ahead_after_reads: Count = 3  # answers to an owner that had to be read, before that is done
-    ahead_pause_seconds: Amount = 0.005  # between two steps of it, of 2 ms each, so that other work goes on
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSettings:
     """Access statistics, written behind the answer."""
 
@@ -201,5 +191,4 @@ class EpisodicSettings:
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     tokens: TokenSettings = field(default_factory=TokenSettings)
     snapshots: SnapshotSettings = field(default_factory=SnapshotSettings)
-    kept_episodes: KeptEpisodesSettings = field(default_factory=KeptEpisodesSettings)
     access: AccessSettings = field(default_factory=AccessSettings)

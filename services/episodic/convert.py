@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from mneme.common.v1 import common_pb2
@@ -16,14 +15,6 @@ from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
 from services.episodic.model import Episode, EpisodeStatus
 from services.episodic.service import EpisodePage, ScoredEpisode, StoreResult
-
-
-@dataclass(frozen=True, slots=True)
-class WholeEpisode:
-    """An episode as it is sent."""
-
-    message: bytes  # a serialised mneme.episodic.v1.Episode without its decay factor, which the time of asking changes
-    decay_factor: float  # in (0, 1]
 
 
 def page_to_proto(
@@ -58,20 +49,6 @@ def batch_to_proto(
     response = pb.BatchGetEpisodesResponse()
     for episode in found:
         _write_episode(response.episodes.add(), episode, decay_factor(episode))
-    return _cut(response, bytes_max)
-
-
-def whole_to_proto(found: Sequence[WholeEpisode], *, bytes_max: int) -> pb.BatchGetEpisodesResponse:
-    """The same of episodes that were kept as they are sent."""
-    response = pb.BatchGetEpisodesResponse()
-    for episode in found:
-        message = response.episodes.add()
-        message.MergeFromString(episode.message)
-        message.decay_factor = episode.decay_factor
-    return _cut(response, bytes_max)
-
-
-def _cut(response: pb.BatchGetEpisodesResponse, bytes_max: int) -> pb.BatchGetEpisodesResponse:
     count = fitting(response.episodes, bytes_max=bytes_max)
     response.left_out_episode_ids.extend(episode.episode_id for episode in response.episodes[count:])
     del response.episodes[count:]
@@ -100,13 +77,6 @@ def episode_to_proto(episode: Episode, decay_factor: Callable[[Episode], float])
     message = pb.Episode()
     _write_episode(message, episode, decay_factor(episode))
     return message
-
-
-def episode_to_bytes(episode: Episode) -> bytes:
-    """A stored episode, serialised, without its decay factor."""
-    message = pb.Episode()
-    _write_episode(message, episode, 0.0)
-    return message.SerializeToString()
 
 
 def _write_episode(message: pb.Episode, episode: Episode, decay_factor: float) -> None:
@@ -179,7 +149,6 @@ def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
         speakers=list(speaker_numbers),
         degraded=found.degraded,
         active_count=found.active_count,
-        change_number=found.change_number,
     )
     if found.late is not None:
         response.token_scores = found.late.token_scores.astype("<f4", copy=False).tobytes()

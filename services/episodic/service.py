@@ -24,7 +24,6 @@ from services.episodic.model import (
     TenantId,
     decay_factor,
 )
-from services.episodic.snapshots import Snapshot
 from services.episodic.store import (
     EpisodeCursor,
     EpisodeFilter,
@@ -171,10 +170,6 @@ class EpisodeService:
         """Those that exist, in the order asked for."""
         found = await self._store.get(owner, episode_ids)
         return [found[episode_id] for episode_id in episode_ids if episode_id in found]
-
-    def snapshot(self, owner: Owner, *, since: int = 0) -> Snapshot | None:
-        """What a search has left in memory of the owner's episodes; None where it does not know of change `since`."""
-        return self._candidates.snapshots.known(owner, since=since)
 
     async def list_episodes(
         self, owner: Owner, query: EpisodeFilter, *, page_size: int, after: EpisodeCursor | None

@@ -14,7 +14,6 @@ from services.common.clock import Clock
 from services.common.paging import PageTokens
 from services.episodic import commands, convert
 from services.episodic.commands import Rules
-from services.episodic.kept_episodes import KeptEpisodes
 from services.episodic.model import TenantId
 from services.episodic.service import EpisodeService
 
@@ -38,12 +37,9 @@ ROLES: Final[Mapping[str, Role]] = {
 class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
     """Handlers of EpisodicService: in, work, out."""
 
-    def __init__(
-        self, episodes: EpisodeService, kept: KeptEpisodes, rules: Rules, tokens: PageTokens, clock: Clock
-    ) -> None:
-        """Serve `episodes`, some of them from memory; requests are checked against `rules`."""
+    def __init__(self, episodes: EpisodeService, rules: Rules, tokens: PageTokens, clock: Clock) -> None:
+        """Serve `episodes`; requests are checked against `rules`."""
         self._episodes = episodes
-        self._kept = kept
         self._rules = rules
         self._tokens = tokens
         self._clock = clock
@@ -67,10 +63,8 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         """See episodic.proto."""
         owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
         ids = commands.episode_ids(request.episode_ids, count_max=self._rules.limits.get_batch_max)
-        as_of, bytes_max = commands.change_number(request.as_of_change_number), self._rules.limits.page_bytes_max
-        if as_of:
-            return convert.whole_to_proto(await self._kept.read(owner, ids, as_of=as_of), bytes_max=bytes_max)
         episodes = await self._episodes.batch_get(owner, ids)
+        bytes_max = self._rules.limits.page_bytes_max
         return convert.batch_to_proto(episodes, self._episodes.decay_factor, bytes_max=bytes_max)
 
     async def ListEpisodes(self, request: pb.ListEpisodesRequest, _context: Context) -> pb.ListEpisodesResponse:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from services.episodic.config import SnapshotSettings
-from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, Owner
+from services.episodic.model import EpisodeId, EpisodeKey, Owner
 from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
 
 SnapshotRow: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
@@ -15,18 +15,6 @@ SnapshotRow: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int
 among 10,000 episodes a look-up waits for memory."""
 
 _Value = TypeVar("_Value", str, int, float)
-
-
-def row_time(row: SnapshotRow) -> float:
-    """When the episode of a row happened, in seconds since the epoch."""
-    return row[5]
-
-
-def row_agrees(row: SnapshotRow, episode: Episode) -> bool:
-    """Whether a row says of what can change of an episode what was read of it."""
-    content = episode.content
-    said = (episode.feedback, content.importance, content.scope_key)
-    return episode.status is EpisodeStatus.ACTIVE and row[8:] == said
 
 
 class Snapshot:
@@ -90,11 +78,6 @@ class Snapshot:
         found = (self._keys_by_id.get(episode_id.bytes) for episode_id in episode_ids)
         return [key for key in found if key is not None]
 
-    def row(self, episode_id: EpisodeId) -> SnapshotRow | None:
-        """What is known of an episode; None where it is not searchable. Equal rows are of equal episodes."""
-        key = self._keys_by_id.get(episode_id.bytes)
-        return None if key is None else self._rows.get(key)
-
     def visible(self, keys: Iterable[EpisodeKey], scope_keys: Sequence[str]) -> list[EpisodeKey]:
         """Those of the places that hold a searchable episode in one of the scopes."""
         rows = self._rows
@@ -129,11 +112,6 @@ class SnapshotCache:
         self._settings = settings or SnapshotSettings()
         self._snapshots: OrderedDict[Owner, Snapshot] = OrderedDict()
         self._episodes_count = 0
-
-    def known(self, owner: Owner, *, since: int = 0) -> Snapshot | None:
-        """The owner's snapshot as it is here; None where there is none, or none that knows of change `since`."""
-        found = self._snapshots.get(owner)
-        return found if found is not None and found.number >= since else None
 
     async def current(self, owner: Owner) -> Snapshot | None:
         """The owner's snapshot, up to date; None where the owner has too many episodes to be kept.

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, MnemeError, StoreUnavailable
-from services.common.postgres.reading_pool import ReadingPool
 from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, Seconds
 
@@ -119,7 +118,7 @@ async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
 
     try:
         with translate_errors():
-            return await ReadingPool(
+            return await asyncpg.create_pool(
                 dsn,
                 min_size=chosen.size_min,
                 max_size=chosen.size_max,

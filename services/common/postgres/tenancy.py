@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from services.common.errors import StoreUnavailable
-from services.common.postgres.pool import translate_errors, translated_error
-from services.common.postgres.reading_pool import NoConnectionError
+from services.common.postgres.pool import translate_errors
 from services.common.postgres.types import Connection, Pool, Record
 
 TENANT_SETTING: Final = "mneme.tenant"
@@ -71,20 +70,11 @@ async def fetch_as_tenant(
 ) -> list[Record]:
     """The rows of a statement made by `as_tenant`, with the driver's errors translated.
 
-    Does without most of what `tenant_connection` costs the event loop, for what every Recall asks.
-
     Raises:
         MnemeError: `StoreUnavailable` when no connection became free, else as `translate_errors` says.
     """
-    try:
-        return await pool.fetch_within(acquire_timeout_seconds, statement, *arguments)
-    except NoConnectionError as error:
-        raise StoreUnavailable("postgres", 1.0) from error
-    except Exception as error:
-        translated = translated_error(error)
-        if translated is None:
-            raise
-        raise translated from error
+    async with tenant_connection(pool, acquire_timeout_seconds=acquire_timeout_seconds) as connection:
+        return await connection.fetch(statement, *arguments)
 
 
 @contextlib.asynccontextmanager

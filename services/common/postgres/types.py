@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import asyncpg
 import asyncpg.pool
 
-from services.common.postgres.reading_pool import ReadingPool
-
-Pool: TypeAlias = ReadingPool
 Record: TypeAlias = asyncpg.Record
 
 if TYPE_CHECKING:
+    Pool: TypeAlias = asyncpg.Pool[asyncpg.Record]
     Connection: TypeAlias = asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
 else:
+    Pool = asyncpg.Pool
     Connection = asyncpg.Connection
 
 

@@ -56,7 +56,6 @@ class EpisodeColumns:
     speakers: tuple[str, ...]
     is_incomplete: bool = False  # the index lacked some of the user's turns, or could not be asked
     statistics: Statistics | None = None  # where they were asked for
-    change_number: int = 0  # of the user's last change that this knows of; 0 where the tier does not tell
     active_count: int = 0  # active turns that the reader sees, candidates or not; 0 where the tier does not tell
     # Late interaction, float32 [q, n]: best cosine similarity of question token t to any token of candidate i, 0 for a
     # candidate without token vectors. None, and the columns below empty, where there is none.
@@ -99,7 +98,6 @@ class EpisodeColumns:
             speakers=tuple(response.speakers),
             is_incomplete=response.degraded,
             statistics=Statistics.from_response(response),
-            change_number=response.change_number,
             active_count=response.active_count,
             **_late_interaction(response, token_ids),
         )

@@ -256,7 +256,6 @@ class RecallPipeline:
                     query.user_id,
                     ranked,
                     reader=query.readers.of(MemoryKind.EPISODE),
-                    as_of=coarse.episodes.change_number if coarse.episodes is not None else 0,
                     timeout_seconds=clock.seconds_left,
                 )
         except (MnemeError, TimeoutError) as error:

@@ -86,11 +86,6 @@ async def test_a_wrong_candidate_search_names_its_fault(
             ("INVALID_ARGUMENT", "INVALID_FIELD", ["episode_ids"]),
         ),
         (
-            "BatchGetEpisodes",
-            pb.BatchGetEpisodesRequest(user_id="ann", episode_ids=[uid(1)], as_of_change_number=-1),
-            ("INVALID_ARGUMENT", "INVALID_FIELD", ["as_of_change_number"]),
-        ),
-        (
             "ListEpisodes",
             pb.ListEpisodesRequest(user_id="ann", status="EPISODE_STATUS_UNSPECIFIED"),
             ("INVALID_ARGUMENT", "UNKNOWN_ENUM_VALUE", ["status"]),

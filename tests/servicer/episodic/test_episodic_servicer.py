@@ -262,46 +262,6 @@ async def test_batch_get_keeps_the_order_and_skips_the_unknown(client: Client) -
     assert [episode.episode_id for episode in response.episodes] == [uid(3), uid(1)]
 
 
-async def test_what_a_search_found_is_read_as_of_the_search(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    await store(client, new(1, "look at my cat"), new(2, "what a cat", metadata={"k": "v"}))
-    asked: list[int] = []
-    batch_get = client.tier.episodes.batch_get
-
-    async def counted(owner: Any, episode_ids: Any) -> Any:
-        asked.append(len(episode_ids))
-        return await batch_get(owner, episode_ids)
-
-    monkeypatch.setattr(client.tier.episodes, "batch_get", counted)
-
-    async def search() -> int:
-        response: Any = await client.call("SearchCandidates", candidates_request(client, "cat"))
-        return int(response.change_number)
-
-    async def read(as_of: int) -> Any:
-        request = pb.BatchGetEpisodesRequest(
-            user_id="ann", episode_ids=[uid(2), uid(9), uid(1)], as_of_change_number=as_of
-        )
-        response: Any = await client.call("BatchGetEpisodes", request)
-        return response.episodes
-
-    plain = await read(0)
-    seen = await search()
-    assert seen > 0
-    assert list(await read(seen)) == list(plain)
-    assert asked == [3, 3]
-    assert list(await read(seen)) == list(plain)
-    assert asked == [3, 3, 1], "only what does not exist is looked for again"
-
-    client.clock.advance(days=365)
-    assert [e.decay_factor for e in await read(seen)] == [e.decay_factor for e in await read(0)]
-    await client.call(
-        "RecordFeedback", pb.RecordFeedbackRequest(request_id="r", user_id="ann", episode_ids=[uid(1)], feedback=1)
-    )
-    seen = await search()
-    assert [e.feedback for e in await read(seen)] == [0, 1]
-    assert [e.feedback for e in await read(seen + 1)] == [0, 1], "as of a change that is not known here: from the store"
-
-
 async def test_lists_page_newest_first(client: Client) -> None:
     for number in range(1, 6):
         client.clock.advance(hours=1)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.common.embedding import byte_products, vector_rows
-from services.common.embedding.rounded_rows import RoundedRows
+from services.common.embedding.quantized_rows import QuantizedRows
 from services.common.embedding.vector_rows import Comparison, Rows, VectorRows, is_among
 from services.common.embedding.vector_table import VectorTable
 from services.common.embedding.vectors import Matrix, Vector
@@ -20,7 +20,7 @@ _KINDS = ("random", "near ties", "duplicates", "few components", "zeros between"
 @pytest.fixture(params=["by the operator", "by numpy"], autouse=True)
 def _always_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes are compared first whatever the number and the processor."""
-    monkeypatch.setattr(vector_rows, "_ROUNDED_FROM", 1)
+    monkeypatch.setattr(vector_rows, "_QUANTIZED_FROM", 1)
     monkeypatch.setattr(vector_rows, "are_fast", lambda: True)
     if request.param == "by numpy":
         monkeypatch.setattr(byte_products, "_session", lambda: None)
@@ -60,24 +60,24 @@ def _rows(vectors: Matrix) -> VectorRows:
 @given(seed=_SEEDS)
 def test_scores_lie_within_their_bounds(kind: str, dimension: int, seed: int) -> None:
     vectors, question = _vectors(kind, 60, dimension, seed)
-    rounded = RoundedRows(60, dimension)
-    rounded.put(slice(0, 60), vectors)
-    least, largest = rounded.bounds(question, slice(0, 60))
+    quantized = QuantizedRows(60, dimension)
+    quantized.put(slice(0, 60), vectors)
+    lower, upper = quantized.bounds(question, slice(0, 60))
     exact = vectors.astype(np.float64) @ question.astype(np.float64)
-    assert (least <= exact).all()
-    assert (exact <= largest).all()
+    assert (lower <= exact).all()
+    assert (exact <= upper).all()
     # And what is computed in float32, by which rows are told apart in the end.
     computed = _rows(vectors).scores(question, np.arange(60))
-    assert (least <= computed).all()
-    assert (computed <= largest).all()
+    assert (lower <= computed).all()
+    assert (computed <= upper).all()
 
 
 def test_bounds_are_narrow_enough_to_be_of_use() -> None:
     vectors, question = _vectors("random", 500, 384, 1)
-    rounded = RoundedRows(500, 384)
-    rounded.put(slice(0, 500), vectors)
-    least, largest = rounded.bounds(question, slice(0, 500))
-    assert float((largest - least).max()) < 0.025
+    quantized = QuantizedRows(500, 384)
+    quantized.put(slice(0, 500), vectors)
+    lower, upper = quantized.bounds(question, slice(0, 500))
+    assert float((upper - lower).max()) < 0.025
 
 
 @pytest.mark.parametrize("kind", _KINDS)
@@ -157,10 +157,10 @@ def test_rows_copied_are_compared_as_before() -> None:
 
 def test_rows_that_were_too_few_for_bytes_get_them_when_they_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, question = _vectors("random", 2_500, 32, 3)
-    monkeypatch.setattr(vector_rows, "_ROUNDED_FROM", 3_000)
+    monkeypatch.setattr(vector_rows, "_QUANTIZED_FROM", 3_000)
     rows = _rows(vectors)
     copied = rows.copy(slice(2_500), capacity=3_000)
-    monkeypatch.setattr(vector_rows, "_ROUNDED_FROM", 1)
+    monkeypatch.setattr(vector_rows, "_QUANTIZED_FROM", 1)
     np.testing.assert_array_equal(
         _bounds_of(copied.compare(question, 2_500)), _bounds_of(_rows(vectors).compare(question, 2_500))
     )

@@ -22,7 +22,7 @@ _SCOPES = ("g", "a", "b")
 
 @pytest.fixture(params=["bytes first", "product"], autouse=True)
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_rows, "_ROUNDED_FROM", 1 if request.param == "bytes first" else math.inf)
+    monkeypatch.setattr(vector_rows, "_QUANTIZED_FROM", 1 if request.param == "bytes first" else math.inf)
 
 
 @dataclass

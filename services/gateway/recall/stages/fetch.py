@@ -43,7 +43,6 @@ class Fetch:
         ranked: Sequence[RankedEpisode],
         *,
         reader: Reader,
-        as_of: int,
         timeout_seconds: float,
     ) -> Fetched:
         """Returns the ranked episodes with their content, without those that are gone or out of scope.
@@ -55,7 +54,6 @@ class Fetch:
             user_id: Whose memories.
             ranked: Which of them, best first.
             reader: What it may see.
-            as_of: `EpisodeColumns.change_number` of the search that found them; 0 reads them as they are now.
             timeout_seconds: For all of it.
 
         Raises:
@@ -65,7 +63,7 @@ class Fetch:
             return Fetched(())
         fitting_ranks = self._that_fit(ranked)
         wanted = [candidate.episode_id for candidate in fitting_ranks]
-        read, is_cut = await self._read(principal, user_id, wanted, as_of=as_of, timeout_seconds=timeout_seconds)
+        read, is_cut = await self._read(principal, user_id, wanted, timeout_seconds=timeout_seconds)
         episodes = {episode.episode_id: episode for episode in read}
         found = [(candidate, episodes.get(candidate.episode_id)) for candidate in fitting_ranks]
         return Fetched(
@@ -78,7 +76,7 @@ class Fetch:
         )
 
     async def _read(
-        self, principal: Principal, user_id: str, wanted: Sequence[str], *, as_of: int, timeout_seconds: float
+        self, principal: Principal, user_id: str, wanted: Sequence[str], *, timeout_seconds: float
     ) -> tuple[Sequence[episodic_pb2.Episode], bool]:
         """The episodes that exist, in order, in parts where the tier answers in parts, until an answer is full.
 
@@ -90,7 +88,7 @@ class Fetch:
         while wanted:
             response = await self._upstream.episodic.batch_get(
                 principal,
-                episodic_pb2.BatchGetEpisodesRequest(user_id=user_id, episode_ids=wanted, as_of_change_number=as_of),
+                episodic_pb2.BatchGetEpisodesRequest(user_id=user_id, episode_ids=wanted),
                 timeout_seconds=max(0.0, ends - time.monotonic()),
             )
             read += response.episodes

@@ -28,7 +28,7 @@ async def test_texts_of_the_lowest_ranks_are_left_out_where_all_do_not_fit(
 ) -> None:
     tiers = FakeTiers()
     fetch = Fetch(tiers.upstream(), RecallSettings(text_chars_max=20))
-    fetched = await fetch(ADA, "ada", ranked(*text_chars), reader=GLOBAL_SCOPE, as_of=7, timeout_seconds=1.0)
+    fetched = await fetch(ADA, "ada", ranked(*text_chars), reader=GLOBAL_SCOPE, timeout_seconds=1.0)
     (request,) = tiers.episodic.method("batch_get").requests
     assert list(request.episode_ids) == [str(number) for number in range(asked)]
     assert fetched.reason == (TOO_LONG if asked < len(text_chars) else "")
@@ -59,7 +59,7 @@ async def fetched_in_parts(
     method = tiers.episodic.method("batch_get")
     method.answer = PartsOfEpisodes(part_bytes)
     fetch = Fetch(tiers.upstream(), RecallSettings(answer_bytes_max=answer_bytes))
-    fetched = await fetch(ADA, "ada", ranked(*[1] * count), reader=GLOBAL_SCOPE, as_of=7, timeout_seconds=1.0)
+    fetched = await fetch(ADA, "ada", ranked(*[1] * count), reader=GLOBAL_SCOPE, timeout_seconds=1.0)
     return fetched, method.requests
 
 
@@ -69,7 +69,6 @@ async def test_what_the_tier_leaves_out_of_an_answer_is_asked_for_again(part_byt
     assert [episode.episode_id for _, episode in fetched.found] == ["0", "1", "3", "4", "5", "6", "7", "8"]
     assert [candidate.episode_id for candidate, _ in fetched.found] == ["0", "1", "3", "4", "5", "6", "7", "8"]
     assert len(requests) == parts
-    assert {request.as_of_change_number for request in requests} == {7}
     assert fetched.reason == ""
 
 

@@ -168,14 +168,12 @@ class GetEpisodeResponse(_message.Message):
     def __init__(self, episode: _Optional[_Union[Episode, _Mapping]] = ...) -> None: ...
 
 class BatchGetEpisodesRequest(_message.Message):
-    __slots__ = ("user_id", "episode_ids", "as_of_change_number")
+    __slots__ = ("user_id", "episode_ids")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
-    AS_OF_CHANGE_NUMBER_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     episode_ids: _containers.RepeatedScalarFieldContainer[str]
-    as_of_change_number: int
-    def __init__(self, user_id: _Optional[str] = ..., episode_ids: _Optional[_Iterable[str]] = ..., as_of_change_number: _Optional[int] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., episode_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BatchGetEpisodesResponse(_message.Message):
     __slots__ = ("episodes", "left_out_episode_ids")
@@ -268,7 +266,7 @@ class SearchCandidatesRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., lane_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., query_tokens: _Optional[_Union[_common_pb2.TokenVectors, _Mapping]] = ..., with_statistics: _Optional[bool] = ..., granted_scopes: _Optional[_Iterable[_Union[_common_pb2.Scope, _Mapping]]] = ...) -> None: ...
 
 class SearchCandidatesResponse(_message.Message):
-    __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "sessions", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "session_ids", "speakers", "degraded", "token_scores", "token_present", "token_frequencies", "reverse_scores", "active_count", "sentence_scores", "access_counts", "last_access_times", "confidences", "decay_factors", "change_number")
+    __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "sessions", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "session_ids", "speakers", "degraded", "token_scores", "token_present", "token_frequencies", "reverse_scores", "active_count", "sentence_scores", "access_counts", "last_access_times", "confidences", "decay_factors")
     EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
     DENSE_SCORES_FIELD_NUMBER: _ClassVar[int]
     LEXICAL_SCORES_FIELD_NUMBER: _ClassVar[int]
@@ -295,7 +293,6 @@ class SearchCandidatesResponse(_message.Message):
     LAST_ACCESS_TIMES_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCES_FIELD_NUMBER: _ClassVar[int]
     DECAY_FACTORS_FIELD_NUMBER: _ClassVar[int]
-    CHANGE_NUMBER_FIELD_NUMBER: _ClassVar[int]
     episode_ids: bytes
     dense_scores: _containers.RepeatedScalarFieldContainer[float]
     lexical_scores: _containers.RepeatedScalarFieldContainer[float]
@@ -322,8 +319,7 @@ class SearchCandidatesResponse(_message.Message):
     last_access_times: _containers.RepeatedScalarFieldContainer[float]
     confidences: _containers.RepeatedScalarFieldContainer[float]
     decay_factors: _containers.RepeatedScalarFieldContainer[float]
-    change_number: int
-    def __init__(self, episode_ids: _Optional[bytes] = ..., dense_scores: _Optional[_Iterable[float]] = ..., lexical_scores: _Optional[_Iterable[float]] = ..., dense_ranks: _Optional[_Iterable[int]] = ..., lexical_ranks: _Optional[_Iterable[int]] = ..., sessions: _Optional[_Iterable[int]] = ..., positions: _Optional[_Iterable[int]] = ..., speaker_indexes: _Optional[_Iterable[int]] = ..., times: _Optional[_Iterable[float]] = ..., lengths: _Optional[_Iterable[int]] = ..., traits: _Optional[_Iterable[int]] = ..., feedbacks: _Optional[_Iterable[int]] = ..., importances: _Optional[_Iterable[float]] = ..., session_ids: _Optional[_Iterable[str]] = ..., speakers: _Optional[_Iterable[str]] = ..., degraded: _Optional[bool] = ..., token_scores: _Optional[bytes] = ..., token_present: _Optional[_Iterable[bool]] = ..., token_frequencies: _Optional[_Iterable[int]] = ..., reverse_scores: _Optional[_Iterable[float]] = ..., active_count: _Optional[int] = ..., sentence_scores: _Optional[bytes] = ..., access_counts: _Optional[_Iterable[int]] = ..., last_access_times: _Optional[_Iterable[float]] = ..., confidences: _Optional[_Iterable[float]] = ..., decay_factors: _Optional[_Iterable[float]] = ..., change_number: _Optional[int] = ...) -> None: ...
+    def __init__(self, episode_ids: _Optional[bytes] = ..., dense_scores: _Optional[_Iterable[float]] = ..., lexical_scores: _Optional[_Iterable[float]] = ..., dense_ranks: _Optional[_Iterable[int]] = ..., lexical_ranks: _Optional[_Iterable[int]] = ..., sessions: _Optional[_Iterable[int]] = ..., positions: _Optional[_Iterable[int]] = ..., speaker_indexes: _Optional[_Iterable[int]] = ..., times: _Optional[_Iterable[float]] = ..., lengths: _Optional[_Iterable[int]] = ..., traits: _Optional[_Iterable[int]] = ..., feedbacks: _Optional[_Iterable[int]] = ..., importances: _Optional[_Iterable[float]] = ..., session_ids: _Optional[_Iterable[str]] = ..., speakers: _Optional[_Iterable[str]] = ..., degraded: _Optional[bool] = ..., token_scores: _Optional[bytes] = ..., token_present: _Optional[_Iterable[bool]] = ..., token_frequencies: _Optional[_Iterable[int]] = ..., reverse_scores: _Optional[_Iterable[float]] = ..., active_count: _Optional[int] = ..., sentence_scores: _Optional[bytes] = ..., access_counts: _Optional[_Iterable[int]] = ..., last_access_times: _Optional[_Iterable[float]] = ..., confidences: _Optional[_Iterable[float]] = ..., decay_factors: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class RecordFeedbackRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "episode_ids", "feedback")
