@@ -57,11 +57,13 @@ TREATMENTS: Final = {
     "semantic.profile_statistics": Treatment.ADDED_UP,
     "semantic.profiles": Treatment.KEPT,
     "semantic.idempotency_records": Treatment.KEPT,
+    "semantic.owner_revisions": Treatment.KEPT,
     "semantic.schema_migrations": Treatment.KEPT,
     "agentic.notes": Treatment.COPIED,
     "agentic.note_vectors": Treatment.COPIED,
     "agentic.link_ends": Treatment.COPIED,
     "agentic.taken_interactions": Treatment.COPIED,
+    "agentic.owner_revisions": Treatment.KEPT,
     "agentic.receipts": Treatment.KEPT,
     "agentic.schema_migrations": Treatment.KEPT,
 }

@@ -22,7 +22,11 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
     agentic_settings = assembly.tier_settings(AgenticSettings, "agentic")
     resources = AgenticResources(
-        embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
+        embedder=await assembly.embedder(),
+        clock=assembly.clock,
+        ids=assembly.ids,
+        secret=assembly.secret,
+        cache=assembly.cache(),
     )
     if settings.neo4j_url:
         graph = await assembly.graph()

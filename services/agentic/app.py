@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mneme.agentic.internal.v1 import notes_pb2_grpc as internal_pb2_grpc
 from mneme.agentic.v1 import notes_pb2_grpc
@@ -18,6 +18,7 @@ from services.agentic.service import NoteService
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
+from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.ids import IdSource
@@ -42,6 +43,8 @@ class AgenticResources:
     """Ids of new notes: UUIDs that sort by time."""
     secret: bytes
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+    cache: OwnerCache = field(default_factory=OwnerCache)
+    """What the process holds of users in memory; shared by the services of one process."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ async def open_agentic(
 ) -> AsyncIterator[AgenticTier]:
     """The tier on PostgreSQL, whose schema is up to date; closing it writes the last access statistics."""
     chosen = settings or AgenticSettings()
-    store = PostgresNoteStore(pool, chosen.kept_vectors)
+    store = PostgresNoteStore(pool, cache=resources.cache, cached_min=chosen.cached_notes_min)
     async with contextlib.aclosing(store), open_agentic_on(store, resources, chosen) as tier:
         yield tier
 

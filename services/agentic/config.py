@@ -123,18 +123,6 @@ class AccessSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptVectorsSettings:
-    """Vectors of users with many notes, kept in memory where notes are in PostgreSQL: 1.9 KB a note at 384 numbers."""
-
-    vectors_min: Count = 1_500
-    """Notes of a user from which on comparing them in memory is faster; fewer are compared by the database."""
-    bytes_max: CountOrNone = 512 * 1024 * 1024
-    """Memory of all users together; those searched least recently go. 0 keeps none."""
-    look_again_seconds: Seconds = 60.0
-    """How long until a user who had too few notes, or too many, is looked at again."""
-
-
-@dataclass(frozen=True, slots=True)
 class AgenticSettings:
     """All settings of the tier."""
 
@@ -143,7 +131,8 @@ class AgenticSettings:
     walk: WalkSettings = field(default_factory=WalkSettings)
     limits: NoteLimits = field(default_factory=NoteLimits)
     access: AccessSettings = field(default_factory=AccessSettings)
-    kept_vectors: KeptVectorsSettings = field(default_factory=KeptVectorsSettings)
+    cached_notes_min: Count = 1_500
+    """Notes of a user, where notes are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
     graph_search_candidates: Count = 1_000
     """Notes that a search takes from Neo4j's vector index: for readers who see fewer, searches are exact."""
     receipt_retention_seconds: Seconds = 7 * 86_400.0

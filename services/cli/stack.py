@@ -13,6 +13,7 @@ from services.cli.engines import Database, migrate_graph_of, open_database
 from services.cli.process_stack import run_processes
 from services.cli.stack_model import Stack, StackSettings
 from services.cli.tier_settings import TierSettings, read_tier_settings
+from services.common.cache import OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import DataDir
 from services.common.embedding.embedder import OnnxEmbedder
@@ -50,6 +51,7 @@ class _Shared:
     clock: Clock
     ids: IdSource
     secret: bytes
+    cache: OwnerCache
 
 
 @contextlib.asynccontextmanager
@@ -89,7 +91,7 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
             yield await stack.enter_async_context(run_processes(settings, data_dir, database, secret))
             return
         clock = SystemClock()
-        shared = _Shared(settings, tiers, embedder, clock, Uuid7Ids(clock), secret)
+        shared = _Shared(settings, tiers, embedder, clock, Uuid7Ids(clock), secret, create_cache(tiers.cache))
         running = await _serve_all(stack, shared, data_dir, database)
         stack.enter_context(seldom_collected())
         yield running
@@ -127,7 +129,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         open_episodic(
             await pool("episodic", 8),
             data_dir.qdrant,
-            EpisodicResources(embedder=shared.embedder, **resources),
+            EpisodicResources(embedder=shared.embedder, cache=shared.cache, **resources),
             shared.tiers.episodic,
             qdrant_server=qdrant_server(host_settings),
         )
@@ -168,6 +170,7 @@ async def _open_graph_tiers(
         "clock": shared.clock,
         "ids": shared.ids,
         "secret": shared.secret,
+        "cache": shared.cache,
     }
     semantic, agentic = SemanticResources(**resources), AgenticResources(**resources)
     if not shared.settings.host_settings.neo4j_url:

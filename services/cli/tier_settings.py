@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from services.agentic.config import AgenticSettings
 from services.cli.stack_model import StackSettings
+from services.common.cache import CacheSettings
 from services.common.settings_file import SettingsError, SettingsSource
 from services.episodic.config import EpisodicSettings
 from services.gateway.config import GatewaySettings
@@ -27,6 +28,7 @@ class TierSettings:
     semantic: SemanticSettings
     agentic: AgenticSettings
     gateway: GatewaySettings
+    cache: CacheSettings
 
 
 def read_tier_settings(settings: StackSettings) -> TierSettings:
@@ -52,6 +54,7 @@ def read_tier_settings(settings: StackSettings) -> TierSettings:
         semantic=load(SemanticSettings, "semantic"),
         agentic=load(AgenticSettings, "agentic"),
         gateway=load(GatewaySettings, "gateway", settings.gateway),
+        cache=load(CacheSettings, "cache"),
     )
     if problems:
         raise SettingsError(problems)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import structlog
 import uvloop
 
+from services.common.cache import CacheSettings, OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import default_data_dir
 from services.common.embedding.embedder import OnnxEmbedder
@@ -93,6 +94,14 @@ class Assembly:
         from services.common.neo4j.hosted import hosted_graph
 
         return await self.stack.enter_async_context(hosted_graph(self.settings, self.source))
+
+    def cache(self) -> OwnerCache:
+        """What the process holds of users in memory.
+
+        Raises:
+            SettingsError: The table `cache` cannot be used.
+        """
+        return create_cache(self.source.load(CacheSettings, "cache"))
 
     async def embedder(self) -> OnnxEmbedder:
         """The embedding model; takes a second."""

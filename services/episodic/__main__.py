@@ -18,7 +18,9 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     if settings.postgres_owner_url:
         await migrate_episodic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
-    resources = EpisodicResources(embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret)
+    resources = EpisodicResources(
+        embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret, cache=assembly.cache()
+    )
     server = qdrant_server(settings)
     async with open_episodic(await assembly.pool(), folder, resources, episodic_settings, qdrant_server=server) as tier:
         yield [tier.binding]

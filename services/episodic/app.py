@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mneme.episodic.v1 import episodic_pb2_grpc
+from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.hosting import HostSettings
@@ -36,6 +37,8 @@ class EpisodicResources:
     """The time."""
     secret: bytes
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+    cache: OwnerCache = field(default_factory=OwnerCache)
+    """What the process holds of users in memory; shared by the services of one process."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,11 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
     semantic_settings = assembly.tier_settings(SemanticSettings, "semantic")
     resources = SemanticResources(
-        embedder=await assembly.embedder(), clock=assembly.clock, ids=assembly.ids, secret=assembly.secret
+        embedder=await assembly.embedder(),
+        clock=assembly.clock,
+        ids=assembly.ids,
+        secret=assembly.secret,
+        cache=assembly.cache(),
     )
     if settings.neo4j_url:
         from services.semantic.app import migrate_semantic_graph, open_semantic_graph

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
+from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.ids import IdSource
@@ -48,6 +49,8 @@ class SemanticResources:
     """Ids of new facts: UUIDs that sort by time."""
     secret: bytes
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+    cache: OwnerCache = field(default_factory=OwnerCache)
+    """What the process holds of users in memory; shared by the services of one process."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ async def open_semantic(
     """The tier on PostgreSQL, whose schema is up to date."""
     chosen = settings or SemanticSettings()
     profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
-    async with contextlib.aclosing(PostgresFactStore(pool, chosen.evidence, chosen.kept_vectors)) as facts:
+    store = PostgresFactStore(pool, chosen.evidence, cache=resources.cache, cached_min=chosen.cached_facts_min)
+    async with contextlib.aclosing(store) as facts:
         yield open_semantic_on(facts, profiles, resources, chosen)
 
 

@@ -57,18 +57,6 @@ class UseSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptVectorsSettings:
-    """Vectors of users with many facts, kept in memory where facts are in PostgreSQL: 1.9 KB a fact at 384 numbers."""
-
-    vectors_min: Count = 300
-    """Facts of a user from which on comparing them in memory is faster; fewer are compared by the database."""
-    bytes_max: CountOrNone = 256 * 1024 * 1024
-    """Memory of all users together; those searched least recently go. 0 keeps none."""
-    look_again_seconds: Seconds = 60.0
-    """How long until a user who had too few facts, or too many, is looked at again."""
-
-
-@dataclass(frozen=True, slots=True)
 class FactLimits:
     """Bounds of requests; each exceeded one is an error that names the field."""
 
@@ -131,9 +119,10 @@ class SemanticSettings:
     extraction: ExtractionSettings = field(default_factory=ExtractionSettings)
     evidence: EvidenceSettings = field(default_factory=EvidenceSettings)
     use: UseSettings = field(default_factory=UseSettings)
-    kept_vectors: KeptVectorsSettings = field(default_factory=KeptVectorsSettings)
     facts: FactLimits = field(default_factory=FactLimits)
     profile: ProfileLimits = field(default_factory=ProfileLimits)
+    cached_facts_min: Count = 300
+    """Facts of a user, where facts are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
     graph_search_candidates: Count = 512
     """Facts that a search takes from Neo4j's vector index: for users with fewer, searches are exact."""
     idempotency_retention_seconds: Seconds = RETENTION_SECONDS

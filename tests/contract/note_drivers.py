@@ -9,10 +9,10 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from services.agentic.config import KeptVectorsSettings
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
+from services.common.cache import OwnerCache
 from services.common.neo4j.graph import Graph
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
@@ -26,14 +26,16 @@ UnopenedStore: TypeAlias = AbstractAsyncContextManager[NoteStore]
 @contextlib.asynccontextmanager
 async def postgres_note_store(
     server: EmbeddedPostgres,
-    kept_vectors: KeptVectorsSettings | None = None,
+    cache: OwnerCache | None = None,
+    *,
+    cached_min: int = 1_500,
     kind: type[PostgresNoteStore] = PostgresNoteStore,
 ) -> AsyncIterator[PostgresNoteStore]:
     """A store on a database of its own."""
     async with (
         fresh_postgres(server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls,
         await create_pool(urls.app, PoolSettings(size_max=4)) as pool,
-        contextlib.aclosing(kind(pool, kept_vectors)) as store,
+        contextlib.aclosing(kind(pool, cache=cache, cached_min=cached_min)) as store,
     ):
         yield store
 

@@ -1,4 +1,4 @@
-"""The PostgreSQL fact store fulfils the contract, whether or not vectors are kept in memory."""
+"""The PostgreSQL fact store fulfils the contract, whether or not vectors are cached."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ import pytest
 
 from services.common.embedding.vectors import Vector
 from services.common.owners import Owner
-from services.common.postgres import kept_vectors
+from services.common.postgres import cached_vectors
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Pool
 from services.common.scope import GLOBAL_SCOPE
-from services.semantic.config import EvidenceSettings, KeptVectorsSettings
+from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import FactStatus, ScoredFact
 from services.semantic.facts.store import FactChange, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_samples import ANN, MODEL, PROJECT, changed, made_fact, put
 from tests.contract.fact_store import FactStoreContract, MakeStore
+from tests.support.caches import eager_cache
 
 QUERY = np.array([1.0, 0.0], np.float32)
 
@@ -40,7 +41,7 @@ class TestPostgresFactStore(FactStoreContract):
         return partial(PostgresFactStore, pool)
 
 
-class _KeepingStore(PostgresFactStore):
+class _CachingStore(PostgresFactStore):
     """Has the vectors of whoever is searched in memory."""
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
@@ -49,13 +50,13 @@ class _KeepingStore(PostgresFactStore):
         return await super().search(owner, search)
 
 
-class TestPostgresFactStoreWithVectorsKept(FactStoreContract):
+class TestPostgresFactStoreWithCachedVectors(FactStoreContract):
     @pytest.fixture
     async def make_store(self, pool: Pool) -> AsyncIterator[MakeStore]:
         async with AsyncExitStack() as stack:
 
-            def make(evidence: EvidenceSettings) -> _KeepingStore:
-                store = _KeepingStore(pool, evidence, KeptVectorsSettings(vectors_min=1, look_again_seconds=0.001))
+            def make(evidence: EvidenceSettings) -> _CachingStore:
+                store = _CachingStore(pool, evidence, cache=eager_cache(), cached_min=1)
                 stack.push_async_callback(store.aclose)
                 return store
 
@@ -72,46 +73,45 @@ async def _found(store: PostgresFactStore, *, confidence: float = 0.3, top_k: in
     return [round(hit.similarity, 2) for hit in await store.search(ANN, wanted)]
 
 
-class TestKeptVectors:
+class TestCachedVectors:
     @pytest.fixture
     async def store(self, pool: Pool) -> AsyncIterator[PostgresFactStore]:
-        settings = KeptVectorsSettings(vectors_min=3, look_again_seconds=0.001)
-        async with aclosing(PostgresFactStore(pool, kept_vectors=settings)) as store:
+        async with aclosing(PostgresFactStore(pool, cache=eager_cache(), cached_min=3)) as store:
             yield store
 
     @pytest.fixture
     async def facts(self, store: PostgresFactStore) -> list[FactChange]:
-        """Three facts, which are kept."""
+        """Three facts, which are cached."""
         facts = [made_fact(ANN, _near(cosine)) for cosine in (0.9, 0.8, 0.7)]
         await put(store, ANN, facts)
         assert await _found(store) == [0.9, 0.8, 0.7]
         await store.settle()
-        assert store.kept_count == 3
+        assert store.cached_count == 3
         return facts
 
     @pytest.mark.parametrize("in_place_max", [0, 100], ids=["on another thread", "in place"])
-    async def test_searches_see_what_was_written_since_they_are_kept(
+    async def test_searches_see_what_was_written_since_they_were_cached(
         self,
         store: PostgresFactStore,
         facts: list[FactChange],
         monkeypatch: pytest.MonkeyPatch,
         in_place_max: int,
     ) -> None:
-        monkeypatch.setattr(kept_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
+        monkeypatch.setattr(cached_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
         await put(store, ANN, [made_fact(ANN, _near(0.85)), made_fact(ANN, _near(0.95), confidence=0.29)])
         assert await _found(store) == [0.9, 0.85, 0.8, 0.7]
-        assert store.kept_count == 5
+        assert store.cached_count == 5
         await put(store, ANN, [changed(facts[0], _near(0.75)), changed(facts[1], confidence=0.2)])
         assert await _found(store) == [0.85, 0.75, 0.7]
         assert await _found(store, confidence=0.2) == [0.95, 0.85, 0.8, 0.75, 0.7]
 
-    async def test_what_may_not_be_found_any_more_is_forgotten(
+    async def test_what_may_not_be_found_any_more_leaves_the_cache(
         self, store: PostgresFactStore, facts: list[FactChange]
     ) -> None:
         gone = [changed(facts[0], status=FactStatus.DEPRECATED), changed(facts[1], _near(0.1), model="another")]
         await put(store, ANN, gone)
         assert await _found(store) == [0.7]
-        assert store.kept_count == 1
+        assert store.cached_count == 1
         await put(store, ANN, [changed(gone[0], status=FactStatus.TENTATIVE), changed(facts[2], scope=PROJECT)])
         assert await _found(store) == [0.9]
 
@@ -123,7 +123,7 @@ class TestKeptVectors:
         monkeypatch: pytest.MonkeyPatch,
         in_place_max: int,
     ) -> None:
-        monkeypatch.setattr(kept_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
+        monkeypatch.setattr(cached_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
         states = [(FactStatus.STABLE, FactStatus.DEPRECATED), (FactStatus.DEPRECATED, FactStatus.STABLE)]
         await put(store, ANN, [changed(facts[1], status=FactStatus.DEPRECATED)])
         done = asyncio.Event()
@@ -143,7 +143,7 @@ class TestKeptVectors:
 
         _, *seen = await asyncio.gather(swap(), look(), look(), look())
         assert set().union(*seen) == {(0.9, 0.7), (0.8, 0.7)}
-        assert store.kept_count == 2
+        assert store.cached_count == 2
 
     async def test_what_was_deleted_is_not_found(
         self, store: PostgresFactStore, facts: list[FactChange], pool: Pool
@@ -151,20 +151,38 @@ class TestKeptVectors:
         async with tenant_transaction(pool, ANN.tenant_id) as connection:
             await connection.execute("DELETE FROM semantic.facts WHERE fact_id = $1", facts[0].fact.fact_id)
         assert await _found(store, top_k=2) == [0.8, 0.7]
-        assert store.kept_count == 0
+        assert store.cached_count == 2
 
-    async def test_those_of_small_users_are_not_kept(self, store: PostgresFactStore) -> None:
+    async def test_a_warm_second_replica_does_not_find_what_was_deleted(
+        self, store: PostgresFactStore, facts: list[FactChange], pool: Pool
+    ) -> None:
+        async with aclosing(PostgresFactStore(pool, cache=eager_cache(), cached_min=3)) as other:
+            assert await _found(other) == [0.9, 0.8, 0.7]
+            await other.settle()
+            assert other.cached_count == 3
+            async with tenant_transaction(pool, ANN.tenant_id) as connection:
+                ids = [facts[0].fact.fact_id, facts[2].fact.fact_id]
+                await connection.execute("DELETE FROM semantic.facts WHERE fact_id = ANY ($1::uuid[])", ids)
+            for replica in (store, other):
+                assert await _found(replica) == [0.8]
+                assert replica.cached_count == 1
+            async with tenant_transaction(pool, ANN.tenant_id) as connection:
+                await connection.execute("DELETE FROM semantic.facts WHERE user_id = $1", ANN.user_id)
+                epoch = await connection.fetchval("SELECT epoch FROM semantic.owner_revisions")
+            assert epoch == 2, "one for each statement, however many rows it deletes"
+            assert await _found(store) == await _found(other) == []
+
+    async def test_those_of_small_users_are_not_cached(self, store: PostgresFactStore) -> None:
         useless = made_fact(ANN, _near(0.6), status=FactStatus.DEPRECATED)
         await put(store, ANN, [useless, *(made_fact(ANN, _near(cosine)) for cosine in (0.9, 0.8))])
         await _found(store)
         await store.settle()
-        assert store.kept_count == 0
+        assert store.cached_count == 0
 
-    async def test_more_than_has_a_place_is_not_kept(self, pool: Pool) -> None:
-        settings = KeptVectorsSettings(vectors_min=1, bytes_max=1, look_again_seconds=0.001)
-        async with aclosing(PostgresFactStore(pool, kept_vectors=settings)) as store:
+    async def test_more_than_the_budget_is_not_cached(self, pool: Pool) -> None:
+        async with aclosing(PostgresFactStore(pool, cache=eager_cache(bytes_max=1), cached_min=1)) as store:
             await put(store, ANN, [made_fact(ANN, _near(cosine)) for cosine in (0.9, 0.8)])
             for _ in range(3):
                 assert await _found(store) == [0.9, 0.8]
                 await store.settle()
-            assert store.kept_count == 0
+            assert store.cached_count == 0

@@ -1,21 +1,23 @@
-"""The PostgreSQL note store fulfils the contract, whether or not vectors are kept in memory."""
+"""The PostgreSQL note store fulfils the contract, whether or not vectors are cached."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 import pytest
 
-from services.agentic.config import KeptVectorsSettings
 from services.agentic.model import Owner, ScoredNote
 from services.agentic.store import NoteSearch, NoteStore
 from services.agentic.stores.postgres import PostgresNoteStore
-from services.common.postgres import kept_vectors
+from services.common.postgres import cached_vectors
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.tenancy import tenant_transaction
 from tests.contract.note_drivers import postgres_note_store
-from tests.contract.note_samples import add, make_note, numbers, search
+from tests.contract.note_samples import ANN, add, make_note, numbers, search
 from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
+from tests.support.caches import eager_cache
 
 
 class TestPostgresNoteStore(NoteStoreContract, NoteSearchContract):
@@ -25,7 +27,7 @@ class TestPostgresNoteStore(NoteStoreContract, NoteSearchContract):
             yield store
 
 
-class _KeepingStore(PostgresNoteStore):
+class _CachingStore(PostgresNoteStore):
     """Has the vectors of whoever is searched in memory."""
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
@@ -34,46 +36,58 @@ class _KeepingStore(PostgresNoteStore):
         return await super().search(owner, search)
 
 
-class TestPostgresNoteStoreWithVectorsKept(NoteSearchContract):
+class TestPostgresNoteStoreWithCachedVectors(NoteSearchContract):
     @pytest.fixture
     async def store(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
-        settings = KeptVectorsSettings(vectors_min=1, look_again_seconds=0.001)
-        async with postgres_note_store(postgres_server, settings, kind=_KeepingStore) as store:
+        async with postgres_note_store(postgres_server, eager_cache(), cached_min=1, kind=_CachingStore) as store:
             yield store
 
 
-class TestKeptVectors:
+class TestCachedVectors:
     @pytest.fixture
     async def store(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[PostgresNoteStore]:
-        settings = KeptVectorsSettings(vectors_min=3, look_again_seconds=0.001)
-        async with postgres_note_store(postgres_server, settings) as store:
+        async with postgres_note_store(postgres_server, eager_cache(), cached_min=3) as store:
             yield store
 
     @pytest.mark.parametrize("in_place_max", [0, 100], ids=["on another thread", "in place"])
-    async def test_searches_see_what_was_written_since_they_are_kept(
+    async def test_searches_see_what_was_written_since_they_were_cached(
         self, store: PostgresNoteStore, monkeypatch: pytest.MonkeyPatch, in_place_max: int
     ) -> None:
-        monkeypatch.setattr(kept_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
+        monkeypatch.setattr(cached_vectors, "_COMPARED_IN_PLACE_MAX", in_place_max)
         await add(store, {60: make_note(1), -30: make_note(3), 180: make_note(4)})
         assert numbers(await search(store, hops=0)) == [3, 1, 4]
         await store.settle()
-        assert store.kept_count == 3
+        assert store.cached_count == 3
         await add(store, {30: make_note(2)})
         assert numbers(await search(store, hops=0)) == [2, 3, 1, 4]
-        assert store.kept_count == 4
+        assert store.cached_count == 4
         assert numbers(await search(store, hops=0)) == [2, 3, 1, 4]
 
-    async def test_those_of_small_users_are_not_kept(self, store: PostgresNoteStore) -> None:
+    async def test_a_warm_second_replica_does_not_find_what_was_deleted(self, store: PostgresNoteStore) -> None:
+        await add(store, {60: make_note(1), -30: make_note(3), 180: make_note(4)})
+        async with aclosing(PostgresNoteStore(store._pool, cache=eager_cache(), cached_min=3)) as other:
+            for replica in (store, other):
+                await search(replica, hops=0)
+                await replica.settle()
+                assert replica.cached_count == 3
+            async with tenant_transaction(store._pool, ANN.tenant_id) as connection:
+                ids = [make_note(number).note_id for number in (3, 4)]
+                await connection.execute("DELETE FROM agentic.notes WHERE note_id = ANY ($1::uuid[])", ids)
+            for replica in (store, other):
+                for hops in (0, 2):
+                    assert numbers(await search(replica, hops=hops)) == [1]
+                assert replica.cached_count == 1
+
+    async def test_those_of_small_users_are_not_cached(self, store: PostgresNoteStore) -> None:
         await add(store, {60: make_note(1), -30: make_note(3)})
         await search(store, hops=0)
         await store.settle()
-        assert store.kept_count == 0
+        assert store.cached_count == 0
 
-    async def test_more_than_has_a_place_is_not_kept(self, postgres_server: EmbeddedPostgres) -> None:
-        settings = KeptVectorsSettings(vectors_min=1, bytes_max=1)
-        async with postgres_note_store(postgres_server, settings) as store:
+    async def test_more_than_the_budget_is_not_cached(self, postgres_server: EmbeddedPostgres) -> None:
+        async with postgres_note_store(postgres_server, eager_cache(bytes_max=1), cached_min=1) as store:
             await add(store, {60: make_note(1), -30: make_note(3)})
             await search(store, hops=0)
             await store.settle()
-            assert store.kept_count == 0
+            assert store.cached_count == 0
             assert numbers(await search(store, hops=0)) == [3, 1]

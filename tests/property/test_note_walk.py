@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.agentic.config import KeptVectorsSettings
 from services.agentic.model import LinkType, NoteId, Owner, ScoredNote, TenantId, UserId
 from services.agentic.store import NoteSearch, NoteStore, WalkSettings
 from services.agentic.stores.postgres import PostgresNoteStore
@@ -19,6 +18,7 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from tests.contract.note_drivers import neo4j_note_store, postgres_note_store
 from tests.contract.note_samples import MODEL, angle, connect, make_link, make_note, note_id, store_notes
+from tests.support.caches import eager_cache
 
 PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
 WALK = WalkSettings(damping=0.75, seeds_max=1_000, fanout_max=1_000, frontier_max=1_000)
@@ -80,8 +80,7 @@ async def in_postgres(postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteSt
 
 @pytest.fixture
 async def in_memory(postgres_server: EmbeddedPostgres) -> AsyncIterator[PostgresNoteStore]:
-    settings = KeptVectorsSettings(vectors_min=1)
-    async with postgres_note_store(postgres_server, settings) as opened:
+    async with postgres_note_store(postgres_server, eager_cache(), cached_min=1) as opened:
         yield opened
 
 
@@ -129,9 +128,9 @@ async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds
 async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds_in_memory(
     in_memory: PostgresNoteStore, graph: Graph, walk: WalkSettings, hops: int, sees_hidden: bool
 ) -> None:
-    kept_before = in_memory.kept_count
+    cached_before = in_memory.cached_count
     await _check_early_stop(in_memory, graph, walk, hops=hops, sees_hidden=sees_hidden, settle=in_memory.settle)
-    assert in_memory.kept_count == kept_before + len(graph.angles)
+    assert in_memory.cached_count == cached_before + len(graph.angles)
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

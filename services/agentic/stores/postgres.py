@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from services.agentic.config import KeptVectorsSettings
+from services.agentic.config import AgenticSettings
 from services.agentic.model import (
     GenerationResult,
     InteractionId,
@@ -23,8 +23,15 @@ from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
 from services.agentic.stores import postgres_sql as sql
 from services.agentic.stores.postgres_rows import link_from_row, nearest_from_rows, note_from_row, scored_from_row
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
+from services.common.cache import OwnerCache
 from services.common.errors import NotFound
-from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
+from services.common.postgres.cached_vectors import (
+    Nearest,
+    NearestQuery,
+    StoreWithCachedVectors,
+    VectorOwner,
+    VectorSource,
+)
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Pool, Record, array_of_ids
 
@@ -32,15 +39,23 @@ _T = TypeVar("_T")
 
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
 SCHEMA: Final = "agentic"
-_VECTORS: Final = VectorSource("notes", sql.NEW_VECTORS_AS_TENANT, sql.HAS_MORE_VECTORS_AS_TENANT)
+_VECTORS: Final = VectorSource("notes", sql.NEW_VECTORS_AS_TENANT, sql.COUNT_VECTORS_AS_TENANT)
 
 
-class PostgresNoteStore(StoreWithKeptVectors):
+class PostgresNoteStore(StoreWithCachedVectors):
     """A `NoteStore`. Searches are exact: they compare all vectors of the user and of nobody else."""
 
-    def __init__(self, pool: Pool, kept_vectors: KeptVectorsSettings | None = None) -> None:
-        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`."""
-        super().__init__(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
+    def __init__(self, pool: Pool, *, cache: OwnerCache | None = None, cached_min: int | None = None) -> None:
+        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`.
+
+        Args:
+            pool: Where the notes are.
+            cache: The process's; None: one of its own.
+            cached_min: Notes of a user from which on vectors are cached; None: the default.
+        """
+        super().__init__(
+            pool, _VECTORS, cache or OwnerCache(), vectors_min=cached_min or AgenticSettings().cached_notes_min
+        )
 
     async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
         """Runs work, once, in a transaction under the user's advisory lock, which ends with it."""
@@ -94,7 +109,7 @@ class PostgresNoteStore(StoreWithKeptVectors):
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one statement.
 
-        Where the user's vectors are kept it is the walk alone, or, where no link can matter, the notes alone.
+        Where the user's vectors are cached it is the walk alone, or, where no link can matter, the notes alone.
         """
         walk = search.walk
         scope_keys = list(search.reader.visible_keys())
@@ -106,12 +121,14 @@ class PostgresNoteStore(StoreWithKeptVectors):
         async def read(near: Nearest) -> list[ScoredNote] | None:
             ids = list(map(str, near.ids))
             if _links_matter(near.scores, search):
-                given = (array_of_ids(ids), near.scores, near.number)
+                given = (array_of_ids(ids), near.scores, near.revision, near.epoch)
                 rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, *given)
-                return None if not rows or rows[0]["is_behind"] else [scored_from_row(owner, row) for row in rows]
+                return None if not rows or rows[0]["is_stale"] else [scored_from_row(owner, row) for row in rows]
             del ids[search.limit :]
-            rows = await self._rows(sql.NOTES_AS_TENANT, *key, search.model, array_of_ids(ids), near.number)
-            return None if not rows or rows[0]["is_behind"] else nearest_from_rows(owner, rows, ids, near.scores)
+            rows = await self._rows(
+                sql.NOTES_AS_TENANT, *key, search.model, array_of_ids(ids), near.revision, near.epoch
+            )
+            return None if not rows or rows[0]["is_stale"] else nearest_from_rows(owner, rows, ids, near.scores)
 
         found = await self._vectors.search(
             VectorOwner(*key, search.model), NearestQuery(search.vector, scope_keys, max(search.limit, seeds)), read

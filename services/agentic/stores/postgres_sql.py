@@ -144,49 +144,54 @@ SEARCH: Final = _search("""
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
 
 
-def _is_behind(model: str, number: str) -> str:
-    """Whether there are vectors behind a number: above it none was compared."""
+_EPOCH: Final = "coalesce((SELECT epoch FROM agentic.owner_revisions WHERE tenant_id = $1 AND user_id = $2), 0)"
+
+
+def _is_stale(model: str, revision: str, epoch: str) -> str:
+    """Whether vectors were added after a revision, or removed since an epoch."""
     return f"""EXISTS (
-        SELECT FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND model = {model} AND number > {number}
-    ) AS is_behind"""
+        SELECT FROM agentic.note_vectors
+        WHERE tenant_id = $1 AND user_id = $2 AND model = {model} AND number > {revision}
+    ) OR {_EPOCH} <> {epoch}::bigint AS is_stale"""
 
 
-#: The same where the nearest notes are known: $11 their ids, an array as text, $12 their scores, $13 the number up to
-#: which they are.
+#: The same where the nearest notes are known: $11 their ids, an array as text, $12 their scores, $13 and $14 the
+#: revision and the epoch of the cache that they are from.
 SEARCH_FROM_AS_TENANT: Final = as_tenant(
     _search(
         "SELECT note_id, score FROM unnest($11::text::uuid[], $12::float8[]) AS given (note_id, score)",
-        f", {_is_behind('$3', '$13')}",
+        f", {_is_stale('$3', '$13', '$14')}",
     )
 )
 
 #: The notes themselves, in any order, where it is known that no link leads to a better one: $3 model, $4 their ids, an
-#: array as text, $5 the number up to which they are the nearest.
+#: array as text, $5 and $6 revision and epoch of the cache that they are from.
 NOTES_AS_TENANT: Final = as_tenant(f"""
-SELECT {_HIT_COLUMNS}, {_is_behind("$3", "$5")}
+SELECT {_HIT_COLUMNS}, {_is_stale("$3", "$5", "$6")}
 FROM unnest($4::text::uuid[]) AS given (note_id)
 CROSS JOIN LATERAL (
     SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = given.note_id OFFSET 0
 ) n
 """)  # noqa: S608 - no input in it
 
-#: Vectors of a user behind number $4, up to $5 of them.
-NEW_VECTORS_AS_TENANT: Final = as_tenant("""
+#: Vectors of a user after revision $4, up to $5 of them.
+NEW_VECTORS_AS_TENANT: Final = as_tenant(f"""
 SELECT array_agg(note_id) AS ids, array_agg(scope_key) AS scope_keys, NULL::float8[] AS levels,
-    string_agg(vector_send(embedding), ''::bytea) AS vectors, NULL::uuid[] AS gone, max(number) AS number
+    string_agg(vector_send(embedding), ''::bytea) AS vectors, NULL::uuid[] AS gone, max(number) AS revision,
+    {_EPOCH} AS epoch
 FROM (
     SELECT note_id, scope_key, embedding, number FROM agentic.note_vectors
     WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND number > $4
     ORDER BY number
     LIMIT $5
 ) behind
-""")
+""")  # noqa: S608 - no input in it
 
-#: Whether a user has more than $4 vectors.
-HAS_MORE_VECTORS_AS_TENANT: Final = as_tenant("""
-SELECT EXISTS (
-    SELECT FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND model = $3 OFFSET $4
-) AS has_more
+#: How many vectors a user has, counted up to $4.
+COUNT_VECTORS_AS_TENANT: Final = as_tenant("""
+SELECT count(*) AS count FROM (
+    SELECT FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND model = $3 LIMIT $4
+) AS counted
 """)
 
 RECORD_ACCESS: Final = """

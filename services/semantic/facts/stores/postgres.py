@@ -7,14 +7,21 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from services.common.cache import OwnerCache
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.owners import InteractionId, Owner
-from services.common.postgres.kept_vectors import Nearest, NearestQuery, StoreWithKeptVectors, VectorOwner, VectorSource
+from services.common.postgres.cached_vectors import (
+    Nearest,
+    NearestQuery,
+    StoreWithCachedVectors,
+    VectorOwner,
+    VectorSource,
+)
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool, array_of_ids
-from services.semantic.config import EvidenceSettings, KeptVectorsSettings
+from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
@@ -32,17 +39,31 @@ from services.semantic.stores.postgres import LOCK_USER, SCHEMA
 _T = TypeVar("_T")
 
 _SUBJECT: Final = "facts"
-_VECTORS: Final = VectorSource("facts", sql.NEW_VECTORS_AS_TENANT, sql.HAS_MORE_VECTORS_AS_TENANT)
+_VECTORS: Final = VectorSource("facts", sql.NEW_VECTORS_AS_TENANT, sql.COUNT_VECTORS_AS_TENANT)
 
 
-class PostgresFactStore(StoreWithKeptVectors):
+class PostgresFactStore(StoreWithCachedVectors):
     """A `FactStore`. Searches are exact: they compare all facts of the user and of nobody else."""
 
     def __init__(
-        self, pool: Pool, evidence: EvidenceSettings | None = None, kept_vectors: KeptVectorsSettings | None = None
+        self,
+        pool: Pool,
+        evidence: EvidenceSettings | None = None,
+        *,
+        cache: OwnerCache | None = None,
+        cached_min: int | None = None,
     ) -> None:
-        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`."""
-        super().__init__(pool, _VECTORS, kept_vectors or KeptVectorsSettings())
+        """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`.
+
+        Args:
+            pool: Where the facts are.
+            evidence: How facts follow from statements; defaults where None.
+            cache: The process's; None: one of its own.
+            cached_min: Facts of a user from which on vectors are cached; None: the default.
+        """
+        super().__init__(
+            pool, _VECTORS, cache or OwnerCache(), vectors_min=cached_min or SemanticSettings().cached_facts_min
+        )
         self._evidence = evidence or EvidenceSettings()
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
@@ -82,7 +103,7 @@ class PostgresFactStore(StoreWithKeptVectors):
         return [fact_from_row(row) for row in rows]
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
-        """Filter and order in one statement; where the user's vectors are kept, in memory."""
+        """Filter and order in one statement; where the user's vectors are cached, in memory."""
         scope_keys = list(search.reader.visible_keys())
         least = search.confidence if search.includes_threshold else math.nextafter(search.confidence, math.inf)
 
@@ -99,9 +120,15 @@ class PostgresFactStore(StoreWithKeptVectors):
     async def _found(self, owner: Owner, near: Nearest) -> list[ScoredFact] | None:
         ids = list(map(str, near.ids))
         rows = await fetch_as_tenant(
-            self._pool, sql.FOUND_AS_TENANT, owner.tenant_id, owner.user_id, array_of_ids(ids), near.number
+            self._pool,
+            sql.FOUND_AS_TENANT,
+            owner.tenant_id,
+            owner.user_id,
+            array_of_ids(ids),
+            near.revision,
+            near.epoch,
         )
-        if len(rows) < len(ids) or rows[0]["is_behind"]:
+        if len(rows) < len(ids) or rows[0]["is_stale"]:
             return None
         by_id = {row[0]: row for row in rows}
         user_id = owner.user_id

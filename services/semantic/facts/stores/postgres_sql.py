@@ -119,28 +119,32 @@ LIMIT $8
 """  # noqa: S608 - no input in it
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
 
-#: Facts of the ids $3, an array as text, in any order, and whether there are any of the user's behind number $4. Ids
+_EPOCH: Final = """
+    coalesce((SELECT epoch FROM semantic.owner_revisions WHERE tenant_id = $1 AND user_id = $2), 0)
+"""
+
+#: Facts of the ids $3, an array as text, in any order, and whether a cache of revision $4 and epoch $5 is stale. Ids
 #: are text both ways: the driver takes an array's elements apart in Python, and makes an object of each UUID.
-FOUND_AS_TENANT: Final = as_tenant("""
+FOUND_AS_TENANT: Final = as_tenant(f"""
 SELECT fact_id::text, text, subject, predicate, object, category, confidence, importance, first_observed_time,
     last_confirmed_time, valid_from_time, valid_to_time, derived_from::text[],
     coalesce(evidence_count, cardinality(derived_from)) AS evidence_count, contradictions::text[], status,
     merged_into_fact_id::text, scope_key, revision, EXISTS (
         SELECT FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND number > $4
-    ) AS is_behind
+    ) OR {_EPOCH} <> $5::bigint AS is_stale
 FROM unnest($3::text::uuid[]) AS found (id) CROSS JOIN LATERAL (
     SELECT * FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = found.id OFFSET 0
 ) AS fact
-""")
+""")  # noqa: S608 - no input in it
 
 #: What `VectorSource` asks for; levels are confidences. Of whatever model: a fact of another may have been of this one.
-NEW_VECTORS_AS_TENANT: Final = as_tenant("""
+NEW_VECTORS_AS_TENANT: Final = as_tenant(f"""
 SELECT array_agg(fact_id) FILTER (WHERE may_be_found) AS ids,
     array_agg(scope_key) FILTER (WHERE may_be_found) AS scope_keys,
     array_agg(confidence) FILTER (WHERE may_be_found) AS levels,
     string_agg(vector_send(embedding), ''::bytea) FILTER (WHERE may_be_found) AS vectors,
     array_agg(fact_id) FILTER (WHERE NOT may_be_found) AS gone,
-    max(number) AS number
+    max(number) AS revision, {_EPOCH} AS epoch
 FROM (
     SELECT fact_id, scope_key, confidence, embedding, number,
         embedding_model = $3 AND status IN (1, 2) AS may_be_found
@@ -149,12 +153,12 @@ FROM (
     ORDER BY number
     LIMIT $5
 ) behind
-""")
+""")  # noqa: S608 - no input in it
 
-#: Whether a user has more than $4 facts that may be found.
-HAS_MORE_VECTORS_AS_TENANT: Final = as_tenant("""
-SELECT EXISTS (
+#: How many facts of a user may be found, counted up to $4.
+COUNT_VECTORS_AS_TENANT: Final = as_tenant("""
+SELECT count(*) AS count FROM (
     SELECT FROM semantic.facts
-    WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3 AND status IN (1, 2) OFFSET $4
-) AS has_more
+    WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3 AND status IN (1, 2) LIMIT $4
+) AS counted
 """)

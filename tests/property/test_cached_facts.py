@@ -14,16 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from services.common.cache import OwnerCache
 from services.common.embedding.vectors import Vector
 from services.common.owners import Owner, TenantId, UserId
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope
-from services.semantic.config import KeptVectorsSettings
 from services.semantic.facts.model import FactStatus
 from services.semantic.facts.store import FactChange, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_samples import MODEL, PROJECT, changed, made_fact, put
+from tests.support.caches import eager_cache
 
 CONFIDENCES: Final = (0.0, 0.3, 0.5, math.nextafter(0.5, 1.0), 1.0)
 MODELS: Final = (MODEL, "another-model")
@@ -87,13 +88,12 @@ def _angle(degrees: int) -> Vector:
 
 @pytest.fixture
 async def stores(postgres_server: EmbeddedPostgres) -> AsyncIterator[list[PostgresFactStore]]:
-    """Two that keep vectors, and one that does not."""
-    kept = KeptVectorsSettings(vectors_min=1, look_again_seconds=1e-6)
+    """Two that cache vectors, and one that does not."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(semantic_pool(postgres_server))
         yield [
-            await stack.enter_async_context(aclosing(PostgresFactStore(pool, kept_vectors=settings)))
-            for settings in (kept, kept, KeptVectorsSettings(bytes_max=0))
+            await stack.enter_async_context(aclosing(PostgresFactStore(pool, cache=cache, cached_min=1)))
+            for cache in (eager_cache(), eager_cache(), OwnerCache(0))
         ]
 
 
