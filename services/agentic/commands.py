@@ -32,7 +32,8 @@ from services.common.auth import Principal
 from services.common.embedding.vectors import Vector
 from services.common.errors import InvalidArgument
 from services.common.paging import Cursor, PageTokens
-from services.common.scope import GLOBAL_SCOPE
+from services.common.reading import reader_from_proto
+from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
 
 
@@ -145,11 +146,9 @@ def search_notes_command(
     v.text("query", request.query, chars_max=limits.query_chars_max, required=not has_vector)
     check_search_bounds(v, request, limits)
     vector = None
-    reader = GLOBAL_SCOPE
+    reader: Reader = GLOBAL_SCOPE
     try:
-        reader = common.scope_from_proto(
-            request.reader_scope, present=request.HasField("reader_scope"), field_path="reader_scope"
-        )
+        reader = reader_from_proto(request.reader_scope, present=request.HasField("reader_scope"))
         if has_vector:
             vector = vector_form.read(request.query_vector)
     except InvalidArgument as error:

@@ -67,9 +67,7 @@ def search_notes_command(
         owner=Owner(TenantId(caller.tenant_id), UserId(request.user_id)),
         query="",
         vector=vector_form.read(request.query_vector),
-        reader=reader_from_proto(
-            request.reader_scope, request.granted_scopes, present=request.HasField("reader_scope")
-        ),
+        reader=reader_from_proto(request.reader_scope, present=request.HasField("reader_scope")),
         limit=request.limit or limits.search_limit_default,
         hops=request.hops if request.HasField("hops") else limits.hops_default,
     )

@@ -23,8 +23,8 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["NoteInternalService"].full_name
 
 ROLES: Final[Mapping[str, Role]] = {
-    "GenerateNotes": Role.WRITER,
-    "SearchNotes": Role.READER,
+    "GenerateNotes": Role.SERVICE,
+    "SearchNotes": Role.SERVICE,
 }
 """The role that each method needs, by its name."""
 

@@ -304,7 +304,7 @@ def _renamed(error: InvalidArgument, old_path: str, new_path: str) -> InvalidArg
 
 
 def _reader(request: pb.SearchEpisodesRequest | pb.SearchCandidatesRequest) -> Reader:
-    return reader_from_proto(request.reader_scope, request.granted_scopes, present=request.HasField("reader_scope"))
+    return reader_from_proto(request.reader_scope, present=request.HasField("reader_scope"))
 
 
 def _vector(message: common_pb2.Vector, path: str, rules: Rules) -> Vector:

@@ -21,6 +21,7 @@ ECHO = "mneme.test.EchoService"
 ROLES = {
     "Echo": Role.READER,
     "Write": Role.WRITER,
+    "Ingest": Role.SERVICE,
     "Hang": Role.READER,
     "Count": Role.READER,
     "CountForever": Role.READER,
@@ -94,6 +95,7 @@ def add_to_server(servicer: EchoServicer, server: grpc.aio.Server) -> None:
     handlers: dict[str, Any] = {
         "Echo": grpc.unary_unary_rpc_method_handler(servicer.echo),
         "Write": grpc.unary_unary_rpc_method_handler(servicer.echo),
+        "Ingest": grpc.unary_unary_rpc_method_handler(servicer.echo),
         "Undeclared": grpc.unary_unary_rpc_method_handler(servicer.echo),
         "Hang": grpc.unary_unary_rpc_method_handler(servicer.hang),
         "Count": grpc.unary_stream_rpc_method_handler(servicer.count),

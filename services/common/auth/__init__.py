@@ -1,13 +1,14 @@
 from services.common.auth.api_keys import ApiKeyRing
 from services.common.auth.authenticator import DEVELOPMENT_PRINCIPAL, Authenticator
 from services.common.auth.current import (
+    current_granted_scopes,
     current_principal,
     current_principal_or_none,
     require,
     role_missing,
     set_current_principal,
 )
-from services.common.auth.identity import IDENTITY_METADATA_KEY, IdentitySigner, IdentityVerifier
+from services.common.auth.identity import IDENTITY_METADATA_KEY, METADATA_BYTES_MAX, IdentitySigner, IdentityVerifier
 from services.common.auth.key_file import (
     ApiKeyFileError,
     ApiKeyRecord,
@@ -20,6 +21,7 @@ from services.common.auth.model import Principal, Role
 __all__ = [
     "DEVELOPMENT_PRINCIPAL",
     "IDENTITY_METADATA_KEY",
+    "METADATA_BYTES_MAX",
     "ApiKeyFileError",
     "ApiKeyRecord",
     "ApiKeyRing",
@@ -29,6 +31,7 @@ __all__ = [
     "Principal",
     "Role",
     "create_api_key",
+    "current_granted_scopes",
     "current_principal",
     "current_principal_or_none",
     "list_api_keys",

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 
 from services.common.auth.model import Principal, Role
 from services.common.errors import PermissionDenied, Reason, Unauthenticated
+from services.common.scope import Scope
 
 _principal: ContextVar[Principal | None] = ContextVar("mneme_principal", default=None)
 
@@ -43,9 +44,18 @@ def require(role: Role) -> Principal:
         PermissionDenied: It has a lower role.
     """
     principal = current_principal()
-    if principal.role < role:
+    if not principal.may(role):
         raise role_missing(role)
     return principal
+
+
+def current_granted_scopes() -> tuple[Scope, ...]:
+    """Places that were granted to the reader of this call; empty outside a call.
+
+    The gateway keeps the grants and signs for them: nobody else can name any.
+    """
+    principal = _principal.get()
+    return tuple(map(Scope.from_key, principal.granted_scopes)) if principal is not None else ()
 
 
 def role_missing(role: Role) -> PermissionDenied:

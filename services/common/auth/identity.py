@@ -12,15 +12,22 @@ from typing import Any, Final
 
 import jwt
 
+from services.common.auth.granted import pack_scopes, unpack_scopes
 from services.common.auth.model import Principal, Role
 from services.common.clock import Clock, SystemClock
-from services.common.errors import Unauthenticated
+from services.common.errors import LimitExceeded, Unauthenticated
 
 IDENTITY_METADATA_KEY: Final = "mneme-identity"
 """The metadata key that carries the token."""
 
 SECRET_BYTES_MIN: Final = 32
 """HS256 is as strong as its secret; RFC 7518 asks for as many bytes as the hash has."""
+
+METADATA_BYTES_MAX: Final = 1024 * 1024
+"""What the metadata of a call to a tier may take: an identity with all grants of a user, however long their ids."""
+
+_TOKEN_CHARS_MAX: Final = METADATA_BYTES_MAX - 64 * 1024  # leaves space for the other keys
+_CACHED_CHARS_MAX: Final = 4_096  # longer ones, with many grants, are made and checked anew: the cache stays small
 
 _ALGORITHM: Final = "HS256"
 _AUDIENCE: Final = "mneme-tier"
@@ -50,24 +57,31 @@ class IdentitySigner:
         self._tokens: OrderedDict[Principal, tuple[str, datetime]] = OrderedDict()
 
     def sign(self, principal: Principal) -> str:
-        """The token of a principal, valid for at least half the lifetime from now."""
+        """The token of a principal, valid for at least half the lifetime from now.
+
+        Raises:
+            LimitExceeded: It has more granted scopes than a call's metadata holds.
+        """
         now = self._clock.now()
         known = self._tokens.get(principal)
         if known is not None and now < known[1]:
             self._tokens.move_to_end(principal)
             return known[0]
-        token = jwt.encode(
-            {
-                "tenant": principal.tenant_id,
-                "principal": principal.principal_id,
-                "role": principal.role.name.lower(),
-                "aud": _AUDIENCE,
-                "iat": int(now.timestamp()),
-                "exp": int((now + self._lifetime).timestamp()),
-            },
-            self._secret,
-            algorithm=_ALGORITHM,
-        )
+        claims: dict[str, object] = {
+            "tenant": principal.tenant_id,
+            "principal": principal.principal_id,
+            "role": principal.role.name.lower(),
+            "aud": _AUDIENCE,
+            "iat": int(now.timestamp()),
+            "exp": int((now + self._lifetime).timestamp()),
+        }
+        if principal.granted_scopes:
+            claims["granted"] = pack_scopes(principal.granted_scopes)
+        token = jwt.encode(claims, self._secret, algorithm=_ALGORITHM)
+        if len(token) > _TOKEN_CHARS_MAX:
+            raise LimitExceeded("identity_chars", _TOKEN_CHARS_MAX, "the granted scopes are too long for one call")
+        if len(token) > _CACHED_CHARS_MAX:
+            return token
         self._tokens[principal] = (token, now + self._lifetime / 2)
         self._tokens.move_to_end(principal)
         if len(self._tokens) > self._cached_max:
@@ -107,14 +121,15 @@ class IdentityVerifier:
         known = self._known.get(token)
         if known is None:
             known = self._decode(token)
-            self._known[token] = known
+            if len(token) <= _CACHED_CHARS_MAX:
+                self._known[token] = known
             if len(self._known) > self._cached_max:
                 self._known.popitem(last=False)
         else:
             self._known.move_to_end(token)
         principal, expires = known
         if self._clock.now() >= expires + self._leeway:
-            del self._known[token]
+            self._known.pop(token, None)
             raise Unauthenticated("the identity has expired")
         return principal
 
@@ -136,6 +151,7 @@ class IdentityVerifier:
                 tenant_id=_text(claims["tenant"]),
                 principal_id=_text(claims["principal"]),
                 role=Role.parse(_text(claims["role"])),
+                granted_scopes=unpack_scopes(_text(claims["granted"])) if "granted" in claims else (),
                 is_vouched_for=True,
             )
             return principal, datetime.fromtimestamp(int(claims["exp"]), UTC)

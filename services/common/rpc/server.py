@@ -14,7 +14,7 @@ import structlog
 from google.protobuf import descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from services.common.auth import Role
+from services.common.auth import METADATA_BYTES_MAX, Role
 from services.common.rpc.in_process import InProcessChannel, InProcessServer
 from services.common.rpc.interceptors.around import AroundInterceptor, InterceptorChain
 from services.common.rpc.interceptors.auth import AuthInterceptor
@@ -26,6 +26,7 @@ _log = structlog.get_logger(__name__)
 _ENDING_SHARE_MAX: Final = 0.25  # of the grace that is kept for telling calls that it is over
 _ENDING_SECONDS_MAX: Final = 0.5
 
+_METADATA_BYTES_MAX: Final = 16 * 1024  # of a call by anybody: an API key, a request id and a trace
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "ip6-localhost"})
 
 
@@ -100,6 +101,7 @@ class GrpcServer:
                 ("grpc.keepalive_time_ms", int(settings.keepalive_seconds * 1000)),
                 ("grpc.keepalive_permit_without_calls", 1),
                 ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+                *_metadata_limits(services),
                 ("grpc.so_reuseport", 0),  # a second server on the port is an error, not a silent partner
             ],
         )
@@ -182,6 +184,13 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host in _LOOPBACK_NAMES
+
+
+def _metadata_limits(services: Sequence[ServiceBinding]) -> list[tuple[str, int]]:
+    """Large identities, with the scopes granted to a reader, come to servers that other services call."""
+    is_called_by_services = any(Role.SERVICE in service.roles.values() for service in services)
+    size = METADATA_BYTES_MAX if is_called_by_services else _METADATA_BYTES_MAX
+    return [("grpc.max_metadata_size", size), ("grpc.absolute_max_metadata_size", size)]
 
 
 def _check_roles(service: ServiceBinding) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum
 from typing import Annotated
 
 from annotated_types import Ge, Le
 
+from services.common.auth import Principal
 from services.common.scope import GLOBAL_SCOPE, GrantedReader, Reader, Scope
 from services.common.settings_types import Amount, Count
 
@@ -106,6 +107,11 @@ class Readers:
     def granted(self, kind: MemoryKind) -> tuple[Scope, ...]:
         """Places whose memories of a kind are granted, each once."""
         return tuple(dict.fromkeys(grant.from_scope for grant in self.grants if grant.opens(kind)))
+
+    def principal(self, caller: Principal, kind: MemoryKind) -> Principal:
+        """The caller, with the places whose memories of a kind are granted: as a tier is called on its behalf."""
+        granted = tuple(scope.key for scope in self.granted(kind))
+        return replace(caller, granted_scopes=granted) if granted else caller
 
     def of(self, kind: MemoryKind) -> Reader:
         """The reader of memories of a kind."""

@@ -174,9 +174,7 @@ def search_facts_command(
     vector = None
     reader: Reader = GLOBAL_SCOPE
     try:
-        reader = reader_from_proto(
-            request.reader_scope, request.granted_scopes, present=request.HasField("reader_scope")
-        )
+        reader = reader_from_proto(request.reader_scope, present=request.HasField("reader_scope"))
         if has_vector:
             vector = common.vector_from_proto(
                 request.query_vector,

@@ -58,9 +58,12 @@ def candidates_request(client: Client, text: str, **fields: Any) -> pb.SearchCan
     return pb.SearchCandidatesRequest(**values)
 
 
-async def candidates(client: Client, text: str, *, tenant: str = "acme", **fields: Any) -> dict[int, Any]:
+async def candidates(
+    client: Client, text: str, *, tenant: str = "acme", granted: Sequence[str] = (), **fields: Any
+) -> dict[int, Any]:
     """Candidates by the number of their episode."""
-    response: Any = await client.call("SearchCandidates", candidates_request(client, text, **fields), tenant=tenant)
+    request = candidates_request(client, text, **fields)
+    response: Any = await client.call("SearchCandidates", request, tenant=tenant, granted=granted)
     ids = [int.from_bytes(response.episode_ids[at : at + 16], "big") for at in range(0, len(response.episode_ids), 16)]
     columns = [
         "dense_scores",

@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,9 +32,18 @@ class Client:
     clock: FakeClock
     tier: EpisodicTier
 
-    async def call(self, method: str, request: object, *, tenant: str = "acme", role: Role = Role.WRITER) -> object:
+    async def call(
+        self,
+        method: str,
+        request: object,
+        *,
+        tenant: str = "acme",
+        role: Role = Role.WRITER,
+        granted: Sequence[str] = (),
+    ) -> object:
         rpc: Callable[..., Awaitable[object]] = getattr(self.stub, method)
-        return await rpc(request, metadata=self.metadata(Principal(tenant, "tester", role)), timeout=20)
+        caller = Principal(tenant, "tester", role, granted_scopes=tuple(granted))
+        return await rpc(request, metadata=self.metadata(caller), timeout=20)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
-from services.common.convert import timestamp
+from services.common.convert import scope_from_proto, timestamp
 from tests.servicer.episodic.calls import candidates, candidates_request, new, store, tokens, uid, vector
 from tests.servicer.episodic.conftest import Client
 from tests.support.clock import START
@@ -201,13 +201,14 @@ async def test_spec_5_3_readers_see_what_the_gateway_says_is_granted_to_them(cli
         common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id=project, context_id=context)
         for project, context in [("p", ""), ("q", ""), ("p", "agent")]
     ]
+    keys = [scope_from_proto(place, present=True, field_path="scope").key for place in places]
     await store(client, new(1, "plan"), *(new(n, "plan", scope=place) for n, place in enumerate(places, 2)))
 
-    assert set(await candidates(client, "plan", reader_scope=places[0], granted_scopes=places[1:2])) == {1, 2, 3}
+    assert set(await candidates(client, "plan", reader_scope=places[0], granted=[keys[1]])) == {1, 2, 3}
     assert set(await candidates(client, "plan", reader_scope=places[2])) == {4}
-    assert set(await candidates(client, "plan", reader_scope=places[2], granted_scopes=places[:1])) == {2, 4}
-    similar = pb.SearchEpisodesRequest(user_id="ann", query="plan", reader_scope=places[2], granted_scopes=places[:1])
-    found: Any = await client.call("SearchEpisodes", similar)
+    assert set(await candidates(client, "plan", reader_scope=places[2], granted=[keys[0]])) == {2, 4}
+    similar = pb.SearchEpisodesRequest(user_id="ann", query="plan", reader_scope=places[2])
+    found: Any = await client.call("SearchEpisodes", similar, granted=[keys[0]])
     assert {hit.episode.episode_id for hit in found.hits} == {uid(2), uid(4)}
 
 

@@ -17,7 +17,8 @@ from mneme.gateway.v1 import grants_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 from mneme_client import Client, MemoryKind, MnemeClientError, Scope, ScopeLevel, Turn
 from mneme_client.results import RecallResult
-from services.common.auth import Principal, Role
+from services.common import scope as scopes
+from services.common.auth import IDENTITY_METADATA_KEY, IdentitySigner, Principal, Role
 from tests.support.stack import RunningStack, refusal, stubs
 
 if TYPE_CHECKING:
@@ -182,11 +183,11 @@ async def test_spec_7_1_grants_of_another_tenant_open_nothing(writers: tuple[Cli
     assert [grant async for grant in acme.list_grants(user_id)] == []
 
 
-async def test_spec_5_3_no_tier_believes_a_grant_that_the_gateway_did_not_tell(
+async def test_spec_5_3_no_tier_believes_a_grant_that_the_gateway_did_not_sign(
     secured_stack: RunningStack, writers: tuple[Client, Client], user_id: str, embedder: OnnxEmbedder
 ) -> None:
     await fill(writers[0], user_id)
-    place = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p1")
+    place = scopes.Scope(scopes.ScopeLevel.PROJECT, "p1")
     key = secured_stack.with_key("admin")
     targets = secured_stack.services.tier_targets
     async with (
@@ -197,20 +198,26 @@ async def test_spec_5_3_no_tier_believes_a_grant_that_the_gateway_did_not_tell(
         episodes = episodic_pb2_grpc.EpisodicServiceStub(episodic).SearchEpisodes
         facts = facts_pb2_grpc.FactServiceStub(semantic).SearchFacts
         notes = notes_pb2_grpc.NoteInternalServiceStub(agentic).SearchNotes
-        episode_search = episodic_pb2.SearchEpisodesRequest(user_id=user_id, query="city", granted_scopes=[place])
+        episode_search = episodic_pb2.SearchEpisodesRequest(user_id=user_id, query="city")
         fact_search = facts_pb2.SearchFactsRequest(
-            user_id=user_id, query="city", use=facts_pb2.FACT_USE_EXPLICIT_SEARCH, granted_scopes=[place]
+            user_id=user_id, query="city", use=facts_pb2.FACT_USE_EXPLICIT_SEARCH
         )
         vector = common_pb2.Vector(model=embedder.fingerprint, values=(await embedder.embed_query("city")).tolist())
-        note_search = notes_pb2.SearchNotesRequest(user_id=user_id, query_vector=vector, granted_scopes=[place])
+        note_search = notes_pb2.SearchNotesRequest(user_id=user_id, query_vector=vector)
+        reader = Principal("acme", "agent", Role.READER, granted_scopes=(place.key,))
+        forged = [(IDENTITY_METADATA_KEY, IdentitySigner(b"another secret of thirty-two bytes").sign(reader))]
         for call in (
-            episodes(episode_search, metadata=key),
-            facts(fact_search, metadata=key),
-            notes(note_search, metadata=key),
+            episodes(episode_search, metadata=forged),
+            facts(fact_search, metadata=forged),
+            notes(note_search, metadata=forged),
         ):
-            assert (await refusal(call)).code is grpc.StatusCode.PERMISSION_DENIED
-        # The same from a service that has signed for the caller is believed.
-        signed = secured_stack.identity(Principal("acme", "agent", Role.READER))
+            assert (await refusal(call)).code is grpc.StatusCode.UNAUTHENTICATED
+        # A key is nobody's grant, and internal services take no key, whatever its role.
+        assert len((await episodes(episode_search, metadata=key)).hits) == 1
+        assert len((await facts(fact_search, metadata=key)).hits) == 1
+        assert (await refusal(notes(note_search, metadata=key))).code is grpc.StatusCode.PERMISSION_DENIED
+        # What a service has signed is believed.
+        signed = secured_stack.identity(reader)
         assert len((await episodes(episode_search, metadata=signed)).hits) == 2
         assert {CITIES["global"], CITIES["project"]} == {
             hit.fact.object for hit in (await facts(fact_search, metadata=signed)).hits

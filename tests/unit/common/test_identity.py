@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from datetime import timedelta
 
 import jwt
 import pytest
 
 from services.common.auth import IdentitySigner, IdentityVerifier, Principal, Role
-from services.common.errors import Reason, Unauthenticated
+from services.common.errors import LimitExceeded, Reason, Unauthenticated
+from services.common.scope import Scope, ScopeLevel
 from tests.support.clock import FakeClock
 
 SECRET = b"a secret of at least thirty-two bytes"
@@ -131,3 +134,42 @@ def test_caches_are_bounded(clock: FakeClock) -> None:
         verifier.verify(signer.sign(Principal("acme", f"user-{number}", Role.READER)))
 
     assert len(signer._tokens) == len(verifier._known) == 2
+
+
+def granted(count: int, *, chars: int = 36) -> tuple[str, ...]:
+    def identifier(kind: int, number: int) -> str:
+        digest = hashlib.sha512(f"{kind}/{number}".encode()).hexdigest()
+        return digest[:chars]
+
+    ids = [(identifier(1, n), identifier(2, n), identifier(3, n)) for n in range(count)]
+    return tuple(Scope(ScopeLevel.TASK, project, session, task).key for project, session, task in ids)
+
+
+@pytest.mark.parametrize("count", [1, 256, 1_024])
+def test_spec_5_3_granted_scopes_travel_in_the_identity(
+    signer: IdentitySigner, verifier: IdentityVerifier, count: int
+) -> None:
+    reader = replace(ALICE, granted_scopes=granted(count))
+    assert verifier.verify(signer.sign(reader)) == reader
+    assert verifier.verify(signer.sign(ALICE)).granted_scopes == ()
+
+
+def test_ids_of_any_language_are_granted(signer: IdentitySigner, verifier: IdentityVerifier) -> None:
+    reader = replace(ALICE, granted_scopes=(Scope(ScopeLevel.PROJECT, "проект 東京 🚀").key,))
+    assert verifier.verify(signer.sign(reader)) == reader
+
+
+def test_an_identity_has_a_bounded_number_of_grants(signer: IdentitySigner) -> None:
+    with pytest.raises(LimitExceeded):
+        signer.sign(replace(ALICE, granted_scopes=granted(1_025)))
+
+
+def test_spec_7_1_no_principal_has_the_role_of_a_service(
+    signer: IdentitySigner, verifier: IdentityVerifier, clock: FakeClock
+) -> None:
+    with pytest.raises(ValueError, match="unknown role"):
+        Role.parse("service")
+    with pytest.raises(Unauthenticated):
+        verifier.verify(jwt.encode({**claims(clock), "role": "service"}, SECRET, algorithm="HS256"))
+    assert not replace(ALICE, role=Role.ADMIN).may(Role.SERVICE)
+    assert verifier.verify(signer.sign(replace(ALICE, role=Role.READER))).may(Role.SERVICE)

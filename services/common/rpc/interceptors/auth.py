@@ -32,7 +32,7 @@ class AuthInterceptor(AroundInterceptor):
             set_current_principal(principal)  # before the role is looked at, so that the log says who was refused
             if role is None:
                 raise PermissionDenied("this method is not open to calls")
-            if principal.role < role:
+            if not principal.may(role):
                 raise role_missing(role)
             return call(request, context)
 

@@ -145,9 +145,9 @@ class CoarseSearch:
             neighbour_radius=self._settings.neighbour_radius,
             with_statistics=needs_statistics(query.scoring.profile),
             query_tokens=tokens,
-            granted_scopes=map(scope_to_proto, query.readers.granted(MemoryKind.EPISODE)),
         )
-        response = await self._upstream.episodic.search_candidates(principal, request, timeout_seconds=timeout_seconds)
+        reader = query.readers.principal(principal, MemoryKind.EPISODE)
+        response = await self._upstream.episodic.search_candidates(reader, request, timeout_seconds=timeout_seconds)
         columns = EpisodeColumns.from_response(response, tokens.token_ids if tokens is not None else b"")
         return _Found(columns, len(columns), lacks=_INDEX_INCOMPLETE if columns.is_incomplete else "")
 
@@ -165,9 +165,9 @@ class CoarseSearch:
             reader_scope=scope,
             use=facts_pb2.FACT_USE_PASSIVE_CONTEXT,
             top_k=query.limit_of(Tier.SEMANTIC, self._settings.fact_limit),
-            granted_scopes=map(scope_to_proto, query.readers.granted(MemoryKind.FACT)),
         )
-        response = await self._upstream.facts.search(principal, request, timeout_seconds=timeout_seconds)
+        reader = query.readers.principal(principal, MemoryKind.FACT)
+        response = await self._upstream.facts.search(reader, request, timeout_seconds=timeout_seconds)
         return _Found(tuple(response.hits), len(response.hits))
 
     async def _notes(
@@ -184,9 +184,9 @@ class CoarseSearch:
             reader_scope=scope,
             limit=query.limit_of(Tier.AGENTIC, self._settings.note_limit),
             hops=self._settings.note_hops,
-            granted_scopes=map(scope_to_proto, query.readers.granted(MemoryKind.NOTE)),
         )
-        response = await self._upstream.notes.search(principal, request, timeout_seconds=timeout_seconds)
+        reader = query.readers.principal(principal, MemoryKind.NOTE)
+        response = await self._upstream.notes.search(reader, request, timeout_seconds=timeout_seconds)
         return _Found(tuple(response.hits), len(response.hits))
 
     async def _recent_turns(self, principal: Principal, query: RecallQuery, timeout_seconds: float) -> _Found:

@@ -310,8 +310,7 @@ async def test_spec_5_3_grants_reach_every_tier_by_kind_and_the_check_of_the_ans
         tiers.facts.method("search"),
         tiers.notes.method("search"),
     ]
-    places = [[scope.project_id + scope.session_id for scope in m.requests[0].granted_scopes] for m in asked]
-    assert places == [["p1"], ["p1"], ["p1s1"]]
+    assert [m.principals[0].granted_scopes for m in asked] == [(project.key,), (project.key,), (session.key,)]
     assert not recalled.is_degraded
 
 
@@ -321,7 +320,7 @@ async def test_spec_5_3_grants_that_cannot_be_read_are_not_used_and_that_is_told
     recalled = await pipeline(tiers, grants=grants).run(ADA, QUERY, deadline_seconds=5.0)
     assert recalled.is_degraded
     assert recalled.memories
-    assert not tiers.facts.method("search").requests[0].granted_scopes
+    assert not tiers.facts.method("search").principals[0].granted_scopes
     assert [name for name, _ in recalled.stage_reasons] == ["grants"]
 
 

@@ -206,20 +206,18 @@ class ListEpisodesResponse(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchEpisodesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "top_k", "granted_scopes")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "top_k")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     TOP_K_FIELD_NUMBER: _ClassVar[int]
-    GRANTED_SCOPES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
     reader_scope: _common_pb2.Scope
     top_k: int
-    granted_scopes: _containers.RepeatedCompositeFieldContainer[_common_pb2.Scope]
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ..., granted_scopes: _Optional[_Iterable[_Union[_common_pb2.Scope, _Mapping]]] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ...) -> None: ...
 
 class ScoredEpisode(_message.Message):
     __slots__ = ("episode", "score", "similarity")
@@ -240,7 +238,7 @@ class SearchEpisodesResponse(_message.Message):
     def __init__(self, hits: _Optional[_Iterable[_Union[ScoredEpisode, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...
 
 class SearchCandidatesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "lane_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "query_tokens", "with_statistics", "granted_scopes")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "lane_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "query_tokens", "with_statistics")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -251,7 +249,6 @@ class SearchCandidatesRequest(_message.Message):
     INCLUDE_EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
     QUERY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     WITH_STATISTICS_FIELD_NUMBER: _ClassVar[int]
-    GRANTED_SCOPES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
@@ -262,8 +259,7 @@ class SearchCandidatesRequest(_message.Message):
     include_episode_ids: _containers.RepeatedScalarFieldContainer[str]
     query_tokens: _common_pb2.TokenVectors
     with_statistics: bool
-    granted_scopes: _containers.RepeatedCompositeFieldContainer[_common_pb2.Scope]
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., lane_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., query_tokens: _Optional[_Union[_common_pb2.TokenVectors, _Mapping]] = ..., with_statistics: _Optional[bool] = ..., granted_scopes: _Optional[_Iterable[_Union[_common_pb2.Scope, _Mapping]]] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., lane_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., query_tokens: _Optional[_Union[_common_pb2.TokenVectors, _Mapping]] = ..., with_statistics: _Optional[bool] = ...) -> None: ...
 
 class SearchCandidatesResponse(_message.Message):
     __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "sessions", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "session_ids", "speakers", "degraded", "token_scores", "token_present", "token_frequencies", "reverse_scores", "active_count", "sentence_scores", "access_counts", "last_access_times", "confidences", "decay_factors")

@@ -54,20 +54,18 @@ class GenerateNotesResponse(_message.Message):
     def __init__(self, results: _Optional[_Iterable[_Union[GenerateNotesResult, _Mapping]]] = ...) -> None: ...
 
 class SearchNotesRequest(_message.Message):
-    __slots__ = ("user_id", "query_vector", "reader_scope", "limit", "hops", "granted_scopes")
+    __slots__ = ("user_id", "query_vector", "reader_scope", "limit", "hops")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
-    GRANTED_SCOPES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query_vector: _common_pb2.Vector
     reader_scope: _common_pb2.Scope
     limit: int
     hops: int
-    granted_scopes: _containers.RepeatedCompositeFieldContainer[_common_pb2.Scope]
-    def __init__(self, user_id: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ..., granted_scopes: _Optional[_Iterable[_Union[_common_pb2.Scope, _Mapping]]] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
     __slots__ = ("hits", "left_out_count")
