@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,13 +104,13 @@ async def test_an_owner_who_is_missed_several_times_is_loaded_and_ever_less_ofte
 async def test_a_prefetch_loads_every_kind_that_lacks_the_owner() -> None:
     loaded: list[str] = []
     cache = OwnerCache(100)
+
+    async def load(_: OwnerKey, name: str) -> None:
+        loaded.append(name)
+
     for name in ("rows", "facts"):
-
-        async def load(_: OwnerKey, name: str = name) -> None:
-            loaded.append(name)
-
-        cache.kind(name, load)
-    episodes: CacheKind[Entry] = cache.kind("episodes", load)
+        cache.kind(name, partial(load, name=name))
+    episodes: CacheKind[Entry] = cache.kind("episodes", partial(load, name="facts"))
     episodes.put(ANN, Entry(1))
     cache.kind("without a loader")
     cache.prefetch(ANN)
