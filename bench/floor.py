@@ -194,15 +194,15 @@ _CREATE_TABLES: Final = """
 """
 _INSERT_REQUEST: Final = """
     INSERT INTO bench_floor.requests
-        (tenant_id, principal_id, method, request_id, request_hash, answer, create_time)
-    VALUES ('t', 'p', 'Remember', $1, '', '{}', $2)
+        (tenant_id, principal_id, method, request_id, user_id, request_hash, answer, create_time)
+    VALUES ('t', 'p', 'Remember', $1, 'u', '', '{}', $2)
 """
 _UPSERT_CONVERSATION: Final = """
     INSERT INTO bench_floor.conversations AS c
-        (tenant_id, user_id, conversation_id, next_position, create_time, update_time)
-    VALUES ('t', 'u', $1, 1, $2, $2)
+        (tenant_id, user_id, conversation_id, next_position, interaction_count, create_time, update_time)
+    VALUES ('t', 'u', $1, 1, 1, $2, $2)
     ON CONFLICT (tenant_id, user_id, conversation_id)
-        DO UPDATE SET next_position = c.next_position + 1, update_time = $2
+        DO UPDATE SET next_position = c.next_position + 1, interaction_count = c.interaction_count + 1, update_time = $2
 """
 _INSERT_INTERACTION: Final = """
     INSERT INTO bench_floor.interactions

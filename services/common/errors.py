@@ -104,12 +104,15 @@ class LimitExceeded(MnemeError):
 
     default_reason = Reason.LIMIT_EXCEEDED
 
-    def __init__(self, limit_name: str, limit: float, message: str = "") -> None:
-        """Names the limit and its value."""
+    def __init__(
+        self, limit_name: str, limit: float, message: str = "", *, retry_after_seconds: float | None = None
+    ) -> None:
+        """Names the limit and its value, and when to try again where that helps."""
         super().__init__(
             message or f"the limit {limit_name} of {limit:g} is reached",
             metadata={"limit_name": limit_name, "limit": f"{limit:g}"},
         )
+        self.retry_after_seconds = retry_after_seconds
 
 
 class StoreUnavailable(MnemeError):

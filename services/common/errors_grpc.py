@@ -89,7 +89,7 @@ def to_status_details(error: MnemeError) -> Status:
     status = Status(code=status_code(error).value[0], message=error.message[:_MESSAGE_CHARS_MAX])
     facts = {key: value[:_FACT_CHARS_MAX] for key, value in error.metadata.items()}
     status.details.append(_packed(ErrorInfo(reason=str(error.reason), domain=ERROR_DOMAIN, metadata=facts)))
-    if isinstance(error, StoreUnavailable):
+    if isinstance(error, StoreUnavailable | LimitExceeded) and error.retry_after_seconds is not None:
         delay = Duration()
         delay.FromNanoseconds(round(error.retry_after_seconds * 1e9))
         status.details.append(_packed(RetryInfo(retry_delay=delay)))

@@ -10,8 +10,10 @@ import grpc
 
 from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from services.common.auth import IdentitySigner, Role
+from services.common.background import BackgroundWork
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.errors import MnemeError
 from services.common.ids import IdSource
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
@@ -137,12 +139,15 @@ async def open_gateway(
             Tier.PROFILE: ProfileSink(upstream, timeout_seconds=timeout),
         }
         dispatcher = Dispatcher(queue=journal, sinks=sinks, clock=resources.clock, settings=chosen.dispatcher)
-        notice = await _notice(stack, resources, dispatcher, chosen)
-        await stack.enter_async_context(dispatcher.running())
+        stack.push_async_callback(_flush, dispatcher)
+        stack.push_async_callback(sessions.aclose)
+        background = await stack.enter_async_context(BackgroundWork[str]("gateway"))
+        dispatcher.start(background)
+        notice = _notice(background, resources, dispatcher, chosen)
         access = AccessRecorder(upstream, queue_max=chosen.recall.access_queue_max)
-        await stack.enter_async_context(access.running())
+        background.keep_running("record-access", access.run)
         classifier = IntentClassifier(resources.embedder, chosen.intent)
-        await stack.enter_async_context(classifier.running())
+        background.keep_running("embed-examples", classifier.prepare)
         grants = Grants(
             PostgresGrants(pool, clock=resources.clock, ids=resources.ids, settings=chosen.grants),
             clock=resources.clock,
@@ -168,7 +173,7 @@ async def open_gateway(
         tokens = ConsistencyTokens(resources.secret)
         use_cases = UseCases(
             reader=RequestReader(chosen.limits, tokens),
-            remembering=Remembering(journal, sessions, dispatcher, notice, chosen.remember),
+            remembering=Remembering(journal, sessions, dispatcher, notice, chosen.remember, chosen.admission),
             recall=pipeline,
             context=ContextBuilder(pipeline, resources.embedder.count_tokens, chosen.context),
             sessions=sessions,
@@ -233,8 +238,14 @@ def _open_channels(stack: contextlib.AsyncExitStack, targets: TierTargets, tls: 
     )
 
 
-async def _notice(
-    stack: contextlib.AsyncExitStack,
+async def _flush(dispatcher: Dispatcher) -> None:
+    """Removes the last deliveries that were made directly; a repeat does no harm."""
+    with contextlib.suppress(MnemeError):
+        await dispatcher.flush()
+
+
+def _notice(
+    background: BackgroundWork[str],
     resources: GatewayResources,
     dispatcher: Dispatcher,
     settings: GatewaySettings,
@@ -242,5 +253,5 @@ async def _notice(
     if not resources.notice_dsn or not settings.tells_other_gateways:
         return NoNotice()
     notice = PostgresNotice(resources.notice_dsn, on_notice=dispatcher.wake, settings=settings.notice)
-    await stack.enter_async_context(notice.running())
+    background.keep_running("notice", notice.run)
     return notice

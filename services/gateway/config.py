@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from services.common.settings_types import Seconds
 from services.gateway.context.model import ContextSettings
 from services.gateway.grants.model import GrantSettings
+from services.gateway.journal.admission import AdmissionSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
@@ -42,6 +43,7 @@ class GatewaySettings:
     limits: RequestLimits = field(default_factory=RequestLimits)
     upstream: UpstreamSettings = field(default_factory=UpstreamSettings)
     remember: RememberSettings = field(default_factory=RememberSettings)
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     journal: PostgresJournalSettings = field(default_factory=PostgresJournalSettings)
     dispatcher: DispatcherSettings = field(default_factory=DispatcherSettings)
     notice: NoticeSettings = field(default_factory=NoticeSettings)

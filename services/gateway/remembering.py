@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from services.common.auth import Principal
 from services.common.errors import MnemeError
 from services.common.settings_types import Amount, Count, table
+from services.gateway.journal.admission import AdmissionSettings, BacklogBound, TenantTurns
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import (
     Appended,
@@ -21,7 +22,7 @@ from services.gateway.journal.model import (
     Tier,
 )
 from services.gateway.journal.notice import JournalNotice
-from services.gateway.journal.store import JournalWriter
+from services.gateway.journal.store import Journal
 from services.gateway.sessions import SessionAccess
 
 
@@ -73,13 +74,21 @@ class Remembering:
 
     def __init__(
         self,
-        journal: JournalWriter,
+        journal: Journal,
         sessions: SessionAccess,
         dispatcher: Dispatcher,
         notice: JournalNotice,
         settings: RememberSettings,
+        admission: AdmissionSettings | None = None,
     ) -> None:
         """Wakes `dispatcher`, and other gateways through `notice`, after each write."""
+        chosen = admission or AdmissionSettings()
+        self._turns = TenantTurns(chosen)
+        self._backlog = BacklogBound(
+            lambda tenant_id, count_max: journal.pending_count(tenant_id, count_max=count_max),
+            chosen,
+            deliveries_per_turn=len(Tier),
+        )
         self._journal = journal
         self._sessions = sessions
         self._dispatcher = dispatcher
@@ -91,14 +100,20 @@ class Remembering:
 
         Raises:
             InvalidArgument: The request id was used before with another request.
+            LimitExceeded: Too much of the tenant waits to be written, or to be indexed.
             StoreUnavailable: Nothing is known to be written; repeat with the same request id.
         """
-        (outcome,) = await self._journal.append(caller, [command], tries_session=True)
+        await self._backlog.check(caller.tenant_id)
+        (outcome,) = await self._append(caller, [command], tries_session=True)
         if isinstance(outcome, MnemeError):
             raise outcome
         if not outcome.replayed:
-            if await self._sessions.append(principal, command, outcome):
-                self._dispatcher.delivered_directly(caller.tenant_id, Tier.SESSION, outcome.interaction_ids)
+            ids = outcome.interaction_ids
+
+            def taken() -> None:
+                self._dispatcher.delivered_directly(caller.tenant_id, Tier.SESSION, ids)
+
+            await self._sessions.append(principal, command, outcome, on_taken=taken)
             self.announce()
         return outcome
 
@@ -115,10 +130,17 @@ class Remembering:
             What came of each item, in order.
 
         Raises:
+            LimitExceeded: Too much of the tenant waits to be written, or to be indexed.
             StoreUnavailable: Nothing is known to be written; repeat with the same request ids.
         """
+        await self._backlog.check(caller.tenant_id)
+        return await self._remember_items(caller, items)
+
+    async def _remember_items(
+        self, caller: Caller, items: Sequence[RememberCommand | MnemeError]
+    ) -> list[Appended | MnemeError]:
         commands = [item for item in items if isinstance(item, RememberCommand)]
-        outcomes = iter(await self._journal.append(caller, commands) if commands else ())
+        outcomes = iter(await self._append(caller, commands) if commands else ())
         self.announce()
         return [next(outcomes) if isinstance(item, RememberCommand) else item for item in items]
 
@@ -133,7 +155,7 @@ class Remembering:
                 if isinstance(outcome, Appended):
                     summary.accept(outcome)
                 else:
-                    summary.refuse(Refused(index, outcome), named_max=self._settings.limits.stream_refused_max)
+                    summary.refuse(Refused(index, outcome), named_max=100)
                 index += 1
         return summary
 
@@ -143,12 +165,22 @@ class Remembering:
         Raises:
             InvalidArgument: The request id was used before with another request.
         """
-        recorded = await self._journal.append_feedback(caller, command)
+        async with self._turns.turn(caller.tenant_id):
+            recorded = await self._journal.append_feedback(caller, command)
         self.announce()
         return recorded
 
+    async def _append(
+        self, caller: Caller, commands: Sequence[RememberCommand], *, tries_session: bool = False
+    ) -> Sequence[Appended | MnemeError]:
+        async with self._turns.turn(caller.tenant_id):
+            outcomes = await self._journal.append(caller, commands, tries_session=tries_session)
+        turn_count = sum(len(o.interaction_ids) for o in outcomes if isinstance(o, Appended) and not o.replayed)
+        self._backlog.written(caller.tenant_id, turn_count)
+        return outcomes
+
     def announce(self) -> None:
-        """Says that the journal has something to deliver."""
+        """Reports that the journal has something to deliver."""
         self._dispatcher.wake()
         self._notice.announce()
 

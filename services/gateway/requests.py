@@ -8,16 +8,25 @@ from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
+from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, memory_pb2, recall_pb2
 from services.common.convert import moment, scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
+from services.common.idempotency.requests import request_digest
 from services.common.paging import ANSWER_BYTES_MAX
 from services.common.scope import Scope
 from services.common.settings_types import AnswerBytes, Count, table
 from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextOrder, ContextRequest, ContextSettings, SectionKind
-from services.gateway.journal.model import FeedbackCommand, JournalLimits, RememberCommand, SequenceSpan, Tier
+from services.gateway.journal.ending import EndCommand
+from services.gateway.journal.model import (
+    FeedbackCommand,
+    JournalLimits,
+    RememberCommand,
+    RetryCommand,
+    SequenceSpan,
+    Tier,
+)
 from services.gateway.recall.choices import (
     SCORING_WEIGHT_MAX,
     ConflictChoice,
@@ -84,6 +93,7 @@ class RequestReader:
             turns=tuple(turns),
             scope=scope,
             request_id=request.request_id,
+            digest=request_digest(request),
         )
 
     def remember_batch(
@@ -231,6 +241,7 @@ class RequestReader:
             user_id=request.user_id,
             memory_ids=tuple(request.memory_ids),
             value=request.feedback,
+            digest=request_digest(request),
         )
 
     def user(self, user_id: str, *, conversation_id: str | None = None, request_id: str | None = None) -> None:
@@ -242,6 +253,13 @@ class RequestReader:
         if request_id is not None:
             self._request_id(violations, request_id)
         violations.raise_if_any()
+
+    def end(self, request: conversations_pb2.EndSessionRequest) -> EndCommand:
+        """The session to end."""
+        self.user(request.user_id, conversation_id=request.conversation_id, request_id=request.request_id)
+        return EndCommand(
+            request.user_id, request.conversation_id, request.request_id, request.discard, request_digest(request)
+        )
 
     def page_size(self, value: int) -> int:
         """The page size to use."""
@@ -264,13 +282,13 @@ class RequestReader:
         violations.raise_if_any()
         return Tier(value)
 
-    def retry_ids(self, request: deliveries_pb2.RetryDeadLettersRequest) -> Sequence[int]:
+    def retry(self, request: deliveries_pb2.RetryDeadLettersRequest) -> RetryCommand:
         """The dead letters to put back."""
         violations = Violations()
         self._request_id(violations, request.request_id)
         violations.count("delivery_ids", len(request.delivery_ids), count_min=1, count_max=self._limits.retry_ids_max)
         violations.raise_if_any()
-        return list(request.delivery_ids)
+        return RetryCommand(request.request_id, tuple(request.delivery_ids), request_digest(request))
 
     def _ids(self, violations: Violations, path: str, **ids: str) -> None:
         for name, value in ids.items():

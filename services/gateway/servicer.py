@@ -26,7 +26,6 @@ from services.common.rpc.interceptors.around import Context
 from services.common.telemetry import traceparent
 from services.gateway import convert
 from services.gateway.context.service import ContextBuilder
-from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.model import Caller, RememberCommand
 from services.gateway.journal.store import Journal
 from services.gateway.recall.answer.streaming import stream_recall
@@ -207,11 +206,10 @@ class ConversationServicer(_Base, conversations_pb2_grpc.ConversationServiceServ
     ) -> conversations_pb2.EndSessionResponse:
         """See the proto."""
         principal = current_principal()
-        self._use.reader.user(request.user_id, conversation_id=request.conversation_id, request_id=request.request_id)
         ended = await self._use.sessions.end(
             principal,
             _caller(principal),
-            EndCommand(request.user_id, request.conversation_id, request.request_id, request.discard),
+            self._use.reader.end(request),
             timeout_seconds=self._seconds_left(),
         )
         self._use.remembering.announce()
@@ -249,8 +247,8 @@ class DeliveryServicer(_Base, deliveries_pb2_grpc.DeliveryServiceServicer):
         self, request: deliveries_pb2.RetryDeadLettersRequest, context: Context
     ) -> deliveries_pb2.RetryDeadLettersResponse:
         """See the proto."""
-        ids = self._use.reader.retry_ids(request)
-        retried = await self._use.journal.retry(_caller(current_principal()), request.request_id, ids)
+        command = self._use.reader.retry(request)
+        retried = await self._use.journal.retry(_caller(current_principal()), command)
         self._use.remembering.announce()
         return deliveries_pb2.RetryDeadLettersResponse(retried_count=retried)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, timedelta
 from itertools import groupby
@@ -11,6 +13,7 @@ import structlog
 
 from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
+from services.common.background import BackgroundWork
 from services.common.clock import Clock
 from services.common.convert import scope_from_proto, scope_to_proto, turn_from_proto, turn_to_proto
 from services.common.errors import MnemeError, NotFound
@@ -35,7 +38,9 @@ class SessionSettings:
 
     ttl: Duration = timedelta(seconds=3600)  # lifetime after the last write in which a lost session is rebuilt
     window_turns: Count = 10  # turns that a rebuilt session begins with
-    append_timeout_seconds: Seconds = 0.25  # for the attempt before the acknowledgement; then its delivery does it
+    append_budget_seconds: Seconds = 0.02  # what the attempt to append may add to an acknowledgement
+    append_timeout_seconds: Seconds = 1.0  # for the attempt itself, which goes on behind the acknowledgement
+    appends_max: Count = 64  # attempts that may be under way; beyond it turns are left to their delivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +71,38 @@ class SessionAccess:
         self._journal = journal
         self._clock = clock
         self._settings = settings
+        self._appends = BackgroundWork[str]("session-append")
 
-    async def append(self, principal: Principal, command: RememberCommand, appended: Appended) -> bool:
-        """Tries to put turns into their session at once.
+    async def append(
+        self, principal: Principal, command: RememberCommand, appended: Appended, *, on_taken: Callable[[], None]
+    ) -> None:
+        """Tries to put turns into their session at once, and returns after `append_budget_seconds` at the latest.
 
-        Returns whether the tier took them; if not, their delivery will see to it.
+        An attempt that takes longer goes on in the background; it calls `on_taken` once the tier has the turns. Where
+        it fails their delivery appends them. A turn that both append is in the session once: it is known by its id.
         """
+        if len(self._appends) >= self._settings.appends_max:
+            return  # the tier is stalled
+        key = appended.interaction_ids[0]
+        taken = asyncio.Event()
+
+        async def attempt() -> None:
+            try:
+                if await self._try_append(principal, command, appended):
+                    on_taken()
+            finally:
+                taken.set()
+
+        self._appends.begin(key, attempt)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.append_budget_seconds):
+                await taken.wait()
+
+    async def aclose(self) -> None:
+        """Stop the attempts that are under way; their deliveries append the turns."""
+        await self._appends.aclose()
+
+    async def _try_append(self, principal: Principal, command: RememberCommand, appended: Appended) -> bool:
         turns = [
             _session_turn(interaction_id, appended.first_position + offset, turn, command.scope)
             for offset, (interaction_id, turn) in enumerate(zip(appended.interaction_ids, command.turns, strict=True))

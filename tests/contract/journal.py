@@ -19,10 +19,12 @@ from services.gateway.journal.model import (
     Delivery,
     DeliveryFailure,
     DeliveryOutcome,
+    DeliveryState,
     Feedback,
     FeedbackCommand,
     Interaction,
     RememberCommand,
+    RetryCommand,
     SequenceSpan,
     Tier,
 )
@@ -39,7 +41,8 @@ def turn(text: str, *, speaker: str = "Ada") -> Turn:
 
 
 def command(*texts: str, conversation: str = "c1", user: str = "u1", request_id: str = "") -> RememberCommand:
-    return RememberCommand(user, conversation, tuple(turn(text) for text in texts), request_id=request_id)
+    turns = tuple(turn(text) for text in texts)
+    return RememberCommand(user, conversation, turns, request_id=request_id, digest=repr(texts).encode())
 
 
 async def append(
@@ -208,12 +211,13 @@ class JournalContract:
         assert await take(journal, Tier.SEMANTIC) == ()
         (letter,) = (await journal.dead_letters("acme", tier=None, limit=10, after=None)).items
         assert (letter.tier, letter.attempts, letter.last_reason) == (Tier.SEMANTIC, 12, "INTERNAL")
-        assert await journal.retry(OTHER, "r1", [letter.delivery_id]) == 0
-        assert await journal.retry(ACME, "r1", [letter.delivery_id]) == 1
-        assert await journal.retry(ACME, "r1", [letter.delivery_id]) == 1
+        retry = RetryCommand("r1", (letter.delivery_id,), b"digest")
+        assert await journal.retry(OTHER, retry) == 0
+        assert await journal.retry(ACME, retry) == 1
+        assert await journal.retry(ACME, retry) == 1
         assert len(await take(journal, Tier.SEMANTIC)) == 1
         with pytest.raises(InvalidArgument):
-            await journal.retry(ACME, "r1", [letter.delivery_id + 1])
+            await journal.retry(ACME, RetryCommand("r1", (letter.delivery_id + 1,), b"other"))
 
     async def test_a_permanent_refusal_is_given_up_at_once(self, journal: Journal) -> None:
         await append(journal, command("a"))
@@ -230,15 +234,27 @@ class JournalContract:
     async def test_spec_5_11_a_span_is_delivered_when_its_tiers_have_it(self, journal: Journal) -> None:
         first = await append(journal, command("a"))
         second = await append(journal, command("b"))
-        assert not await journal.is_delivered("acme", second.span, [Tier.EPISODIC])
+        pending, delivered = DeliveryState.PENDING, DeliveryState.DELIVERED
+        assert await journal.delivery_state("acme", second.span, [Tier.EPISODIC]) is pending
         await take(journal, Tier.EPISODIC)
-        assert await journal.is_delivered("acme", second.span, [Tier.EPISODIC])
-        assert not await journal.is_delivered("acme", second.span, [Tier.EPISODIC, Tier.SEMANTIC])
-        assert await journal.is_delivered("other", first.span, list(Tier))
-        assert await journal.is_delivered("acme", SequenceSpan(10**9, 10**9 + 1), list(Tier))
+        assert await journal.delivery_state("acme", second.span, [Tier.EPISODIC]) is delivered
+        assert await journal.delivery_state("acme", second.span, [Tier.EPISODIC, Tier.SEMANTIC]) is pending
+        assert await journal.delivery_state("other", first.span, list(Tier)) is delivered
+        assert await journal.delivery_state("acme", SequenceSpan(10**9, 10**9 + 1), list(Tier)) is delivered
+
+    async def test_spec_5_11_a_span_with_a_dead_letter_is_not_delivered(self, journal: Journal) -> None:
+        appended = await append(journal, command("a", "b"))
+        async with journal.claim(Tier.EPISODIC, limit=10) as batch:
+            failure = DeliveryFailure(batch.deliveries[0], "INVALID_FIELD", permanent=True, detail="too long")
+            await batch.settle(DeliveryOutcome(failed=(failure,)))
+        assert await journal.delivery_state("acme", appended.span, [Tier.EPISODIC]) is DeliveryState.PENDING
+        await take(journal, Tier.EPISODIC)
+        assert await journal.delivery_state("acme", appended.span, [Tier.EPISODIC]) is DeliveryState.GIVEN_UP
+        (letter,) = (await journal.dead_letters("acme", tier=None, limit=10, after=None)).items
+        assert (letter.last_reason, letter.last_detail) == ("INVALID_FIELD", "too long")
 
     async def test_spec_6_4_feedback_is_delivered_to_the_episodic_tier_once(self, journal: Journal) -> None:
-        judged = FeedbackCommand("f1", "u1", ("0190a1b2-0000-7000-8000-000000000001",), 1)
+        judged = FeedbackCommand("f1", "u1", ("0190a1b2-0000-7000-8000-000000000001",), 1, b"good")
         first = await journal.append_feedback(ACME, judged)
         again = await journal.append_feedback(ACME, judged)
         assert (first.replayed, again.replayed) == (False, True)
@@ -246,7 +262,7 @@ class JournalContract:
         assert isinstance(delivery.subject, Feedback)
         assert (delivery.subject.memory_ids, delivery.subject.value) == (judged.memory_ids, 1)
         with pytest.raises(InvalidArgument) as caught:
-            await journal.append_feedback(ACME, replace(judged, value=-1))
+            await journal.append_feedback(ACME, replace(judged, value=-1, digest=b"bad"))
         assert caught.value.reason is Reason.REQUEST_ID_REUSED
 
     async def test_an_ended_session_is_not_put_together_again(self, journal: Journal) -> None:
@@ -264,7 +280,7 @@ class JournalContract:
     async def test_spec_6_3_a_repeated_end_does_nothing_to_the_next_session(
         self, journal: Journal, clock: FakeClock
     ) -> None:
-        end = EndCommand("u1", "c1", "r1", discard=False)
+        end = EndCommand("u1", "c1", "r1", discard=False, digest=b"c1")
         await append(journal, command("a"))
         assert await journal.earlier_end(ACME, end) is None
         first = await journal.end_session(ACME, end, [command("b", "c")])
@@ -279,9 +295,9 @@ class JournalContract:
         assert len(await take(journal, Tier.EPISODIC)) == 5  # what was archived is remembered as well
 
     async def test_spec_6_3_a_request_id_ends_one_session(self, journal: Journal) -> None:
-        end = EndCommand("u1", "c1", "r1", discard=False)
+        end = EndCommand("u1", "c1", "r1", discard=False, digest=b"c1")
         await journal.end_session(ACME, end, [])
-        for other in (replace(end, discard=True), replace(end, conversation_id="c2"), replace(end, user_id="u2")):
+        for other in (replace(end, discard=True, digest=b"discard"), replace(end, conversation_id="c2", digest=b"c2")):
             for attempt in (journal.earlier_end(ACME, other), journal.end_session(ACME, other, [])):
                 with pytest.raises(InvalidArgument) as caught:
                     await attempt
@@ -289,7 +305,7 @@ class JournalContract:
         assert await journal.earlier_end(OTHER, end) is None
 
     async def test_an_end_that_fails_leaves_no_trace(self, journal: Journal) -> None:
-        end = EndCommand("u1", "c1", "r1", discard=False)
+        end = EndCommand("u1", "c1", "r1", discard=False, digest=b"c1")
         await append(journal, command("a", request_id="taken"))
         with pytest.raises(InvalidArgument):
             await journal.end_session(ACME, end, [command("b"), command("c", request_id="taken")])
@@ -298,7 +314,7 @@ class JournalContract:
 
     async def test_old_request_ids_are_forgotten(self, journal: Journal, clock: FakeClock) -> None:
         first = await append(journal, command("a", request_id="r1"))
-        assert await journal.forget_requests(before=clock.now(), limit=10) == 0
+        assert await journal.purge_requests(before=clock.now(), limit=10) == 0
         clock.advance(days=8)
-        assert await journal.forget_requests(before=clock.now() - timedelta(days=7), limit=10) == 1
+        assert await journal.purge_requests(before=clock.now() - timedelta(days=7), limit=10) == 1
         assert (await append(journal, command("a", request_id="r1"))).interaction_ids != first.interaction_ids

@@ -8,20 +8,31 @@ import pytest
 from services.common.ids import Uuid7Ids
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.types import Pool
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
 from tests.contract.journal import JournalContract
+from tests.contract.journal_fairness import FairClaimsContract
+from tests.contract.journal_removal import JournalRemovalContract
 from tests.support.clock import FakeClock
 from tests.support.postgres import fresh_postgres
 
 
-class TestPostgresJournal(JournalContract):
+class TestPostgresJournal(JournalContract, FairClaimsContract, JournalRemovalContract):
     @pytest.fixture
     def clock(self) -> FakeClock:
         return FakeClock()
 
     @pytest.fixture
-    async def journal(self, postgres_server: EmbeddedPostgres, clock: FakeClock) -> AsyncIterator[PostgresJournal]:
+    async def pool(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
         async with fresh_postgres(postgres_server, migrations=[(SCHEMA, Path(MIGRATIONS))]) as urls:
-            pool = await create_pool(urls.app)
-            yield PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
-            await pool.close()
+            opened = await create_pool(urls.app)
+            yield opened
+            await opened.close()
+
+    @pytest.fixture
+    async def journal(self, pool: Pool, clock: FakeClock) -> PostgresJournal:
+        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
+
+    @pytest.fixture
+    async def second(self, pool: Pool, clock: FakeClock) -> PostgresJournal:
+        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))

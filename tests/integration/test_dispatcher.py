@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from services.common.background import BackgroundWork
 from services.common.errors import FailedPrecondition, InvalidArgument, MnemeError, StoreUnavailable
 from services.common.ids import Uuid7Ids
 from services.common.postgres.pool import create_pool
@@ -21,6 +22,7 @@ from services.gateway.journal.model import (
     Delivery,
     DeliveryFailure,
     DeliveryOutcome,
+    DeliveryState,
     Interaction,
     RememberCommand,
     Tier,
@@ -85,8 +87,20 @@ async def test_deliveries_go_out_in_order_and_by_tenant(journal: PostgresJournal
         clock.advance(seconds=1)
     await append(journal, command("d"), OTHER)
     await drain(worker(journal, sink))
-    assert sink.taken == list("abcd")
-    assert sink.calls == [("acme", 3), ("other", 1)]
+    assert sink.taken == list("dabc")  # in order within a tenant; the smaller batch first
+    assert sink.calls == [("other", 1), ("acme", 3)]
+
+
+async def test_spec_6_5_long_texts_of_a_tenant_hold_up_another_for_one_call(journal: PostgresJournal) -> None:
+    sink = Sink()
+    await append(journal, command(*(str(n) * 400 for n in range(4))))
+    settings = DispatcherSettings(batch_max=8, batch_chars_max=400)
+    of = TierWorker(Tier.EPISODIC, queue=journal, sink=sink, settings=settings, on_delivered=lambda: None)
+    await append(journal, command("b"), OTHER)
+    await of.deliver_due()
+    assert sink.calls == [("acme", 1), ("other", 1)]  # one call each, then the next claim
+    await drain(of)
+    assert [len(text) for text in sink.taken] == [400, 1, 400, 400, 400]
 
 
 async def test_an_outage_counts_against_nobody(journal: PostgresJournal) -> None:
@@ -135,12 +149,13 @@ async def test_spec_6_5_the_dispatcher_delivers_behind_the_write_and_wakes_who_w
 ) -> None:
     sink = Sink()
     dispatcher = Dispatcher(queue=journal, sinks={Tier.EPISODIC: sink}, clock=clock)
-    async with dispatcher.running():
+    async with BackgroundWork[str]("test") as background:
+        dispatcher.start(background)
         appended = await append(journal, command("a"))
         dispatcher.wake()
 
         async def reached() -> bool:
-            return await journal.is_delivered("acme", appended.span, [Tier.EPISODIC])
+            return await journal.delivery_state("acme", appended.span, [Tier.EPISODIC]) is DeliveryState.DELIVERED
 
         assert await dispatcher.wait_for(reached, timeout_seconds=10)
     assert sink.taken == ["a"]
@@ -152,7 +167,8 @@ async def test_waiting_for_what_is_not_delivered_ends_in_time(journal: PostgresJ
     async def never() -> bool:
         return False
 
-    async with dispatcher.running():
+    async with BackgroundWork[str]("test") as background:
+        dispatcher.start(background)
         assert not await dispatcher.wait_for(never, timeout_seconds=0.05)
 
 
@@ -160,10 +176,12 @@ async def test_a_session_that_was_appended_directly_has_no_delivery_left(
     journal: PostgresJournal, clock: FakeClock
 ) -> None:
     dispatcher = Dispatcher(queue=journal, sinks={}, clock=clock)
-    async with dispatcher.running():
+    async with BackgroundWork[str]("test") as background:
+        dispatcher.start(background)
         appended = await append(journal, command("a"))
         dispatcher.delivered_directly("acme", Tier.SESSION, appended.interaction_ids)
-    assert await journal.is_delivered("acme", appended.span, [Tier.SESSION])
+    await dispatcher.flush()
+    assert await journal.delivery_state("acme", appended.span, [Tier.SESSION]) is DeliveryState.DELIVERED
 
 
 async def test_two_workers_share_the_work_and_deliver_nothing_twice(journal: PostgresJournal) -> None:

@@ -1,7 +1,9 @@
 """Hands the journal's deliveries to the tiers, in the background, until each has been taken.
 
-One worker for each tier, so that a tier that is down holds up nobody else. A worker claims due deliveries, gives them
-to its sink by tenant, and settles what came of it. Failures are told apart:
+One worker for each tier, so that a tier that is down holds up no other. A worker claims due deliveries, fairly by
+tenant, hands them to its sink, and settles the outcome. Deliveries of a tenant go out in the order of their writing;
+several gateways, and deliveries that wait after a failure, can overtake each other. No tier depends on the order:
+sessions place turns by position, facts and notes resolve by the time of a turn. Kinds of failures:
 
 - The tier cannot be reached: nothing is counted against the deliveries; the worker waits and tries again.
 - The tier failed on a whole batch: the batch is halved until one delivery stands alone, and only then does the failure
@@ -16,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,6 +26,7 @@ from typing import Protocol
 
 import structlog
 
+from services.common.background import BackgroundWork, every
 from services.common.clock import Clock
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, Reason, StoreUnavailable
 from services.common.settings_types import Count, Duration, DurationOrNone
@@ -32,8 +35,6 @@ from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOu
 from services.gateway.journal.store import DeliveryQueue
 
 _log = structlog.get_logger(__name__)
-
-_RESTART_DELAY_SECONDS = 1.0
 
 PERMANENT_REASONS = frozenset(
     {
@@ -69,15 +70,16 @@ class DispatcherSettings:
     batch_max: Count = 128  # deliveries in one call of a tier; at most 256, the tiers' own limit
     batch_chars_max: Count = 40_000  # characters of all texts in one call: some seconds of embedding, far below the
     # limit of a message; one longer turn goes alone
-    linger: DurationOrNone = timedelta(milliseconds=5)  # wait after a wake-up, so that a batch can fill
-    poll_interval: Duration = timedelta(seconds=1)  # for what no wake-up tells: delays that ended, other writers
+    linger: DurationOrNone = timedelta(milliseconds=5)  # wait after a wake-up, for a batch to fill
+    poll_interval: Duration = timedelta(seconds=1)  # without a wake-up: delays that ended, other writers
     delivery_timeout: Duration = timedelta(seconds=30)  # for one call of a tier
     claim_max: Duration = timedelta(seconds=30)  # after it no further call begins in the transaction of a claim
     outage_delay_first: DurationOrNone = timedelta(milliseconds=200)  # wait after a tier could not be reached
     outage_delay_max: Duration = timedelta(seconds=10)  # longest such wait; it doubles with each attempt
     request_retention: Duration = timedelta(days=7)  # how long a request id is recognised
-    request_purge_interval: Duration = timedelta(minutes=10)  # how often older request ids are removed
-    request_purge_max: Count = 10_000  # rows removed by one purge
+    recall_retention: Duration = timedelta(days=7)  # how long feedback can name a recall by its id
+    purge_interval: Duration = timedelta(minutes=10)  # how often older records of requests and recalls are removed
+    purge_max: Count = 10_000  # rows removed by one statement
 
 
 class TierWorker:
@@ -103,11 +105,11 @@ class TierWorker:
         self._outages = 0
 
     def wake(self) -> None:
-        """Says that there may be something to deliver."""
+        """Reports that there may be something to deliver."""
         self._wake.set()
 
     async def run(self) -> None:
-        """Delivers until cancelled. A batch under way is undone by the cancellation and is due again."""
+        """Delivers until cancelled; a batch under way is due again."""
         while True:
             try:
                 await self._run_until_outage()
@@ -173,14 +175,14 @@ class TierWorker:
 
     async def _deliver_group(self, tenant_id: str, group: Sequence[Delivery]) -> DeliveryOutcome:
         """Makes one call, and narrows down which delivery makes it fail."""
-        reason = str(Reason.INTERNAL)
+        reason, detail = str(Reason.INTERNAL), ""
         try:
             async with asyncio.timeout(self._settings.delivery_timeout.total_seconds()):
                 return await self._sink.deliver(tenant_id, group)
         except StoreUnavailable:
             raise
         except (Conflict, LimitExceeded):
-            # Nobody's fault: the deliveries are due again, after a pause, without a count.
+            # Not a fault of the deliveries: they are due again after a pause, and no attempt is counted.
             await asyncio.sleep(self._settings.outage_delay_first.total_seconds())
             return DeliveryOutcome()
         except (DeadlineExceeded, TimeoutError):
@@ -190,7 +192,7 @@ class TierWorker:
                 return DeliveryOutcome()
             reason = str(Reason.DEADLINE_EXCEEDED)
         except MnemeError as error:
-            reason = str(error.reason)
+            reason, detail = str(error.reason), error.message
         except Exception:
             # A fault of ours, such as a turn that cannot be put into a request, must not stop the others.
             _log.exception("delivery_fault", tier=self._tier.name)
@@ -198,7 +200,7 @@ class TierWorker:
             half = len(group) // 2
             first = await self._deliver_group(tenant_id, group[:half])
             return first + await self._deliver_group(tenant_id, group[half:])
-        return DeliveryOutcome(failed=(DeliveryFailure(group[0], reason, permanent=reason in PERMANENT_REASONS),))
+        return DeliveryOutcome(failed=(DeliveryFailure(group[0], reason, reason in PERMANENT_REASONS, detail),))
 
     def _outage_delay(self) -> timedelta:
         doubled: int = 2 ** min(self._outages, 16)
@@ -206,7 +208,7 @@ class TierWorker:
 
 
 class Dispatcher:
-    """All workers of one gateway, and those who wait for them."""
+    """All workers of one gateway, and the wait for what they deliver."""
 
     def __init__(
         self,
@@ -220,91 +222,67 @@ class Dispatcher:
         self._queue = queue
         self._clock = clock
         self._settings = settings or DispatcherSettings()
-        self._progress = asyncio.Condition()
-        self._notices: set[asyncio.Task[None]] = set()
+        self._progress = asyncio.Event()  # replaced each time it is set
         self._completed: dict[tuple[str, Tier], list[str]] = {}
         self._workers = {
             tier: TierWorker(tier, queue=queue, sink=sink, settings=self._settings, on_delivered=self._delivered)
             for tier, sink in sinks.items()
         }
 
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Delivers for the length of the block."""
-        loops = [*(worker.run for worker in self._workers.values()), self._complete, self._purge]
-        tasks = [asyncio.create_task(_keep_running(loop)) for loop in loops]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, *self._notices, return_exceptions=True)
-            with contextlib.suppress(MnemeError):
-                await self._flush_completed()
+    def start(self, background: BackgroundWork[str]) -> None:
+        """Delivers until `background` is closed; `flush` afterwards."""
+        for tier, worker in self._workers.items():
+            background.keep_running(f"deliver-{tier.name.lower()}", worker.run)
+        completion_seconds = self._settings.poll_interval.total_seconds() / 4
+        background.keep_running("complete-deliveries", every(completion_seconds, self.flush))
+        background.keep_running("purge", every(self._settings.purge_interval.total_seconds(), self._purge))
 
     def wake(self) -> None:
-        """Says that something was written to the journal."""
+        """Reports that something was written to the journal."""
         for worker in self._workers.values():
             worker.wake()
 
     def delivered_directly(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
-        """Says that a tier has taken something without a worker, so that its delivery can go."""
+        """Reports that a tier has taken something without a worker, so that its delivery can be removed."""
         self._completed.setdefault((tenant_id, tier), []).extend(subject_ids)
 
     async def wait_for(self, reached: Callable[[], Awaitable[bool]], *, timeout_seconds: float) -> bool:
-        """Waits until `reached` says yes, asking after every delivery and now and then between.
+        """Waits until `reached` is true, evaluated after every delivery and at intervals: other gateways deliver too.
 
-        Returns whether it did within the time. What other gateways deliver is noticed by asking.
+        Returns whether it was within the time.
         """
-        pause = 0.01  # seconds, doubled up to 0.2: soon noticed, and cheap while a long import runs
+        pause = 0.01  # seconds, doubled up to 0.2: noticed soon, and cheap while a long import runs
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
                 while not await reached():
+                    progress = self._progress
                     with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(pause), self._progress:
-                            await self._progress.wait()
+                        async with asyncio.timeout(pause):
+                            await progress.wait()
                     pause = min(pause * 2, 0.2)
                 return True
         return False
 
-    def _delivered(self) -> None:
-        notice = asyncio.create_task(self._notify_waiting())
-        self._notices.add(notice)
-        notice.add_done_callback(self._notices.discard)
+    async def flush(self) -> None:
+        """Removes the deliveries of what was delivered directly.
 
-    async def _notify_waiting(self) -> None:
-        async with self._progress:
-            self._progress.notify_all()
-
-    async def _complete(self) -> None:
-        while True:
-            await asyncio.sleep(self._settings.poll_interval.total_seconds() / 4)
-            await self._flush_completed()
-
-    async def _flush_completed(self) -> None:
+        Raises:
+            MnemeError: The journal cannot be reached; the tiers will see repeats.
+        """
         completed, self._completed = self._completed, {}
         for (tenant_id, tier), subject_ids in completed.items():
             await self._queue.complete(tenant_id, tier, subject_ids)
 
+    def _delivered(self) -> None:
+        progress, self._progress = self._progress, asyncio.Event()
+        progress.set()
+
     async def _purge(self) -> None:
-        while True:
-            await asyncio.sleep(self._settings.request_purge_interval.total_seconds())
-            before = self._clock.now() - self._settings.request_retention
-            limit = forgotten = self._settings.request_purge_max
-            while forgotten == limit:
-                forgotten = await self._queue.forget_requests(before=before, limit=limit)
-
-
-async def _keep_running(loop: Callable[[], Awaitable[None]]) -> None:
-    """Starts a loop again when it fails: a fault of ours must not stop deliveries for good."""
-    while True:
-        try:
-            await loop()
-        except MnemeError as error:
-            _log.warning("background_loop_interrupted", reason=error.reason)
-        except Exception:
-            _log.exception("background_loop_failed")
-        await asyncio.sleep(_RESTART_DELAY_SECONDS)
+        now, limit = self._clock.now(), self._settings.purge_max
+        while await self._queue.purge_requests(before=now - self._settings.request_retention, limit=limit) == limit:
+            pass
+        while await self._queue.purge_recalls(before=now - self._settings.recall_retention, limit=limit) == limit:
+            pass
 
 
 def _in_trace(tier: Tier, group: Sequence[Delivery]) -> AbstractContextManager[None]:
@@ -314,7 +292,11 @@ def _in_trace(tier: Tier, group: Sequence[Delivery]) -> AbstractContextManager[N
 
 
 def _calls(deliveries: Sequence[Delivery], *, chars_max: int) -> list[tuple[str, list[Delivery]]]:
-    """Deliveries in groups of one tenant and a bounded length, in their order within a tenant."""
+    """Deliveries in groups of one tenant and a bounded length, in their order within a tenant.
+
+    Where several tenants share a claim, each has one group, and the smallest comes first: nobody waits for another
+    tenant's long texts. What is left over stays due.
+    """
     calls: list[tuple[str, list[Delivery]]] = []
     open_calls: dict[str, tuple[list[Delivery], int]] = {}
     for delivery in deliveries:
@@ -326,4 +308,9 @@ def _calls(deliveries: Sequence[Delivery], *, chars_max: int) -> list[tuple[str,
             calls.append((delivery.tenant_id, group))
         group.append(delivery)
         open_calls[delivery.tenant_id] = (group, total + chars)
-    return calls
+    if len(open_calls) == 1:
+        return calls
+    first_of_each: dict[str, list[Delivery]] = {}
+    for tenant_id, group in calls:
+        first_of_each.setdefault(tenant_id, group)
+    return sorted(first_of_each.items(), key=lambda call: len(call[1]))

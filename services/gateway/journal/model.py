@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -12,6 +10,7 @@ from typing import Generic, TypeVar
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Count, Duration, DurationOrNone, Factor
 from services.common.turns import Turn
+from services.gateway.grants.model import MemoryKind
 
 T = TypeVar("T")
 
@@ -42,16 +41,27 @@ class RememberCommand:
     turns: tuple[Turn, ...]
     scope: Scope = GLOBAL_SCOPE
     request_id: str = ""  # empty: not idempotent
+    digest: bytes = b""  # of the whole request: tells a repeat from another request under the same id
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackCommand:
-    """A judgement of earlier memories."""
+    """A judgement of earlier memories of one kind, that of the tier which takes it."""
 
     request_id: str
     user_id: str
     memory_ids: tuple[str, ...]
     value: int  # -1, 0 or 1
+    digest: bytes = b""  # of the whole request
+
+
+@dataclass(frozen=True, slots=True)
+class RetryCommand:
+    """Dead letters to be put back into the queue."""
+
+    request_id: str
+    delivery_ids: tuple[int, ...]
+    digest: bytes = b""  # of the whole request
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,7 @@ class FeedbackRecorded:
     """A judgement that is durable."""
 
     span: SequenceSpan
+    memory_count: int  # how many memories are judged
     replayed: bool
 
 
@@ -133,6 +144,7 @@ class DeliveryFailure:
     delivery: Delivery
     reason: str  # an error reason
     permanent: bool  # trying again cannot help
+    detail: str = ""  # what the tier said, without user content
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +157,41 @@ class DeliveryOutcome:
     def __add__(self, other: DeliveryOutcome) -> DeliveryOutcome:
         """Both outcomes as one."""
         return DeliveryOutcome(self.done + other.done, self.failed + other.failed)
+
+
+class DeliveryState(IntEnum):
+    """What became of the deliveries of a span."""
+
+    PENDING = 1  # some wait, or are under way
+    DELIVERED = 2  # the tiers have taken all of them
+    GIVEN_UP = 3  # none waits, and some are dead letters: what they carry is not visible
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What a removal took out of the journal."""
+
+    interactions: int = 0
+    feedback: int = 0
+    deliveries: int = 0  # dead letters included
+    recalls: int = 0  # records of what a recall returned
+    requests: int = 0  # idempotency records
+    grants: int = 0
+
+    def __add__(self, other: Removed) -> Removed:
+        """Both together."""
+        return Removed(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRecord:
+    """What one recall returned."""
+
+    tenant_id: str
+    recall_id: str  # a UUID
+    user_id: str
+    memories: tuple[tuple[MemoryKind, str], ...]  # kinds and ids, each id a UUID
+    create_time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +225,7 @@ class DeadLetter:
     user_id: str
     attempts: int
     last_reason: str
+    last_detail: str
     given_up_time: datetime
 
 
@@ -204,31 +252,6 @@ class RetryPolicy:
         return min(timedelta(seconds=seconds), self.delay_max)
 
 
-def request_hash(command: RememberCommand | FeedbackCommand) -> bytes:
-    """A digest by which a repeat is told from another request under the same id.
-
-    Times are left out: a caller that lets the server stamp its turns sends the same request again with another
-    time. The serialisation is explicit, so that adding a field with a default keeps old digests valid.
-    """
-    digest = hashlib.blake2b(digest_size=16)
-    for part in _parts(command):
-        encoded = part.encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(4, "big"))
-        digest.update(encoded)
-    return digest.digest()
-
-
-def _parts(command: RememberCommand | FeedbackCommand) -> Sequence[str]:
-    if isinstance(command, FeedbackCommand):
-        return [command.user_id, str(command.value), *command.memory_ids]
-    parts = [command.user_id, command.conversation_id, command.scope.key]
-    for turn in command.turns:
-        parts += [str(int(turn.role)), turn.speaker, turn.content, str(turn.confidence), *turn.sources]
-        parts += [f"{a.uri}\x1f{a.mime_type}\x1f{a.caption}" for a in turn.attachments]
-        parts += [f"{key}\x1f{value}" for key, value in sorted(turn.metadata.items())]
-    return parts
-
-
 @dataclass(frozen=True, slots=True)
 class JournalLimits:
     """Bounds of what one call may write."""
@@ -238,7 +261,6 @@ class JournalLimits:
     turns_per_batch_max: Count = 1_000  # turns of them together
     id_chars_max: Count = 128  # user, session, interaction and request ids
     memory_ids_max: Count = 200  # memories named in one Feedback
-    stream_refused_max: Count = 100  # refused items named in the answer to a stream
 
 
 @dataclass(frozen=True, slots=True)

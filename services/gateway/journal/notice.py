@@ -7,19 +7,14 @@ connection of its own, once for all writes of a moment; a worker that misses it 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import asyncpg
-import structlog
 
-from services.common.errors import MnemeError
 from services.common.postgres.pool import translate_errors
 from services.common.settings_types import Amount, Seconds
-
-_log = structlog.get_logger(__name__)
 
 _CHANNEL: Final = "mneme_deliveries"
 _APPLICATION_NAME: Final = "mneme-gateway-notice"
@@ -45,7 +40,6 @@ class NoticeSettings:
     """How often notices are sent."""
 
     gather_seconds: Amount = 0.02  # writes of this long share one notice
-    reconnect_seconds: Seconds = 1.0  # wait before a lost connection is made again
     timeout_seconds: Seconds = 10.0  # for a connection to be made, and for a notice to be taken
 
 
@@ -53,7 +47,7 @@ class PostgresNotice:
     """Implements `JournalNotice`, and calls back on notices of others."""
 
     def __init__(self, dsn: str, *, on_notice: Callable[[], None], settings: NoticeSettings | None = None) -> None:
-        """Uses one connection of its own while `running`.
+        """Uses one connection of its own while it runs.
 
         Args:
             dsn: Past PgBouncer: its transaction mode takes LISTEN and passes no notice on.
@@ -69,24 +63,14 @@ class PostgresNotice:
         """See `JournalNotice.announce`."""
         self._announced.set()
 
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Sends and listens for the length of the block."""
-        task = asyncio.create_task(self._run())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+    async def run(self) -> None:
+        """Sends and listens until cancelled.
 
-    async def _run(self) -> None:
-        while True:
-            try:
-                with translate_errors():
-                    await self._run_connected()
-            except MnemeError as error:
-                _log.info("journal_notice_interrupted", reason=error.reason)
-                await asyncio.sleep(self._settings.reconnect_seconds)
+        Raises:
+            StoreUnavailable: The connection was lost; run it again.
+        """
+        with translate_errors():
+            await self._run_connected()
 
     async def _run_connected(self) -> None:
         connection = await asyncpg.connect(

@@ -16,11 +16,15 @@ from services.gateway.journal.model import (
     DeadLetter,
     Delivery,
     DeliveryOutcome,
+    DeliveryState,
     FeedbackCommand,
     FeedbackRecorded,
     Interaction,
     Page,
+    RecallRecord,
     RememberCommand,
+    Removed,
+    RetryCommand,
     SequenceSpan,
     Tier,
     TierBacklog,
@@ -81,19 +85,23 @@ class JournalReader(Protocol):
         ...
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
-        """Those of the ids that are in the log."""
+        """Those of the ids that are in the log, or were and have been removed from it."""
         ...
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
         """Names that the user's turns were said by, sorted; at most 256."""
         ...
 
-    async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
-        """Whether the tiers have taken, or finally refused, everything in the span."""
+    async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
+        """What became of the deliveries of a span to these tiers. A span without any is DELIVERED."""
         ...
 
     async def backlog(self, tenant_id: str) -> Sequence[TierBacklog]:
         """Counts of deliveries, one entry for each tier."""
+        ...
+
+    async def pending_count(self, tenant_id: str, *, count_max: int) -> int:
+        """How many deliveries of the tenant wait, counted up to a bound: dead letters are not among them."""
         ...
 
     async def dead_letters(
@@ -107,10 +115,12 @@ class DeliveryQueue(Protocol):
     """The outbox as its worker sees it: across tenants."""
 
     def claim(self, tier: Tier, *, limit: int) -> AbstractAsyncContextManager[DeliveryBatch]:
-        """Takes due deliveries of one tier, oldest first, for the length of the block.
+        """Takes due deliveries of one tier for the length of the block, fairly by tenant.
 
-        No other worker must get them meanwhile. When the block ends without `settle`, whether by an error or by
-        the death of the process, they must be due as before.
+        Tenants with due deliveries must take turns, whatever their backlogs: a claim takes equal shares of several
+        tenants, and the next one goes on behind them. Within a tenant the oldest come first. No other worker must get
+        the deliveries meanwhile. When the block ends without `settle`, whether by an error or by the death of the
+        process, they must be due as before.
         """
         ...
 
@@ -118,7 +128,7 @@ class DeliveryQueue(Protocol):
         """Removes deliveries that were made outside of `claim`. May be lost in a crash: the tier sees a repeat."""
         ...
 
-    async def retry(self, caller: Caller, request_id: str, delivery_ids: Sequence[int]) -> int:
+    async def retry(self, caller: Caller, command: RetryCommand) -> int:
         """Makes dead letters due again. Returns how many there were; a repeat of a request id, the first answer.
 
         Raises:
@@ -126,8 +136,12 @@ class DeliveryQueue(Protocol):
         """
         ...
 
-    async def forget_requests(self, *, before: datetime, limit: int) -> int:
-        """Removes request ids used before a time. Returns how many."""
+    async def purge_requests(self, *, before: datetime, limit: int) -> int:
+        """Removes idempotency records from before a time. Returns how many."""
+        ...
+
+    async def purge_recalls(self, *, before: datetime, limit: int) -> int:
+        """Removes records of recalls from before a time. Returns how many."""
         ...
 
 
@@ -136,7 +150,7 @@ class DeliveryBatch(Protocol):
 
     @property
     def deliveries(self) -> Sequence[Delivery]:
-        """The deliveries, oldest first."""
+        """The deliveries, by tenant, and the oldest of each tenant first."""
         ...
 
     async def settle(self, outcome: DeliveryOutcome) -> None:
@@ -144,5 +158,42 @@ class DeliveryBatch(Protocol):
         ...
 
 
-class Journal(JournalWriter, JournalReader, SessionLog, DeliveryQueue, Protocol):
+class RecallRecords(Protocol):
+    """What recalls returned, for feedback that judges a recall as a whole."""
+
+    async def add_recalls(self, records: Sequence[RecallRecord]) -> None:
+        """Writes records of any tenants. May be lost in a crash."""
+        ...
+
+    async def recall_record(self, tenant_id: str, user_id: str, recall_id: str) -> RecallRecord | None:
+        """The record of a user's recall, None where there is none."""
+        ...
+
+
+class JournalRemoval(Protocol):
+    """Takes rows out of the journal for good; idempotent.
+
+    What is removed must be gone from every read at once. Removed interactions leave tombstones: their deliveries, dead
+    letters included, are removed with them, after waiting for a worker that has claimed one, and a session that still
+    holds such a turn does not bring it back into the log.
+    """
+
+    async def remove_interactions(self, tenant_id: str, user_id: str, interaction_ids: Sequence[str]) -> Removed:
+        """Removes a user's interactions, with what was judged of them; ids of others are ignored."""
+        ...
+
+    async def remove_conversation(self, tenant_id: str, user_id: str, conversation_id: str) -> Removed:
+        """Removes a conversation with all its interactions."""
+        ...
+
+    async def remove_user(self, tenant_id: str, user_id: str) -> Removed:
+        """Removes all that is the user's, idempotency records and grants included."""
+        ...
+
+    async def remove_tenant(self, tenant_id: str) -> Removed:
+        """Removes all that is the tenant's."""
+        ...
+
+
+class Journal(JournalWriter, JournalReader, SessionLog, DeliveryQueue, RecallRecords, JournalRemoval, Protocol):
     """The whole journal."""

@@ -10,11 +10,10 @@ from services.gateway.journal.stores.postgres import MIGRATIONS as GATEWAY
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER as SEMANTIC
 
 FOLDERS: Final = {"gateway": GATEWAY, "episodic": EPISODIC, "semantic": SEMANTIC, "agentic": AGENTIC}
-UNDIVIDED_VERSIONS: Final = {"gateway": 1, "episodic": 2, "semantic": 2, "agentic": 1}
-"""The last version of each schema without parts."""
+UNDIVIDED_VERSIONS: Final = {"episodic": 2, "semantic": 2, "agentic": 1}
+"""The last version without parts of each schema that had one."""
 
 DIVIDED: Final = {
-    "gateway": ("conversations", "feedback", "interactions", "requests"),
     "episodic": ("episodes",),
     "semantic": (
         "extracted_interactions",
@@ -25,9 +24,12 @@ DIVIDED: Final = {
     ),
     "agentic": ("taken_interactions",),
 }
-BORN_DIVIDED: Final = {"episodic": ("token_vectors",)}
+BORN_DIVIDED: Final = {
+    "gateway": ("conversations", "feedback", "interactions", "recalls", "requests", "tombstones"),
+    "episodic": ("token_vectors",),
+}
 """Tables that never were without parts."""
-NEVER_DIVIDED: Final = {"gateway": ("grants",)}
+NEVER_DIVIDED: Final[dict[str, tuple[str, ...]]] = {}
 """Younger tables without parts."""
 YOUNGER_COLUMNS: Final = {"semantic.facts": ["number"]}
 """Columns that divided tables were given later."""

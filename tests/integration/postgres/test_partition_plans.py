@@ -125,8 +125,8 @@ async def test_subjects_of_a_claim_are_read_from_their_own_part(connection: Conn
     assert len(_parts(plan, executed=True)) == 1, plan
 
 
-async def test_a_claim_is_one_look_into_one_index(connection: Connection, database: DatabaseUrls) -> None:
-    await connection.execute(_AS_WORKER)
+async def test_a_claim_reads_one_index_in_its_order(connection: Connection, database: DatabaseUrls) -> None:
+    await connection.execute(queue._AS_CLAIMING_WORKER.replace("true)", "false)"))  # of the session
     await connection.execute(
         "INSERT INTO gateway.deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time,"
         " create_time) SELECT 't' || n % 9, n % 5, 1, gen_random_uuid(), n, 'u', now(), now()"
@@ -135,9 +135,10 @@ async def test_a_claim_is_one_look_into_one_index(connection: Connection, databa
     owner = await asyncpg.connect(database.owner)
     await owner.execute("ANALYZE gateway.deliveries")
     await owner.close()
-    plan = await _plan(connection, queue._CLAIM, (2, NOW, 64), mode="force_generic_plan")
+    plan = await _plan(connection, queue._CLAIM, (2, ["t1", "t4"], NOW, 32), mode="force_generic_plan")
     assert re.findall(r"Scan using (\w+) on (\w+)", plan) == [("deliveries_due", "deliveries")], plan
-    assert "Sort" not in plan
+    assert "Bitmap" not in plan
+    assert re.findall(r"(\w* ?Sort) \(", plan) == ["Incremental Sort"], plan  # of the few that were claimed
 
 
 async def test_forgotten_requests_are_those_of_their_own_part(database: DatabaseUrls) -> None:
@@ -145,16 +146,16 @@ async def test_forgotten_requests_are_those_of_their_own_part(database: Database
     clock = SystemClock()
     superuser = await asyncpg.connect(database.superuser)
     await superuser.execute(
-        "INSERT INTO gateway.requests (tenant_id, principal_id, method, request_id, request_hash, create_time)"
-        " SELECT 'tenant-' || n, 'p', 'Remember', 'r', '', $1::timestamptz - n % 2 * interval '1 day'"
+        "INSERT INTO gateway.requests (tenant_id, principal_id, method, request_id, user_id, request_hash,"
+        " create_time) SELECT 'tenant-' || n, 'p', 'Remember', 'r', 'u', '', $1::timestamptz - n % 2 * interval '1 day'"
         " FROM generate_series(1, 30) AS n",
         NOW,
     )
     async with await create_pool(database.app, PoolSettings(size_max=1)) as pool:
         journal = PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
-        assert await journal.forget_requests(before=NOW, limit=10) == 10
-        assert await journal.forget_requests(before=NOW, limit=10) == 5
-        assert await journal.forget_requests(before=NOW, limit=10) == 0
+        assert await journal.purge_requests(before=NOW, limit=10) == 10
+        assert await journal.purge_requests(before=NOW, limit=10) == 5
+        assert await journal.purge_requests(before=NOW, limit=10) == 0
     assert await superuser.fetchval("SELECT count(*) FROM gateway.requests WHERE create_time = $1", NOW) == 15
     await superuser.close()
 

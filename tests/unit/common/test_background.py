@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from services.common.background import BackgroundWork
+from services.common.background import BackgroundWork, RestartDelays
 
 
 async def test_a_key_has_one_task_at_a_time() -> None:
@@ -57,3 +57,51 @@ async def test_a_failure_is_told_to_whoever_waits_and_ends_the_work_of_its_key()
     with pytest.raises(ValueError, match="no"):
         await work.settle()
     assert 1 not in work
+
+
+async def test_work_that_is_kept_running_starts_again_after_a_failure_until_it_returns() -> None:
+    runs: list[int] = []
+    ended = asyncio.Event()
+
+    async def run() -> None:
+        runs.append(len(runs))
+        if len(runs) < 3:
+            raise ValueError("not yet")
+
+        ended.set()
+
+    async with BackgroundWork[str]("test", RestartDelays(first_seconds=0.0)) as work, asyncio.timeout(5.0):
+        work.keep_running("loop", run)
+        await ended.wait()
+    assert runs == [0, 1, 2]
+
+
+async def test_leaving_the_block_cancels_loops_and_tasks() -> None:
+    ended: list[str] = []
+
+    async def run(name: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(name)
+
+    async with BackgroundWork[str]("test") as work:
+        work.keep_running("loop", lambda: run("loop"))
+        work.begin("task", lambda: run("task"))
+        with pytest.raises(ValueError, match="already"):
+            work.keep_running("loop", lambda: run("again"))
+        await asyncio.sleep(0)
+    assert ended == ["loop", "task"]
+
+
+async def test_settling_does_not_wait_for_loops() -> None:
+    async with BackgroundWork[str]("test") as work:
+        work.keep_running("loop", asyncio.Event().wait)  # type: ignore[arg-type]
+        async with asyncio.timeout(5.0):
+            await work.settle()
+        assert "loop" in work
+
+
+def test_waits_between_restarts_grow_up_to_a_bound() -> None:
+    delays = RestartDelays(first_seconds=1.0, longest_seconds=5.0)
+    assert [delays.seconds(failures) for failures in (1, 2, 3, 4, 100)] == [1.0, 2.0, 4.0, 5.0, 5.0]

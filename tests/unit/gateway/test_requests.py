@@ -387,8 +387,11 @@ def test_the_tier_of_a_listing() -> None:
 
 
 def test_dead_letters_to_retry() -> None:
-    assert READER.retry_ids(deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=[3, 4])) == [3, 4]
+    assert READER.retry(deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=[3, 4])).delivery_ids == (
+        3,
+        4,
+    )
     none = deliveries_pb2.RetryDeadLettersRequest(request_id="r")
-    assert wrong(lambda: READER.retry_ids(none)) == (Reason.INVALID_FIELD, ["delivery_ids"])
+    assert wrong(lambda: READER.retry(none)) == (Reason.INVALID_FIELD, ["delivery_ids"])
     many = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1_001))
-    assert wrong(lambda: READER.retry_ids(many)) == (Reason.TOO_MANY_ITEMS, ["delivery_ids"])
+    assert wrong(lambda: READER.retry(many)) == (Reason.TOO_MANY_ITEMS, ["delivery_ids"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from mneme.session.v1 import session_pb2
 from services.common.auth import Role
 from services.common.errors import NotFound
-from services.gateway.sessions import session_turn
-from tests.unit.gateway.tiers import ADA, FakeClient, FakeJournal, FakeTiers, interaction, sessions
+from services.gateway.journal.model import Appended, RememberCommand, SequenceSpan
+from services.gateway.sessions import SessionSettings, session_turn
+from tests.unit.gateway.tiers import ADA, NEVER, FakeClient, FakeJournal, FakeTiers, interaction, sessions, uuid
 
 
 def appended(*positions: int, created: bool) -> session_pb2.AppendTurnsResponse:
@@ -87,6 +90,55 @@ async def test_spec_7_1_a_rebuild_is_the_gateways_own_in_the_readers_tenant() ->
     (principal,) = fakes.session.method("append").principals
     assert (principal.tenant_id, principal.role) == (reader.tenant_id, Role.WRITER)
     assert fakes.session.method("get").principals == [reader]
+
+
+COMMAND = RememberCommand("ada", "c1", (interaction(0).turn,))
+APPENDED = Appended((uuid(0),), 0, SequenceSpan(1, 1), replayed=False)
+
+
+async def test_spec_6_5_a_session_tier_that_answers_has_the_turns_before_the_acknowledgement() -> None:
+    fakes, taken = tiers(appended(0, created=True)), asyncio.Event()
+    await sessions(fakes).append(ADA, COMMAND, APPENDED, on_taken=taken.set)
+    assert taken.is_set()
+
+
+async def test_spec_6_5_a_stalled_session_tier_adds_at_most_20_ms_to_an_acknowledgement() -> None:
+    fakes, taken = tiers(appended(0, created=True)), asyncio.Event()
+    fakes.session.method("append").answer = NEVER
+    access = sessions(fakes)
+    assert SessionSettings().append_budget_seconds == 0.02
+    started = time.monotonic()
+    await access.append(ADA, COMMAND, APPENDED, on_taken=taken.set)
+    assert time.monotonic() - started < 0.2  # of a busy machine; the tier never answers
+    assert not taken.is_set()
+    await access.aclose()
+
+
+async def test_spec_6_5_an_append_that_is_slow_goes_on_behind_the_acknowledgement() -> None:
+    fakes, taken, gate = tiers(appended(0, created=True)), asyncio.Event(), asyncio.Event()
+
+    class SlowJournal(FakeJournal):
+        async def session_start(self, tenant_id: str, user_id: str, conversation_id: str) -> int:
+            await gate.wait()
+            return await super().session_start(tenant_id, user_id, conversation_id)
+
+    access = sessions(fakes, SlowJournal())
+    await access.append(ADA, COMMAND, APPENDED, on_taken=taken.set)
+    assert not taken.is_set()
+    gate.set()
+    async with asyncio.timeout(5.0):
+        await taken.wait()
+    assert asked(fakes) == [[0]]  # it was not begun again
+
+
+async def test_spec_6_5_attempts_on_a_stalled_tier_are_bounded() -> None:
+    fakes = tiers(appended(0, created=True))
+    fakes.session.method("append").answer = NEVER
+    access = sessions(fakes)
+    for number in range(SessionSettings().appends_max + 3):
+        await access.append(ADA, COMMAND, replace(APPENDED, interaction_ids=(uuid(number),)), on_taken=lambda: None)
+    assert len(fakes.session.method("append").requests) == SessionSettings().appends_max
+    await access.aclose()
 
 
 async def test_a_rebuild_sends_the_last_turns_that_go_into_a_message() -> None:

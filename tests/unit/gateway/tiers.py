@@ -21,7 +21,7 @@ from services.common.auth import Principal, Role
 from services.common.errors import MnemeError
 from services.common.scope import Scope
 from services.common.turns import MessageRole, Turn
-from services.gateway.journal.model import Interaction, SequenceSpan, Tier
+from services.gateway.journal.model import DeliveryState, Interaction, SequenceSpan, Tier
 from services.gateway.journal.store import Journal
 from services.gateway.sessions import SessionAccess, SessionSettings
 from services.gateway.upstream import Upstream
@@ -119,7 +119,7 @@ class FakeJournal:
     """The few reads of the journal that a recall makes."""
 
     names: Sequence[str] = ()
-    is_there: bool = True  # what was written has been delivered
+    state: DeliveryState = DeliveryState.DELIVERED  # of what was written
     logged: Sequence[Interaction] = ()
     start: int = 0  # position that the session begins at
     asked: list[tuple[Any, ...]] = field(default_factory=list)
@@ -128,9 +128,9 @@ class FakeJournal:
         self.asked.append((tenant_id, user_id))
         return self.names
 
-    async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
+    async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
         self.asked.append((tenant_id, span, tuple(tiers)))
-        return self.is_there
+        return self.state
 
     async def session_interactions(
         self, _tenant_id: str, _user_id: str, _conversation_id: str, *, limit: int

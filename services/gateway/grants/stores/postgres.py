@@ -16,7 +16,7 @@ from services.common.scope import Scope
 from services.gateway.grants.model import CreateGrant, Grant, Granted, GrantSettings, MemoryKind, RevokeGrant
 from services.gateway.journal.model import Caller, Page
 from services.gateway.journal.store import Cursor
-from services.gateway.journal.stores.postgres_sessions import request_id_reused
+from services.gateway.journal.stores import rows
 
 _CREATE_METHOD: Final = "CreateGrant"
 _REVOKE_METHOD: Final = "RevokeGrant"
@@ -113,33 +113,32 @@ class PostgresGrants:
         """See `GrantStore.list_grants`. Ids grow with time."""
         begin = UUID(str(after[0])) if after is not None else None
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            rows = await connection.fetch(_LIST, tenant_id, user_id, self._clock.now(), begin, limit + 1)
-        found = tuple(map(_from_row, rows))
+            listed = await connection.fetch(_LIST, tenant_id, user_id, self._clock.now(), begin, limit + 1)
+        found = tuple(map(_from_row, listed))
         return Page(found[:limit], (found[limit - 1].grant_id,) if len(found) > limit else None)
 
     async def grants_of(self, tenant_id: str, user_id: str) -> Sequence[Grant]:
         """See `GrantStore.grants_of`."""
         async with tenant_connection(self._pool) as connection:
-            rows = await connection.fetch(_GRANTS_OF, tenant_id, user_id, self._clock.now())
-        return list(map(_from_row, rows))
+            found = await connection.fetch(_GRANTS_OF, tenant_id, user_id, self._clock.now())
+        return list(map(_from_row, found))
 
 
 async def _claim(
     connection: Connection, caller: Caller, method: str, command: CreateGrant | RevokeGrant, now: datetime
 ) -> Mapping[str, Any] | None:
     """The answer of an earlier use of the request id; None for the first."""
-    earlier: Mapping[str, Any] | None = await connection.fetchval(
-        "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6)",
+    earlier: dict[str, Any] | None = await connection.fetchval(
+        "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
         caller.tenant_id,
         caller.principal_id,
         method,
         command.request_id,
+        command.user_id,
         command.digest,
         now,
     )
-    if earlier is not None and earlier.get("reused"):
-        raise request_id_reused()
-    return earlier
+    return rows.checked(earlier) if earlier is not None else None
 
 
 async def _answer(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -26,6 +24,7 @@ from services.gateway.journal.model import (
     Caller,
     Conversation,
     DeadLetter,
+    DeliveryState,
     FeedbackCommand,
     FeedbackRecorded,
     Interaction,
@@ -35,16 +34,13 @@ from services.gateway.journal.model import (
     SequenceSpan,
     Tier,
     TierBacklog,
-    request_hash,
 )
 from services.gateway.journal.store import Cursor
 from services.gateway.journal.stores import rows
-from services.gateway.journal.stores.postgres_queue import (
-    PostgresDeliveryBatch,
-    claimed_deliveries,
-    forget_old_requests,
-)
-from services.gateway.journal.stores.postgres_sessions import PostgresSessions, request_id_reused
+from services.gateway.journal.stores.postgres_queue import PostgresQueue
+from services.gateway.journal.stores.postgres_recalls import PostgresRecalls
+from services.gateway.journal.stores.postgres_removal import PostgresRemoval
+from services.gateway.journal.stores.postgres_sessions import PostgresSessions
 
 _log = structlog.get_logger(__name__)
 
@@ -66,10 +62,11 @@ class PostgresJournalSettings:
     speakers_max: CountOrNone = 256  # names read for one user
     conflict_attempts: Count = 3  # tries of a write that a deadlock with another one undoes
     acquire_timeout_seconds: Seconds = 5.0  # patience with a pool that has no free connection
+    tenants_per_claim: Count = 16  # tenants that share one claim of deliveries
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
-class PostgresJournal(PostgresSessions):
+class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, PostgresRemoval):
     """Implements the `Journal` port; see there for what each method guarantees."""
 
     def __init__(
@@ -85,6 +82,9 @@ class PostgresJournal(PostgresSessions):
         self._clock = clock
         self._ids = ids
         self._settings = settings or PostgresJournalSettings()
+        self._retry = self._settings.retry
+        self._tenants_per_claim = self._settings.tenants_per_claim
+        self._last_tenants = {}
 
     def _acquire(self) -> PoolAcquireContext:
         return self._pool.acquire(timeout=self._settings.acquire_timeout_seconds)
@@ -137,7 +137,7 @@ class PostgresJournal(PostgresSessions):
             caller.tenant_id,
             caller.principal_id,
             command.request_id,
-            request_hash(command),
+            command.digest,
             command.user_id,
             command.conversation_id,
             command.scope.key,
@@ -153,8 +153,10 @@ class PostgresJournal(PostgresSessions):
             caller.trace_context,
             self._clock.now(),
         )
-        if result.get("reused"):
-            return request_id_reused()
+        try:
+            rows.checked(result)
+        except MnemeError as error:
+            return error
         return Appended(
             interaction_ids=tuple(result["ids"]),
             first_position=result["position"],
@@ -171,7 +173,7 @@ class PostgresJournal(PostgresSessions):
                     caller.tenant_id,
                     caller.principal_id,
                     command.request_id,
-                    request_hash(command),
+                    command.digest,
                     command.user_id,
                     UUID(self._ids.new_id()),
                     [UUID(memory_id) for memory_id in command.memory_ids],
@@ -180,9 +182,9 @@ class PostgresJournal(PostgresSessions):
                     caller.trace_context,
                     self._clock.now(),
                 )
-        if result.get("reused"):
-            raise request_id_reused()
-        return FeedbackRecorded(SequenceSpan(result["first"], result["last"]), bool(result.get("replayed")))
+        rows.checked(result)
+        span = SequenceSpan(result["first"], result["last"])
+        return FeedbackRecorded(span, result["memories"], replayed=bool(result.get("replayed")))
 
     async def conversations(
         self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None
@@ -195,8 +197,8 @@ class PostgresJournal(PostgresSessions):
             condition = "AND (update_time < $4 OR (update_time = $4 AND conversation_id > $5))"
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT conversation_id, user_id, next_position, create_time, update_time"  # noqa: S608 - a constant
-                " FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 "
+                "SELECT conversation_id, user_id, interaction_count, create_time, update_time"  # noqa: S608 - a constant
+                " FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 AND interaction_count > 0 "
                 f"{condition} ORDER BY update_time DESC, conversation_id LIMIT $3",
                 *parameters,
             )
@@ -243,7 +245,9 @@ class PostgresJournal(PostgresSessions):
         wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)",
+                "SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)"
+                " UNION ALL"
+                " SELECT interaction_id FROM gateway.tombstones WHERE tenant_id = $1 AND interaction_id = ANY($2)",
                 tenant_id,
                 wanted,
             )
@@ -260,18 +264,31 @@ class PostgresJournal(PostgresSessions):
             )
         return [row[0] for row in found]
 
-    async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
-        """See `JournalReader.is_delivered`."""
+    async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
+        """See `JournalReader.delivery_state`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            waiting = await connection.fetchval(
-                "SELECT EXISTS (SELECT 1 FROM gateway.deliveries WHERE tenant_id = $1"
-                " AND sequence BETWEEN $2 AND $3 AND given_up_time IS NULL AND tier = ANY($4))",
+            is_pending = await connection.fetchval(
+                "SELECT bool_or(given_up_time IS NULL) FROM gateway.deliveries WHERE tenant_id = $1"
+                " AND sequence BETWEEN $2 AND $3 AND tier = ANY($4)",
                 tenant_id,
                 span.first,
                 span.last,
                 [int(tier) for tier in tiers],
             )
-        return not waiting
+        if is_pending is None:
+            return DeliveryState.DELIVERED
+        return DeliveryState.PENDING if is_pending else DeliveryState.GIVEN_UP
+
+    async def pending_count(self, tenant_id: str, *, count_max: int) -> int:
+        """See `JournalReader.pending_count`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetchval(
+                "SELECT count(*) FROM (SELECT FROM gateway.deliveries"
+                " WHERE tenant_id = $1 AND given_up_time IS NULL LIMIT $2) AS pending",
+                tenant_id,
+                count_max,
+            )
+        return int(found)
 
     async def backlog(self, tenant_id: str) -> Sequence[TierBacklog]:
         """See `JournalReader.backlog`."""
@@ -293,7 +310,7 @@ class PostgresJournal(PostgresSessions):
         """See `JournalReader.dead_letters`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT delivery_id, tier, subject_id, user_id, attempts, last_reason, given_up_time"
+                "SELECT delivery_id, tier, subject_id, user_id, attempts, last_reason, last_detail, given_up_time"
                 " FROM gateway.deliveries WHERE tenant_id = $1 AND given_up_time IS NOT NULL"
                 " AND delivery_id > $2 AND ($3::smallint IS NULL OR tier = $3)"
                 " ORDER BY delivery_id LIMIT $4",
@@ -304,58 +321,6 @@ class PostgresJournal(PostgresSessions):
             )
         items = [DeadLetter(row[0], Tier(row[1]), str(row[2]), *tuple(row)[3:]) for row in found]
         return _page(items, limit, lambda letter: (letter.delivery_id,))
-
-    @contextlib.asynccontextmanager
-    async def claim(self, tier: Tier, *, limit: int) -> AsyncIterator[PostgresDeliveryBatch]:
-        """See `DeliveryQueue.claim`: row locks of one transaction, so that a dead process lets go at once."""
-        with translate_errors():
-            async with (
-                self._acquire() as connection,
-                connection.transaction(),
-            ):
-                deliveries = await claimed_deliveries(connection, tier, limit=limit, now=self._clock.now())
-                yield PostgresDeliveryBatch(connection, deliveries, self._settings.retry, self._clock)
-
-    async def complete(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
-        """See `DeliveryQueue.complete`. Does not wait for the disk."""
-        async with tenant_transaction(self._pool, tenant_id) as connection:
-            await connection.execute("SET LOCAL synchronous_commit = off")
-            await connection.execute(
-                "DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $2 AND kind = 1"
-                " AND given_up_time IS NULL AND sequence IN ("
-                "   SELECT sequence FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($3))",
-                tenant_id,
-                int(tier),
-                [UUID(subject_id) for subject_id in subject_ids],
-            )
-
-    async def retry(self, caller: Caller, request_id: str, delivery_ids: Sequence[int]) -> int:
-        """See `DeliveryQueue.retry`."""
-        ids = sorted(set(delivery_ids))
-        digest = hashlib.blake2b(repr(ids).encode(), digest_size=16).digest()
-        with translate_errors():
-            async with self._acquire() as connection:
-                result = await connection.fetchval(
-                    "SELECT gateway.retry_deliveries($1, $2, $3, $4, $5, $6)",
-                    caller.tenant_id,
-                    caller.principal_id,
-                    request_id,
-                    digest,
-                    ids,
-                    self._clock.now(),
-                )
-        if result.get("reused"):
-            raise request_id_reused()
-        return int(result["retried"])
-
-    async def forget_requests(self, *, before: datetime, limit: int) -> int:
-        """See `DeliveryQueue.forget_requests`."""
-        with translate_errors():
-            async with (
-                self._acquire() as connection,
-                connection.transaction(),
-            ):
-                return await forget_old_requests(connection, before=before, limit=limit)
 
 
 def _lock_key(command: RememberCommand) -> tuple[str, str]:

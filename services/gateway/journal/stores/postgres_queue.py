@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 import asyncpg
+from asyncpg.pool import PoolAcquireContext
 
 from services.common.clock import Clock
-from services.common.postgres.types import Connection
+from services.common.postgres.pool import translate_errors
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Connection, Pool
 from services.gateway.journal.model import (
+    Caller,
     Delivery,
     DeliveryOutcome,
     Feedback,
     Interaction,
+    RetryCommand,
     RetryPolicy,
     SubjectKind,
     Tier,
@@ -22,12 +30,24 @@ from services.gateway.journal.model import (
 from services.gateway.journal.stores import rows
 
 _CLAIM = """
-    SELECT tenant_id, delivery_id, kind, subject_id, attempts, trace_context, create_time
-    FROM gateway.deliveries
-    WHERE tier = $1 AND given_up_time IS NULL AND next_attempt_time <= $2
-    ORDER BY next_attempt_time, delivery_id LIMIT $3
-    FOR UPDATE SKIP LOCKED
+    SELECT d.tenant_id, d.delivery_id, d.kind, d.subject_id, d.attempts, d.trace_context, d.create_time
+    FROM unnest($2::text[]) WITH ORDINALITY AS turn (tenant_id, place)
+    CROSS JOIN LATERAL (
+        SELECT * FROM gateway.deliveries AS w
+        WHERE w.tier = $1 AND w.tenant_id = turn.tenant_id AND w.given_up_time IS NULL AND w.next_attempt_time <= $3
+        ORDER BY w.next_attempt_time, w.delivery_id LIMIT $4
+        FOR UPDATE SKIP LOCKED
+    ) AS d
+    ORDER BY turn.place, d.next_attempt_time, d.delivery_id
 """
+# A claim reads deliveries_due in its order. Planned otherwise, it would read and sort the whole backlog each time.
+_AS_CLAIMING_WORKER: Final = """
+    SELECT set_config('mneme.worker', 'on', true), set_config('enable_bitmapscan', 'off', true),
+           set_config('enable_sort', 'off', true)
+"""
+_TENANTS_DUE = "SELECT tenant, is_due FROM gateway.tenants_due($1, $2, $3, $4, $5, $6)"
+_WALK_STEPS: Final = 1_000
+"""Tenants that one statement looks at."""
 # Looked up one by one, whatever the planner believes about sizes: each is in one part of its table.
 _FEEDBACK = """
     SELECT f.tenant_id, f.feedback_id, f.user_id, f.memory_ids, f.value
@@ -50,7 +70,7 @@ _OLD_REQUESTS = """
     WHERE create_time < $1 ORDER BY create_time LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 # By the key: a place in a table (ctid) is no row's alone where the table has parts.
-_FORGET_REQUESTS = """
+_DELETE_REQUESTS = """
     DELETE FROM gateway.requests AS r
     USING unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS old (tenant_id, principal_id, method, request_id)
     WHERE r.tenant_id = old.tenant_id AND r.principal_id = old.principal_id AND r.method = old.method
@@ -58,13 +78,99 @@ _FORGET_REQUESTS = """
 """
 
 
-async def claimed_deliveries(connection: Connection, tier: Tier, *, limit: int, now: datetime) -> Sequence[Delivery]:
+class PostgresQueue(ABC):
+    """The part of the journal that implements `DeliveryQueue`."""
+
+    _pool: Pool
+    _clock: Clock
+    _retry: RetryPolicy
+    _tenants_per_claim: int
+    _last_tenants: dict[Tier, str]  # where the next claim goes on: behind this tenant
+
+    @abstractmethod
+    def _acquire(self) -> PoolAcquireContext:
+        """A connection of the pool."""
+
+    @contextlib.asynccontextmanager
+    async def claim(self, tier: Tier, *, limit: int) -> AsyncIterator[PostgresDeliveryBatch]:
+        """See `DeliveryQueue.claim`: row locks of one transaction, so that a dead process lets go at once."""
+        with translate_errors():
+            async with (
+                self._acquire() as connection,
+                connection.transaction(),
+            ):
+                await connection.execute(_AS_CLAIMING_WORKER)
+                now = self._clock.now()
+                tenants = await self._next_tenants(connection, tier, min(limit, self._tenants_per_claim), now)
+                share = limit // len(tenants) if tenants else 0
+                deliveries = await _claimed(connection, tier, tenants, share=share, now=now)
+                yield PostgresDeliveryBatch(connection, deliveries, self._retry, self._clock)
+
+    async def complete(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
+        """See `DeliveryQueue.complete`. Does not wait for the disk."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute("SET LOCAL synchronous_commit = off")
+            await connection.execute(
+                "DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $2 AND kind = 1"
+                " AND given_up_time IS NULL AND sequence IN ("
+                "   SELECT sequence FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($3))",
+                tenant_id,
+                int(tier),
+                [UUID(subject_id) for subject_id in subject_ids],
+            )
+
+    async def retry(self, caller: Caller, command: RetryCommand) -> int:
+        """See `DeliveryQueue.retry`."""
+        with translate_errors():
+            async with self._acquire() as connection:
+                result = await connection.fetchval(
+                    "SELECT gateway.retry_deliveries($1, $2, $3, $4, $5, $6)",
+                    caller.tenant_id,
+                    caller.principal_id,
+                    command.request_id,
+                    command.digest,
+                    list(command.delivery_ids),
+                    self._clock.now(),
+                )
+        return int(rows.checked(result)["retried"])
+
+    async def purge_requests(self, *, before: datetime, limit: int) -> int:
+        """See `DeliveryQueue.purge_requests`. Two gateways remove different ones."""
+        with translate_errors():
+            async with self._acquire() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
+                old = await connection.fetch(_OLD_REQUESTS, before, limit)
+                if old:
+                    await connection.execute(_DELETE_REQUESTS, *(list(column) for column in zip(*old, strict=True)))
+        return len(old)
+
+    async def _next_tenants(self, connection: Connection, tier: Tier, count: int, now: datetime) -> list[str]:
+        """The next tenants with due deliveries, once around at most."""
+        start = self._last_tenants.get(tier, "")
+        after, until = start, None
+        found: list[str] = []
+        while len(found) < count:
+            walked = await connection.fetch(_TENANTS_DUE, int(tier), now, after, until, count - len(found), _WALK_STEPS)
+            found += [row["tenant"] for row in walked if row["is_due"]]
+            if walked[-1]["tenant"] is not None:
+                after = walked[-1]["tenant"]
+            elif until is None and start:
+                after, until = "", start
+            else:
+                break
+        if found:
+            self._last_tenants[tier] = found[-1]
+        return found
+
+
+async def _claimed(
+    connection: Connection, tier: Tier, tenants: Sequence[str], *, share: int, now: datetime
+) -> Sequence[Delivery]:
     """Locks due deliveries for the length of the connection's transaction and reads their subjects.
 
     A delivery whose subject is gone is left out and removed: there is nothing left to deliver.
     """
-    await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
-    claimed = await connection.fetch(_CLAIM, int(tier), now, limit)
+    claimed = await connection.fetch(_CLAIM, int(tier), list(tenants), now, share) if tenants else []
     if not claimed:
         return ()
     subjects: dict[tuple[str, str], Interaction | Feedback] = {
@@ -103,7 +209,7 @@ class PostgresDeliveryBatch:
 
     @property
     def deliveries(self) -> Sequence[Delivery]:
-        """The deliveries, oldest first."""
+        """See `DeliveryBatch.deliveries`."""
         return self._deliveries
 
     async def settle(self, outcome: DeliveryOutcome) -> None:
@@ -121,24 +227,16 @@ class PostgresDeliveryBatch:
             attempts = failure.delivery.attempts + 1
             give_up = failure.permanent or attempts >= self._retry.attempts_max
             await self._connection.execute(
-                "UPDATE gateway.deliveries SET attempts = $3, last_reason = $4, next_attempt_time = $5,"
-                " given_up_time = $6 WHERE tenant_id = $1 AND delivery_id = $2",
+                "UPDATE gateway.deliveries SET attempts = $3, last_reason = $4, last_detail = $5,"
+                " next_attempt_time = $6, given_up_time = $7 WHERE tenant_id = $1 AND delivery_id = $2",
                 failure.delivery.tenant_id,
                 failure.delivery.delivery_id,
                 attempts,
                 failure.reason,
+                failure.detail,
                 now + self._retry.delay(attempts),
                 now if give_up else None,
             )
-
-
-async def forget_old_requests(connection: Connection, *, before: datetime, limit: int) -> int:
-    """Drops the oldest answers, within the connection's transaction; two workers drop different ones."""
-    await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
-    old = await connection.fetch(_OLD_REQUESTS, before, limit)
-    if old:
-        await connection.execute(_FORGET_REQUESTS, *(list(column) for column in zip(*old, strict=True)))
-    return len(old)
 
 
 async def _delete(connection: Connection, tenant_ids: Sequence[str], delivery_ids: Sequence[int]) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from services.common.clock import Clock
-from services.common.errors import FieldViolation, InvalidArgument, MnemeError, Reason
+from services.common.errors import MnemeError
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.gateway.journal.ending import EndCommand, Ended
@@ -74,7 +74,11 @@ class PostgresSessions(ABC):
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
             if command.request_id:
                 earlier = await connection.fetchval(
-                    "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6)", *request, command.digest, now
+                    "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
+                    *request,
+                    command.user_id,
+                    command.digest,
+                    now,
                 )
                 if earlier is not None:
                     return _ended(earlier)
@@ -102,16 +106,6 @@ class PostgresSessions(ABC):
         return Ended(archived, now, replayed=False)
 
 
-def request_id_reused() -> InvalidArgument:
-    """The error of a request id that comes with another request."""
-    return InvalidArgument(
-        "the request id was used before with another request",
-        reason=Reason.REQUEST_ID_REUSED,
-        violations=[FieldViolation("request_id", "was used before with another request")],
-    )
-
-
 def _ended(answer: dict[str, Any]) -> Ended:
-    if answer.get("reused"):
-        raise request_id_reused()
+    rows.checked(answer)
     return Ended(answer["archived"], rows.from_micros(answer["ended"]), replayed=True)

@@ -8,6 +8,8 @@ from uuid import UUID
 
 import asyncpg
 
+from services.common.errors import NotFound
+from services.common.idempotency.model import request_id_reused
 from services.common.scope import Scope
 from services.common.turns import Attachment, MessageRole, Turn
 from services.gateway.journal.model import Interaction
@@ -75,3 +77,22 @@ def uuid_or_none(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def checked(answer: dict[str, Any]) -> dict[str, Any]:
+    """What a function that claims a request id returned.
+
+    Raises:
+        InvalidArgument: The request id was used before with another request.
+        NotFound: It was used before, and what the request wrote was removed since.
+    """
+    if answer.get("reused"):
+        raise request_id_reused()
+    if answer.get("erased"):
+        raise NotFound("memory", "")
+    return answer
+
+
+def affected(status: str) -> int:
+    """How many rows a statement changed, from its command tag, such as "DELETE 3"."""
+    return int(status.rpartition(" ")[2])

@@ -9,9 +9,8 @@ the type. The question is embedded anyway, so that telling its type costs six pr
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import tomllib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,7 +20,6 @@ import numpy.typing as npt
 import structlog
 
 from services.common.embedding.embedder import Embedder
-from services.common.embedding.errors import EmbeddingError
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.settings_types import Positive, PositiveShare, Share
 from services.gateway.recall.choices import TaskType
@@ -82,16 +80,6 @@ class IntentClassifier:
         self._types = tuple(self._examples)
         self._planes: _Planes | None = None
 
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Embeds the examples behind the block, which need not wait for them."""
-        task = asyncio.create_task(self._prepare_until_done(), name="intent-examples")
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
     async def prepare(self) -> None:
         """Embeds the examples.
 
@@ -116,16 +104,6 @@ class IntentClassifier:
         best = int(likelihood.argmax())
         confidence = float(likelihood[best] / likelihood.sum())
         return Intent(self._types[best], confidence) if confidence >= self._settings.general_below else UNTOLD
-
-    async def _prepare_until_done(self) -> None:
-        while True:
-            try:
-                await self.prepare()
-            except EmbeddingError as error:
-                _log.warning("task_types_not_learned", error=type(error).__name__)
-                await asyncio.sleep(_RETRY_SECONDS)
-            else:
-                return
 
 
 def _planes(vectors: Matrix, counts: Sequence[int], *, shrinkage: float) -> _Planes:

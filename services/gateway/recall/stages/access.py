@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -41,17 +41,8 @@ class AccessRecorder:
         with contextlib.suppress(asyncio.QueueFull):
             self._queue.put_nowait(_Access(principal.tenant_id, user_id, tuple(episode_ids)))
 
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Writes for the length of the block."""
-        task = asyncio.create_task(self._run())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Writes until cancelled."""
         while True:
             access = await self._queue.get()
             request = episodic_pb2.RecordAccessRequest(user_id=access.user_id, episode_ids=access.episode_ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from services.gateway.journal.dispatcher import Dispatcher
-from services.gateway.journal.model import SequenceSpan, Tier
+from services.gateway.journal.model import DeliveryState, SequenceSpan, Tier
 from services.gateway.journal.store import JournalReader
 
 
@@ -20,9 +20,13 @@ class ConsistencyWait:
     async def __call__(
         self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier], *, timeout_seconds: float
     ) -> bool:
-        """Returns whether the tiers had taken everything within the time."""
+        """Returns whether the tiers took everything within the time. What was given up is not visible: false."""
+        state = DeliveryState.PENDING
 
-        async def reached() -> bool:
-            return await self._journal.is_delivered(tenant_id, span, tiers)
+        async def settled() -> bool:
+            nonlocal state
+            state = await self._journal.delivery_state(tenant_id, span, tiers)
+            return state is not DeliveryState.PENDING
 
-        return await self._dispatcher.wait_for(reached, timeout_seconds=timeout_seconds)
+        await self._dispatcher.wait_for(settled, timeout_seconds=timeout_seconds)
+        return state is DeliveryState.DELIVERED

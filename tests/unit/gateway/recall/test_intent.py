@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from services.common.background import BackgroundWork
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import EmbeddingFailedError
 from services.common.embedding.vectors import Matrix
@@ -66,7 +67,8 @@ class _Watched(HashingEmbedder):
 async def test_spec_5_2_examples_are_embedded_once_behind_the_start() -> None:
     embedder = _Watched()
     classifier = IntentClassifier(embedder, examples=EXAMPLES)
-    async with classifier.running(), asyncio.timeout(5.0):
+    async with BackgroundWork[str]("test") as background, asyncio.timeout(5.0):
+        background.keep_running("examples", classifier.prepare)
         assert embedder.documents == []  # the start has not waited
         while classifier.classify(embedder.vector("crash error broken")) == UNTOLD:
             await asyncio.to_thread(embedder.asked.is_set)  # lets the work behind go on
@@ -76,7 +78,8 @@ async def test_spec_5_2_examples_are_embedded_once_behind_the_start() -> None:
 async def test_a_model_that_cannot_be_run_leaves_questions_untold() -> None:
     embedder = _Watched(is_broken=True)
     classifier = IntentClassifier(embedder, examples=EXAMPLES)
-    async with classifier.running(), asyncio.timeout(5.0):
+    async with BackgroundWork[str]("test") as background, asyncio.timeout(5.0):
+        background.keep_running("examples", classifier.prepare)
         await embedder.asked.wait()
         await asyncio.sleep(0)
         assert classifier.classify(embedder.vector("crash error broken")) == UNTOLD

@@ -17,7 +17,7 @@ from services.common.scope import Scope, ScopeLevel
 from services.gateway.grants.model import Grant, MemoryKind
 from services.gateway.grants.service import ReaderGrants
 from services.gateway.journal.dispatcher import Dispatcher
-from services.gateway.journal.model import SequenceSpan, Tier
+from services.gateway.journal.model import DeliveryState, SequenceSpan, Tier
 from services.gateway.recall.choices import ConflictChoice
 from services.gateway.recall.model import Recalled, RecallQuery, TierState
 from services.gateway.recall.pipeline import RecallPipeline, Stages
@@ -183,7 +183,7 @@ async def test_a_question_that_cannot_be_embedded_in_time_fails() -> None:
 
 
 async def test_spec_5_11_without_a_token_nothing_is_waited_for() -> None:
-    journal = FakeJournal(is_there=False)
+    journal = FakeJournal(state=DeliveryState.PENDING)
     recalled = await recall(answering_tiers(), journal=journal)
     assert recalled.is_consistent is None
     assert not recalled.is_degraded
@@ -200,12 +200,20 @@ async def test_spec_5_11_what_is_delivered_is_consistent() -> None:
 
 
 async def test_spec_5_11_what_does_not_arrive_in_time_is_told_and_the_rest_still_answers() -> None:
-    journal = FakeJournal(is_there=False)
+    journal = FakeJournal(state=DeliveryState.PENDING)
     query = replace(QUERY, written=SPAN)
     recalled = await recall(answering_tiers(), query, journal=journal, deadline_seconds=0.3)
     assert recalled.is_consistent is False
     assert recalled.is_degraded
     assert len(recalled.memories) == 3
+
+
+async def test_spec_5_11_a_delivery_that_was_given_up_is_never_consistent() -> None:
+    journal = FakeJournal(state=DeliveryState.GIVEN_UP)
+    recalled = await recall(answering_tiers(), replace(QUERY, written=SPAN), journal=journal)
+    assert recalled.is_consistent is False
+    assert recalled.is_degraded
+    assert len(journal.asked) == 2  # not waited for: it never comes
 
 
 async def test_spec_5_11_only_the_tiers_that_are_asked_are_waited_for() -> None:
@@ -259,12 +267,12 @@ async def test_spec_5_11_without_the_journal_the_tiers_still_answer_and_may_lack
     failure: MnemeError | None,
 ) -> None:
     class UnreachableJournal(FakeJournal):
-        async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
-            await super().is_delivered(tenant_id, span, tiers)
+        async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
+            await super().delivery_state(tenant_id, span, tiers)
             if failure is not None:
                 raise failure
             await asyncio.Event().wait()
-            return True
+            return DeliveryState.DELIVERED
 
     query = replace(QUERY, written=SPAN)
     recalled = await recall(answering_tiers(), query, journal=UnreachableJournal(), deadline_seconds=0.4)

@@ -12,9 +12,10 @@ import pytest
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
+from services.common.background import BackgroundWork
 from services.common.errors import StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
-from services.gateway.journal.model import SequenceSpan, Tier
+from services.gateway.journal.model import DeliveryState, SequenceSpan, Tier
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
 from services.gateway.recall.model import Recalled, RecallQuery, TierState
 from services.gateway.recall.pipeline import RecallPipeline
@@ -75,9 +76,9 @@ def numbers(recalled: Recalled) -> list[int]:
 class LateJournal(FakeJournal):
     """Has delivered only when it is asked for the third time."""
 
-    async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
-        await super().is_delivered(tenant_id, span, tiers)
-        return len(self.asked) >= 3
+    async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
+        await super().delivery_state(tenant_id, span, tiers)
+        return DeliveryState.DELIVERED if len(self.asked) >= 3 else DeliveryState.PENDING
 
 
 async def test_spec_5_11_no_tier_is_asked_before_the_write_can_be_found() -> None:
@@ -86,9 +87,9 @@ async def test_spec_5_11_no_tier_is_asked_before_the_write_can_be_found() -> Non
     search = tiers.episodic.method("search_candidates")
 
     class Watched(LateJournal):
-        async def is_delivered(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> bool:
+        async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
             asked_before.append(len(search.requests))
-            return await super().is_delivered(tenant_id, span, tiers)
+            return await super().delivery_state(tenant_id, span, tiers)
 
     journal = Watched()
     recalled = await recall(tiers, replace(QUERY, written=SequenceSpan(1, 2)), journal=journal)
@@ -224,7 +225,8 @@ async def test_spec_5_1_only_the_texts_of_the_best_are_read() -> None:
 async def test_spec_5_10_uses_are_counted_of_what_is_in_the_answer_alone() -> None:
     tiers = tiers_with(candidates([1, 2, 3], dense=[0.9, 0.8, 0.7]), hidden=[2])
     access = AccessRecorder(tiers.upstream(), queue_max=10)
-    async with access.running():
+    async with BackgroundWork[str]("test") as background:
+        background.keep_running("access", access.run)
         recalled = await recall(tiers, replace(QUERY, limit=1), access=access)
         await tiers.episodic.method("record_access").until_asked(1)
     (request,) = tiers.episodic.method("record_access").requests

@@ -1,18 +1,23 @@
--- The journal: the conversation log, the outbox of deliveries behind it, and the answers to repeated requests.
+-- The journal: the conversation log, the outbox of deliveries, what recalls returned, grants, and idempotency records.
+--
+-- What grows with every turn or recall is partitioned by the hash of the tenant, so that no table, index or vacuum grows
+-- with all tenants. Eight parts: each costs every connection memory. Statements name the tenant, so they look at one part.
+-- Not partitioned: deliveries, a queue that empties and is claimed over all tenants; speakers and grants, a few per user.
 
 CREATE SEQUENCE journal_sequence;
 GRANT USAGE, SELECT ON SEQUENCE journal_sequence TO mneme_app;
 
 CREATE TABLE conversations (
-    tenant_id       text NOT NULL,
-    user_id         text NOT NULL,
-    conversation_id text NOT NULL,
-    next_position   bigint NOT NULL,
-    session_start   bigint NOT NULL DEFAULT 0,  -- turns before it belong to sessions that were ended
-    create_time     timestamptz NOT NULL,
-    update_time     timestamptz NOT NULL,
+    tenant_id         text NOT NULL,
+    user_id           text NOT NULL,
+    conversation_id   text NOT NULL,
+    next_position     bigint NOT NULL,
+    interaction_count bigint NOT NULL,            -- smaller than next_position once interactions were removed
+    session_start     bigint NOT NULL DEFAULT 0,  -- turns before it belong to sessions that were ended
+    create_time       timestamptz NOT NULL,
+    update_time       timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, user_id, conversation_id)
-) WITH (fillfactor = 70);  -- room for updates in place: every Remember touches its conversation
+) PARTITION BY HASH (tenant_id);
 CREATE INDEX conversations_by_update
     ON conversations (tenant_id, user_id, update_time DESC, conversation_id);
 
@@ -27,12 +32,12 @@ CREATE TABLE interactions (
     speaker         text NOT NULL,
     content         text NOT NULL,
     said_time       timestamptz NOT NULL,
-    extra           jsonb,               -- attachments, confidence, sources, metadata; NULL where there are none
+    extra           jsonb,               -- attachments, confidence, importance, sources, metadata; NULL without any
     scope_key       text NOT NULL,
     create_time     timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, interaction_id),
     UNIQUE (tenant_id, user_id, conversation_id, position)
-);
+) PARTITION BY HASH (tenant_id);
 
 -- Names that a user's turns were said by; questions are read with them.
 CREATE TABLE speakers (
@@ -47,13 +52,64 @@ CREATE TABLE feedback (
     feedback_id uuid NOT NULL,
     sequence    bigint NOT NULL,
     user_id     text NOT NULL,
-    memory_ids  uuid[] NOT NULL,
+    memory_ids  uuid[] NOT NULL,         -- of one kind: that of the tier which the feedback is delivered to
     value       smallint NOT NULL CHECK (value BETWEEN -1 AND 1),
     create_time timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, feedback_id)
-);
+) PARTITION BY HASH (tenant_id);
+CREATE INDEX feedback_by_user ON feedback (tenant_id, user_id);
 
--- A row stands here until its tier has taken it. A dead one (given_up_time set) waits for an operator.
+-- What each recall returned, for feedback that judges a recall as a whole. Purged by age.
+CREATE TABLE recalls (
+    tenant_id   text NOT NULL,
+    recall_id   uuid NOT NULL,
+    user_id     text NOT NULL,
+    kinds       smallint[] NOT NULL,     -- of memory_ids, one for one
+    memory_ids  uuid[] NOT NULL,
+    create_time timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, recall_id)
+) PARTITION BY HASH (tenant_id);
+CREATE INDEX recalls_by_user ON recalls (tenant_id, user_id);
+CREATE INDEX recalls_by_age ON recalls (create_time);
+
+CREATE TABLE requests (
+    tenant_id    text NOT NULL,
+    principal_id text NOT NULL,
+    method       text NOT NULL,
+    request_id   text NOT NULL,
+    user_id      text NOT NULL,          -- whose memory the request was about; empty for none's
+    request_hash bytea NOT NULL,
+    answer       jsonb,
+    create_time  timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, principal_id, method, request_id)
+) PARTITION BY HASH (tenant_id);
+CREATE INDEX requests_by_age ON requests (create_time);
+CREATE INDEX requests_by_user ON requests (tenant_id, user_id);
+
+-- Interactions that were removed: they are never archived to the log again from a session that still holds them.
+CREATE TABLE tombstones (
+    tenant_id      text NOT NULL,
+    interaction_id uuid NOT NULL,
+    create_time    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, interaction_id)
+) PARTITION BY HASH (tenant_id);
+
+DO $$
+DECLARE part record;
+BEGIN
+    FOR part IN
+        SELECT t.name AS whole, t.name || '_' || n AS name, t.options, n
+        FROM (VALUES ('conversations', 'WITH (fillfactor = 70)'),  -- every Remember updates its conversation in place
+                     ('interactions', ''), ('feedback', ''), ('recalls', ''), ('requests', ''), ('tombstones', ''))
+             AS t (name, options)
+        CROSS JOIN generate_series(0, 7) AS n
+    LOOP
+        EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS 8, REMAINDER %s) %s',
+                       part.name, part.whole, part.n, part.options);
+    END LOOP;
+END $$;
+
+-- A row stands here until its tier has taken it. A dead letter (given_up_time set) waits for an operator.
 CREATE TABLE deliveries (
     tenant_id         text NOT NULL,
     delivery_id       bigint GENERATED ALWAYS AS IDENTITY,
@@ -65,32 +121,39 @@ CREATE TABLE deliveries (
     attempts          smallint NOT NULL DEFAULT 0,
     next_attempt_time timestamptz NOT NULL,
     last_reason       text NOT NULL DEFAULT '',
+    last_detail       text NOT NULL DEFAULT '',
     given_up_time     timestamptz,
     trace_context     text NOT NULL DEFAULT '',
     create_time       timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, delivery_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX deliveries_due ON deliveries (tier, next_attempt_time, delivery_id) WHERE given_up_time IS NULL;
-CREATE INDEX deliveries_by_sequence ON deliveries (tenant_id, sequence) WHERE given_up_time IS NULL;
+-- By tenant, so that a claim steps from one tenant with a backlog to the next.
+CREATE INDEX deliveries_due ON deliveries (tier, tenant_id, next_attempt_time, delivery_id)
+    WHERE given_up_time IS NULL;
+CREATE INDEX deliveries_by_sequence ON deliveries (tenant_id, sequence);
 CREATE INDEX deliveries_dead ON deliveries (tenant_id, delivery_id) WHERE given_up_time IS NOT NULL;
 
-CREATE TABLE requests (
+-- Grants: readers of one place see the memories of another.
+CREATE TABLE grants (
     tenant_id    text NOT NULL,
-    principal_id text NOT NULL,
-    method       text NOT NULL,
-    request_id   text NOT NULL,
-    request_hash bytea NOT NULL,
-    answer       jsonb,
-    create_time  timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, principal_id, method, request_id)
+    user_id      text NOT NULL,
+    grant_id     uuid NOT NULL,
+    from_key     text NOT NULL,          -- the place whose memories are seen; keys of scopes
+    to_key       text NOT NULL,          -- the place whose readers see them
+    kinds        smallint[] NOT NULL,    -- which memories; empty for all
+    expire_time  timestamptz,            -- NULL for never
+    principal_id text NOT NULL,          -- who created or replaced it last
+    create_time  timestamptz NOT NULL,   -- or replaced it
+    PRIMARY KEY (tenant_id, user_id, grant_id),
+    UNIQUE (tenant_id, user_id, from_key, to_key)
 );
-CREATE INDEX requests_by_age ON requests (create_time);
 
 -- Tenants see their own rows; the background worker, which serves all of them, says so.
 DO $$
 DECLARE name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['conversations', 'interactions', 'speakers', 'feedback', 'deliveries', 'requests'] LOOP
+    FOREACH name IN ARRAY ARRAY['conversations', 'interactions', 'speakers', 'feedback', 'recalls', 'requests',
+                                'tombstones', 'deliveries', 'grants'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format(
@@ -99,15 +162,36 @@ BEGIN
     END LOOP;
 END $$;
 
+-- Policies of a table do not hold for a part that a statement names itself: no role has a privilege on a part, and
+-- without a policy of its own it shows no row to a role that is given one later.
+DO $$
+DECLARE
+    part regclass;
+    grantee text;
+BEGIN
+    FOR part IN SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relispartition
+        AND relkind = 'r' ORDER BY relname
+    LOOP
+        EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', part);
+        EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', part);
+        FOR grantee IN
+            SELECT DISTINCT g.grantee::regrole::text FROM pg_class AS c, aclexplode(c.relacl) AS g
+            WHERE c.oid = part AND g.grantee NOT IN (0, c.relowner)
+        LOOP
+            EXECUTE format('REVOKE ALL ON %s FROM %s', part, grantee);
+        END LOOP;
+    END LOOP;
+END $$;
+
 -- Claims a request id. Returns the answer of an earlier use, 'null' when the caller is the first.
 -- A concurrent use of the same id waits here until the first one has committed.
 CREATE FUNCTION claim_request(
-    p_tenant text, p_principal text, p_method text, p_request_id text, p_hash bytea, p_now timestamptz
+    p_tenant text, p_principal text, p_method text, p_request_id text, p_user text, p_hash bytea, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE found_hash bytea; found_answer jsonb;
 BEGIN
-    INSERT INTO requests (tenant_id, principal_id, method, request_id, request_hash, create_time)
-    VALUES (p_tenant, p_principal, p_method, p_request_id, p_hash, p_now)
+    INSERT INTO requests (tenant_id, principal_id, method, request_id, user_id, request_hash, create_time)
+    VALUES (p_tenant, p_principal, p_method, p_request_id, p_user, p_hash, p_now)
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
         RETURN NULL;
@@ -132,16 +216,19 @@ DECLARE result jsonb; first_position bigint; first_sequence bigint; last_sequenc
 BEGIN
     PERFORM set_config('mneme.tenant', p_tenant, true);
     IF p_request_id <> '' THEN
-        result := claim_request(p_tenant, p_principal, 'Remember', p_request_id, p_hash, p_now);
+        result := claim_request(p_tenant, p_principal, 'Remember', p_request_id, p_user, p_hash, p_now);
         IF result IS NOT NULL THEN
             RETURN result || '{"replayed": true}'::jsonb;
         END IF;
     END IF;
     turn_count := cardinality(p_ids);
-    INSERT INTO conversations AS c (tenant_id, user_id, conversation_id, next_position, create_time, update_time)
-    VALUES (p_tenant, p_user, p_conversation, turn_count, p_now, p_now)
+    INSERT INTO conversations AS c (tenant_id, user_id, conversation_id, next_position, interaction_count,
+                                    create_time, update_time)
+    VALUES (p_tenant, p_user, p_conversation, turn_count, turn_count, p_now, p_now)
     ON CONFLICT (tenant_id, user_id, conversation_id)
-        DO UPDATE SET next_position = c.next_position + turn_count, update_time = greatest(c.update_time, p_now)
+        DO UPDATE SET next_position = c.next_position + turn_count,
+                      interaction_count = c.interaction_count + turn_count,
+                      update_time = greatest(c.update_time, p_now)
     RETURNING next_position - turn_count INTO first_position;
 
     WITH added AS (
@@ -184,7 +271,7 @@ CREATE FUNCTION append_feedback(
 DECLARE result jsonb; new_sequence bigint;
 BEGIN
     PERFORM set_config('mneme.tenant', p_tenant, true);
-    result := claim_request(p_tenant, p_principal, 'Feedback', p_request_id, p_hash, p_now);
+    result := claim_request(p_tenant, p_principal, 'Feedback', p_request_id, p_user, p_hash, p_now);
     IF result IS NOT NULL THEN
         RETURN result || '{"replayed": true}'::jsonb;
     END IF;
@@ -194,7 +281,7 @@ BEGIN
     INSERT INTO deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time, trace_context,
                             create_time)
     VALUES (p_tenant, p_tier, 2, p_feedback_id, new_sequence, p_user, p_now, p_trace, p_now);
-    result := jsonb_build_object('first', new_sequence, 'last', new_sequence);
+    result := jsonb_build_object('first', new_sequence, 'last', new_sequence, 'memories', cardinality(p_memory_ids));
     UPDATE requests SET answer = result
     WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Feedback' AND request_id = p_request_id;
     RETURN result;
@@ -207,7 +294,7 @@ CREATE FUNCTION retry_deliveries(
 DECLARE result jsonb; retried int;
 BEGIN
     PERFORM set_config('mneme.tenant', p_tenant, true);
-    result := claim_request(p_tenant, p_principal, 'RetryDeadLetters', p_request_id, p_hash, p_now);
+    result := claim_request(p_tenant, p_principal, 'RetryDeadLetters', p_request_id, '', p_hash, p_now);
     IF result IS NOT NULL THEN
         RETURN result;
     END IF;
@@ -219,4 +306,26 @@ BEGIN
     WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'RetryDeadLetters'
         AND request_id = p_request_id;
     RETURN result;
+END $$;
+
+-- The next tenants behind p_after, up to p_until where that is given, at most p_tenants with deliveries due and p_steps in
+-- all, in the order of their ids. Each step is one look into deliveries_due, however long the backlogs are. Where the
+-- walk came to its end, the last row has no tenant.
+CREATE FUNCTION tenants_due(
+    p_tier smallint, p_now timestamptz, p_after text, p_until text, p_tenants int, p_steps int
+) RETURNS TABLE (tenant text, is_due boolean) LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
+DECLARE found_count int := 0; earliest timestamptz;
+BEGIN
+    tenant := p_after;
+    FOR step IN 1..p_steps LOOP
+        SELECT d.tenant_id, d.next_attempt_time INTO tenant, earliest FROM deliveries AS d
+        WHERE d.tier = p_tier AND d.given_up_time IS NULL AND d.tenant_id > tenant
+            AND (p_until IS NULL OR d.tenant_id <= p_until)
+        ORDER BY d.tenant_id, d.next_attempt_time LIMIT 1;
+        is_due := tenant IS NOT NULL AND earliest <= p_now;
+        RETURN NEXT;
+        EXIT WHEN tenant IS NULL;
+        found_count := found_count + is_due::int;
+        EXIT WHEN found_count >= p_tenants;
+    END LOOP;
 END $$;

@@ -1,0 +1,184 @@
+"""Removal from the journal, in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from services.common.clock import Clock
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Connection, Pool
+from services.gateway.journal.model import Removed
+from services.gateway.journal.stores import rows
+
+_CHOSEN: Final = "SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1"
+_BY_IDS: Final = f"{_CHOSEN} AND user_id = $2 AND interaction_id = ANY($3)"
+_BY_CONVERSATION: Final = f"{_CHOSEN} AND user_id = $2 AND conversation_id = $3"
+_BY_USER: Final = f"{_CHOSEN} AND user_id = $2"
+
+_TOMBSTONES: Final = """
+    INSERT INTO gateway.tombstones (tenant_id, interaction_id, create_time)
+    SELECT $1, unnest($2::uuid[]), $3 ON CONFLICT DO NOTHING
+"""
+# Waits for workers that hold one of them: what is under way is delivered before this returns, and nothing after it.
+_DELETE_DELIVERIES: Final = """
+    DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND sequence = ANY($2::bigint[])
+"""
+_DELETE_INTERACTIONS: Final = """
+    DELETE FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2::uuid[])
+    RETURNING sequence, user_id, conversation_id, speaker
+"""
+_COUNT_DOWN: Final = """
+    UPDATE gateway.conversations AS c SET interaction_count = c.interaction_count - gone.count
+    FROM (SELECT * FROM unnest($2::text[], $3::text[], $4::bigint[]) AS g (user_id, conversation_id, count)) AS gone
+    WHERE c.tenant_id = $1 AND c.user_id = gone.user_id AND c.conversation_id = gone.conversation_id
+"""
+_DELETE_SPEAKERS: Final = """
+    DELETE FROM gateway.speakers AS s WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.speaker = ANY($3::text[])
+    AND NOT EXISTS (SELECT FROM gateway.interactions AS i
+                    WHERE i.tenant_id = $1 AND i.user_id = $2 AND i.speaker = s.speaker)
+"""
+_STRIP_FEEDBACK: Final = """
+    UPDATE gateway.feedback SET memory_ids = ARRAY(
+        SELECT m FROM unnest(memory_ids) WITH ORDINALITY AS t (m, n) WHERE m <> ALL($3::uuid[]) ORDER BY n)
+    WHERE tenant_id = $1 AND user_id = $2 AND memory_ids && $3::uuid[]
+"""
+_EMPTY_FEEDBACK: Final = """
+    DELETE FROM gateway.feedback WHERE tenant_id = $1 AND user_id = $2 AND memory_ids = '{}' RETURNING sequence
+"""
+_STRIP_RECALLS: Final = """
+    UPDATE gateway.recalls AS r SET
+        memory_ids = coalesce(rest.ids, '{}'), kinds = coalesce(rest.kinds, '{}')
+    FROM (
+        SELECT w.recall_id, array_agg(t.m ORDER BY t.n) FILTER (WHERE t.m <> ALL($3::uuid[])) AS ids,
+               array_agg(t.k ORDER BY t.n) FILTER (WHERE t.m <> ALL($3::uuid[])) AS kinds
+        FROM gateway.recalls AS w CROSS JOIN unnest(w.memory_ids, w.kinds) WITH ORDINALITY AS t (m, k, n)
+        WHERE w.tenant_id = $1 AND w.user_id = $2 AND w.memory_ids && $3::uuid[] GROUP BY w.recall_id
+    ) AS rest
+    WHERE r.tenant_id = $1 AND r.recall_id = rest.recall_id
+"""
+
+
+# The records stay until they are purged, so that a repeat does not write again what was removed.
+_ERASE_REQUESTS: Final = """
+    UPDATE gateway.requests SET answer = '{"erased": true}', user_id = '' WHERE tenant_id = $1 AND user_id = $2
+"""
+
+
+class PostgresRemoval:
+    """The part of the journal that implements `JournalRemoval`; each call is one transaction."""
+
+    _pool: Pool
+    _clock: Clock
+
+    async def remove_interactions(self, tenant_id: str, user_id: str, interaction_ids: Sequence[str]) -> Removed:
+        """See `JournalRemoval.remove_interactions`."""
+        wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return await self._remove_chosen(connection, _BY_IDS, tenant_id, user_id, wanted)
+
+    async def remove_conversation(self, tenant_id: str, user_id: str, conversation_id: str) -> Removed:
+        """See `JournalRemoval.remove_conversation`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            removed = await self._remove_chosen(connection, _BY_CONVERSATION, tenant_id, user_id, conversation_id)
+            await connection.execute(
+                "DELETE FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
+                tenant_id,
+                user_id,
+                conversation_id,
+            )
+        return removed
+
+    async def remove_user(self, tenant_id: str, user_id: str) -> Removed:
+        """See `JournalRemoval.remove_user`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return await self._remove_user(connection, tenant_id, user_id)
+
+    async def remove_tenant(self, tenant_id: str) -> Removed:
+        """See `JournalRemoval.remove_tenant`."""
+        removed = Removed()
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            users = await connection.fetch(
+                "SELECT user_id FROM gateway.conversations WHERE tenant_id = $1"
+                " UNION SELECT user_id FROM gateway.feedback WHERE tenant_id = $1"
+                " UNION SELECT user_id FROM gateway.recalls WHERE tenant_id = $1"
+                " UNION SELECT user_id FROM gateway.requests WHERE tenant_id = $1 AND user_id <> ''"
+                " UNION SELECT user_id FROM gateway.grants WHERE tenant_id = $1",
+                tenant_id,
+            )
+            for row in users:
+                removed += await self._remove_user(connection, tenant_id, row["user_id"])
+            await connection.execute("DELETE FROM gateway.requests WHERE tenant_id = $1", tenant_id)
+        return removed
+
+    async def _remove_user(self, connection: Connection, tenant_id: str, user_id: str) -> Removed:
+        removed = await self._remove_chosen(connection, _BY_USER, tenant_id, user_id)
+        deliveries = await _deleted(connection, "deliveries", tenant_id, user_id)
+        requests = rows.affected(await connection.execute(_ERASE_REQUESTS, tenant_id, user_id))
+        counts = {
+            table: await _deleted(connection, table, tenant_id, user_id)
+            for table in ("feedback", "recalls", "grants", "speakers", "conversations")
+        }
+        return removed + Removed(
+            feedback=counts["feedback"],
+            deliveries=deliveries,
+            recalls=counts["recalls"],
+            requests=requests,
+            grants=counts["grants"],
+        )
+
+    async def _remove_chosen(
+        self, connection: Connection, choice: str, tenant_id: str, user_id: str, *arguments: object
+    ) -> Removed:
+        """Removes the interactions that a statement names, with what hangs on them."""
+        chosen = [row[0] for row in await connection.fetch(choice, tenant_id, user_id, *arguments)]
+        if not chosen:
+            return Removed()
+        await connection.execute(_TOMBSTONES, tenant_id, chosen, self._clock.now())
+        # Deliveries before their subjects: a worker that holds one still reads its subject.
+        sequences = await connection.fetch(
+            "SELECT sequence FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2::uuid[])",
+            tenant_id,
+            chosen,
+        )
+        deliveries = rows.affected(
+            await connection.execute(_DELETE_DELIVERIES, tenant_id, [row[0] for row in sequences])
+        )
+        gone = await connection.fetch(_DELETE_INTERACTIONS, tenant_id, chosen)
+        await _count_down(connection, tenant_id, gone)
+        await connection.execute(_DELETE_SPEAKERS, tenant_id, user_id, sorted({row["speaker"] for row in gone}))
+        feedback, judged = await _remove_judgements(connection, tenant_id, user_id, chosen)
+        return Removed(interactions=len(gone), feedback=feedback, deliveries=deliveries + judged)
+
+
+async def _count_down(connection: Connection, tenant_id: str, gone: Sequence[Any]) -> None:
+    counts: dict[tuple[str, str], int] = {}
+    for row in gone:
+        key = (row["user_id"], row["conversation_id"])
+        counts[key] = counts.get(key, 0) + 1
+    users, conversations = [list(column) for column in zip(*counts, strict=True)] if counts else ([], [])
+    await connection.execute(_COUNT_DOWN, tenant_id, users, conversations, list(counts.values()))
+
+
+async def _remove_judgements(
+    connection: Connection, tenant_id: str, user_id: str, memory_ids: Sequence[UUID]
+) -> tuple[int, int]:
+    """Takes memories out of feedback and recall records; returns how much feedback went, and deliveries of it."""
+    await connection.execute(_STRIP_FEEDBACK, tenant_id, user_id, memory_ids)
+    await connection.execute(_STRIP_RECALLS, tenant_id, user_id, memory_ids)
+    emptied = await connection.fetch(_EMPTY_FEEDBACK, tenant_id, user_id)
+    deliveries = rows.affected(
+        await connection.execute(_DELETE_DELIVERIES, tenant_id, [row["sequence"] for row in emptied])
+    )
+    return len(emptied), deliveries
+
+
+async def _deleted(connection: Connection, table: str, tenant_id: str, user_id: str) -> int:
+    """Deletes a user's rows of a table and returns how many there were."""
+    status = await connection.execute(
+        f"DELETE FROM gateway.{table} WHERE tenant_id = $1 AND user_id = $2",  # noqa: S608 - names of ours
+        tenant_id,
+        user_id,
+    )
+    return rows.affected(status)

@@ -1,0 +1,161 @@
+"""What every driver of the journal removes, and what it must never bring back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from services.common.errors import NotFound
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import (
+    DeliveryFailure,
+    DeliveryOutcome,
+    DeliveryState,
+    FeedbackCommand,
+    RecallRecord,
+    Removed,
+    Tier,
+)
+from services.gateway.journal.store import Journal
+from tests.contract.journal import ACME, OTHER, append, command, take
+from tests.support.clock import FakeClock
+
+RECALL = "0190a1b2-0000-7000-8000-0000000000aa"
+
+
+async def contents(journal: Journal, conversation: str = "c1", user: str = "u1") -> list[str]:
+    page = await journal.interactions("acme", user, conversation, limit=100, after=None)
+    return [interaction.turn.content for interaction in page.items]
+
+
+async def judge(journal: Journal, *memory_ids: str, request_id: str = "f1") -> None:
+    await journal.append_feedback(ACME, FeedbackCommand(request_id, "u1", memory_ids, 1, request_id.encode()))
+
+
+class JournalRemovalContract:
+    """Subclass it with fixtures `journal`, `second` (another store on the same engine) and `clock`."""
+
+    async def test_spec_6_6_removed_interactions_are_gone_from_every_read(
+        self, journal: Journal, second: Journal
+    ) -> None:
+        appended = await append(journal, command("a", "b", "c"))
+        await append(journal, command("theirs", user="u2"))
+        gone = appended.interaction_ids[1]
+        assert (await journal.remove_interactions("acme", "u1", [gone, "no uuid"])).interactions == 1
+        for replica in (journal, second):
+            assert await contents(replica) == ["a", "c"]
+            assert await contents(replica, user="u2") == ["theirs"]
+            (conversation,) = (await replica.conversations("acme", "u1", limit=9, after=None)).items
+            assert conversation.interaction_count == 2
+            assert len(await replica.session_interactions("acme", "u1", "c1", limit=9)) == 2
+        assert len(await take(journal, Tier.EPISODIC)) == 3  # two, and that of the other user
+        assert await journal.remove_interactions("acme", "u1", [gone]) == Removed()
+        assert (await append(journal, command("d"))).first_position == 3  # positions are not used twice
+
+    async def test_spec_6_6_others_interactions_are_not_removed(self, journal: Journal) -> None:
+        appended = await append(journal, command("a"))
+        assert await journal.remove_interactions("other", "u1", appended.interaction_ids) == Removed()
+        assert await journal.remove_interactions("acme", "u2", appended.interaction_ids) == Removed()
+        assert await contents(journal) == ["a"]
+
+    async def test_spec_6_6_a_removed_turn_that_a_session_still_holds_counts_as_known(self, journal: Journal) -> None:
+        appended = await append(journal, command("a"))
+        await journal.remove_interactions("acme", "u1", appended.interaction_ids)
+        known = await journal.known_interactions("acme", appended.interaction_ids)
+        assert known == frozenset(appended.interaction_ids)  # so that the end of the session does not archive it
+        assert await journal.known_interactions("other", appended.interaction_ids) == frozenset()
+
+    async def test_spec_6_6_removal_waits_for_a_delivery_that_is_under_way(self, journal: Journal) -> None:
+        appended = await append(journal, command("a"))
+        async with journal.claim(Tier.SEMANTIC, limit=10) as batch:
+            removal = asyncio.create_task(journal.remove_interactions("acme", "u1", appended.interaction_ids))
+            done, _ = await asyncio.wait([removal], timeout=0.1)
+            assert not done
+            await batch.settle(DeliveryOutcome(done=tuple(batch.deliveries)))
+        assert (await removal).interactions == 1
+        for tier in Tier:
+            assert await take(journal, tier) == ()
+
+    async def test_spec_6_6_a_removed_conversation_is_not_listed(self, journal: Journal) -> None:
+        await append(journal, command("a"))
+        await append(journal, command("b", conversation="c2"))
+        assert (await journal.remove_conversation("acme", "u1", "c1")).interactions == 1
+        page = await journal.conversations("acme", "u1", limit=9, after=None)
+        assert [c.conversation_id for c in page.items] == ["c2"]
+        assert await journal.remove_conversation("acme", "u1", "c1") == Removed()
+
+    async def test_spec_6_6_names_of_speakers_go_with_their_last_turn(self, journal: Journal) -> None:
+        first = await append(journal, command("a"))
+        second = await append(journal, command("b"))
+        await journal.remove_interactions("acme", "u1", first.interaction_ids)
+        assert list(await journal.speakers("acme", "u1")) == ["Ada"]
+        await journal.remove_interactions("acme", "u1", second.interaction_ids)
+        assert list(await journal.speakers("acme", "u1")) == []
+
+    async def test_spec_6_6_feedback_and_recall_records_lose_what_was_removed(
+        self, journal: Journal, clock: FakeClock
+    ) -> None:
+        one, two = (await append(journal, command("a", "b"))).interaction_ids
+        memories = ((MemoryKind.EPISODE, one), (MemoryKind.FACT, two))
+        await journal.add_recalls([RecallRecord("acme", RECALL, "u1", memories, clock.now())])
+        await judge(journal, one)
+        await judge(journal, one, two, request_id="f2")
+        removed = await journal.remove_interactions("acme", "u1", [one])
+        assert (removed.interactions, removed.feedback) == (1, 1)
+        record = await journal.recall_record("acme", "u1", RECALL)
+        assert record is not None
+        assert record.memories == ((MemoryKind.FACT, two),)
+        judged = [d for d in await take(journal, Tier.EPISODIC) if not hasattr(d.subject, "turn")]
+        assert [d.subject.memory_ids for d in judged] == [(two,)]  # type: ignore[union-attr]
+
+    async def test_spec_6_6_a_removed_user_leaves_nothing(
+        self, journal: Journal, second: Journal, clock: FakeClock
+    ) -> None:
+        appended = await append(journal, command("a", "b", request_id="r1"))
+        await append(journal, command("theirs", user="u2"))
+        await journal.add_recalls([RecallRecord("acme", RECALL, "u1", (), clock.now())])
+        await judge(journal, appended.interaction_ids[0])
+        async with journal.claim(Tier.AGENTIC, limit=1) as batch:
+            failure = DeliveryFailure(batch.deliveries[0], "INVALID_FIELD", permanent=True)
+            await batch.settle(DeliveryOutcome(failed=(failure,)))
+        removed = await journal.remove_user("acme", "u1")
+        assert removed == Removed(interactions=2, feedback=1, deliveries=11, recalls=1, requests=2)
+        for replica in (journal, second):
+            assert await contents(replica) == []
+            assert (await replica.conversations("acme", "u1", limit=9, after=None)).items == ()
+            assert list(await replica.speakers("acme", "u1")) == []
+            assert (await replica.dead_letters("acme", tier=None, limit=9, after=None)).items == ()
+            assert await replica.recall_record("acme", "u1", RECALL) is None
+        assert await journal.delivery_state("acme", appended.span, list(Tier)) is DeliveryState.DELIVERED
+        assert await contents(journal, user="u2") == ["theirs"]
+        assert await journal.remove_user("acme", "u1") == Removed()
+
+    async def test_spec_6_6_a_repeat_does_not_write_again_what_was_removed(self, journal: Journal) -> None:
+        await append(journal, command("a", request_id="r1"))
+        await journal.remove_user("acme", "u1")
+        (outcome,) = await journal.append(ACME, [command("a", request_id="r1")])
+        assert isinstance(outcome, NotFound)
+        assert await contents(journal) == []
+
+    async def test_spec_6_6_a_removed_tenant_leaves_nothing_and_others_stay(self, journal: Journal) -> None:
+        for user in ("u1", "u2"):
+            await append(journal, command("a", user=user, request_id=user))
+        await append(journal, command("theirs"), OTHER)
+        assert (await journal.remove_tenant("acme")).interactions == 2
+        assert await contents(journal) == []
+        assert [len(await take(journal, tier)) for tier in Tier] == [1] * len(Tier)
+        assert await journal.remove_tenant("acme") == Removed()
+
+    async def test_spec_6_4_what_a_recall_returned_is_known_for_a_while(
+        self, journal: Journal, clock: FakeClock
+    ) -> None:
+        memories = ((MemoryKind.EPISODE, RECALL), (MemoryKind.NOTE, RECALL))
+        record = RecallRecord("acme", RECALL, "u1", memories, clock.now())
+        await journal.add_recalls([record, replace(record, tenant_id="other", memories=())])
+        assert await journal.recall_record("acme", "u1", RECALL) == record
+        assert await journal.recall_record("acme", "u2", RECALL) is None
+        assert await journal.recall_record("acme", "u1", "no uuid") is None
+        assert await journal.purge_recalls(before=clock.now(), limit=10) == 0
+        clock.advance(days=8)
+        assert await journal.purge_recalls(before=clock.now(), limit=10) == 2
+        assert await journal.recall_record("acme", "u1", RECALL) is None
