@@ -154,6 +154,7 @@ async def open_episodic_on(
             embedder=embedder,
             clock=resources.clock,
             settings=chosen,
+            cache=resources.cache,
         )
         stack.push_async_callback(episodes.aclose)
         servicer = EpisodicServicer(

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 import structlog
 
+from services.common.cache import OwnerCache
 from services.common.embedding.tokens import TokenVectors
 from services.common.errors import StoreUnavailable
-from services.episodic.config import SnapshotSettings
 from services.episodic.late_interaction import LateScores
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, neighbour_keys
 from services.episodic.snapshots import SnapshotCache
@@ -78,16 +78,29 @@ class CandidateSearch:
         self,
         store: EpisodeStore,
         index: EpisodeIndex,
-        settings: SnapshotSettings | None = None,
+        cache: OwnerCache | None = None,
         *,
+        cached_episodes_max: int = 200_000,
         doubt: Callable[[], None] = lambda: None,
+        on_removal: Callable[[Owner], None] = lambda _: None,
     ) -> None:
-        """Search in `index`, with the truth in `store`; `doubt` is called when the index may have lost something."""
+        """Search in `index`, with the truth in `store`.
+
+        Args:
+            store: Decides what exists.
+            index: Decides how it scores.
+            cache: The process's; None: one of its own.
+            cached_episodes_max: Columns of an owner with more episodes are not cached.
+            doubt: Called when the index may have lost something.
+            on_removal: Called when episodes of an owner were found to be removed.
+        """
         self._store = store
         self._index = index
         self._doubt = doubt
-        self.snapshots = SnapshotCache(store, settings)
-        self._uncounted_min = (settings or SnapshotSettings()).owner_episodes_max
+        self._snapshots = SnapshotCache(
+            store, cache or OwnerCache(), owner_episodes_max=cached_episodes_max, on_removal=on_removal
+        )
+        self._uncounted_min = cached_episodes_max
 
     async def search(self, query: CandidateQuery) -> Candidates:
         """The candidates of a query.
@@ -100,7 +113,7 @@ class CandidateSearch:
         """
         index_query = IndexQuery(owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys)
         try:
-            snapshot = await self.snapshots.current(query.owner)
+            snapshot = await self._snapshots.current(query.owner)
             lanes = await self._index.search(index_query, limit=query.lane_limit)
             if snapshot is None:
                 return await self._from_store(query, index_query, lanes)
@@ -124,7 +137,7 @@ class CandidateSearch:
             return await self._degraded(query)
 
     async def _from_store(self, query: CandidateQuery, index_query: IndexQuery, lanes: LaneHits) -> Candidates:
-        """The candidates of an owner whose episodes are too many to be kept in memory."""
+        """The candidates of an owner with too many episodes for the cache."""
         included = await self._store.columns_of(query.owner, query.include, scope_keys=query.scope_keys)
         seeds = best_keys(lanes, query.neighbour_seeds)
         added = _missing((*included.keys, *neighbour_keys(seeds, query.neighbour_radius)), lanes)

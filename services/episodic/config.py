@@ -151,24 +151,13 @@ class TokenSettings:
     """Token vectors of episodes: recall compares questions with turns word by word, for some 5 KB on disk a turn."""
 
     stored: bool = True  # whether they are kept and compared; what is there already stays
-    cache_bytes_max: CountOrNone = 1024 * 1024 * 1024  # of all owners together in memory; the oldest go
     search_bytes_max: CountOrNone = 8 * 1024 * 1024  # compared in one search, by the lengths of texts; 0: none
     query_tokens_max: Count = 64  # word pieces of a question that are compared, the first ones
-    ahead_bytes_max: CountOrNone = 512 * 1024 * 1024  # of an owner who asks, read before they are needed; 0: none
-    ahead_after_reads: Count = 3  # searches of an owner that had to read, before that is done
-    ahead_pause_seconds: Amount = 0.005  # between two steps of it, a megabyte each, so that other work goes on
+    prefetch_pause_seconds: Amount = 0.005  # between two steps of a prefetch, so that other work goes on
     read_timeout_seconds: Seconds = 0.25  # what reading may take; candidates are ranked without where it takes longer
     backfill_batch: Count = 16  # old episodes that are given token vectors at once
     backfill_scanned: Count = 500  # episodes looked at in one step for such without
     backfill_pause_seconds: Amount = 0.05  # between two such steps, so that other work goes first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotSettings:
-    """Light columns of episodes kept in memory, some 0.6 KB an episode."""
-
-    episodes_max: Count = 500_000  # of all owners together; the least recently searched go first
-    owner_episodes_max: CountOrNone = 200_000  # an owner with more is read from the store for each search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,5 +179,5 @@ class EpisodicSettings:
     edge: EdgeSettings = field(default_factory=EdgeSettings)
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     tokens: TokenSettings = field(default_factory=TokenSettings)
-    snapshots: SnapshotSettings = field(default_factory=SnapshotSettings)
+    cached_episodes_max: CountOrNone = 200_000  # columns of an owner with more are read from the store for each search
     access: AccessSettings = field(default_factory=AccessSettings)

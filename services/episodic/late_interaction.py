@@ -29,13 +29,6 @@ class TokenRun:
     begins: npt.NDArray[np.bool_]  # [tokens]: a sentence begins here, as each candidate's first one does
     sizes: npt.NDArray[np.int64]  # [k]: tokens of each
 
-    @classmethod
-    def joined(cls, runs: Sequence[TokenRun]) -> TokenRun:
-        """Several as one, in order; at least one of them."""
-        if len(runs) == 1:
-            return runs[0]
-        return cls(*(np.concatenate([getattr(run, name) for run in runs]) for name in cls.__slots__))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LateScores:

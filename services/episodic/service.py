@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.decay import SECONDS_PER_DAY, hyperbolic
 from services.common.embedding.embedder import Embedder
@@ -96,8 +97,9 @@ class EpisodeService:
         embedder: Embedder,
         clock: Clock,
         settings: EpisodicSettings | None = None,
+        cache: OwnerCache | None = None,
     ) -> None:
-        """Work on the given parts; whoever built them starts and closes them."""
+        """Work on the given parts, which the caller starts and closes."""
         self._store = store
         self._index = index
         self._indexer = indexer
@@ -105,10 +107,18 @@ class EpisodeService:
         self._embedder = embedder
         self._clock = clock
         self._settings = settings or EpisodicSettings()
-        self._candidates = CandidateSearch(store, index, self._settings.snapshots, doubt=indexer.compare_soon)
+        cache = cache or OwnerCache()
         tokens = self._settings.tokens
         space = embedder.tokens if tokens.stored else None
-        self._tokens = TokenSearch(store, space, tokens) if space is not None else None
+        self._tokens = TokenSearch(store, space, cache, tokens) if space is not None else None
+        self._candidates = CandidateSearch(
+            store,
+            index,
+            cache,
+            cached_episodes_max=self._settings.cached_episodes_max,
+            doubt=indexer.compare_soon,
+            on_removal=self._tokens.forget if self._tokens is not None else lambda _: None,
+        )
 
     async def aclose(self) -> None:
         """Stop what it does in the background. Closing twice is allowed."""

@@ -1,12 +1,12 @@
-"""Light columns of users' episodes, kept in memory and brought up to date before each use."""
+"""Light columns of users' episodes, cached and brought up to date before each use."""
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias, TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias, TypeVar
 
-from services.episodic.config import SnapshotSettings
+from services.common.cache import CacheKind, OwnerCache
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
 from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
 
@@ -14,15 +14,19 @@ SnapshotRow: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int
 """The fields of `EpisodeColumns`, in their order, of one episode, and the key of its scope: one look-up finds both, and
 among 10,000 episodes a look-up waits for memory."""
 
+_ROW_BYTES: Final = 600
+"""Memory of a row, with its places in two dictionaries, about."""
+_SNAPSHOT_BYTES: Final = 2_000
+"""Memory of a snapshot without rows."""
 _Value = TypeVar("_Value", str, int, float)
 
 
 class Snapshot:
-    """One owner's searchable episodes as of a change number."""
+    """One owner's searchable episodes as of a revision."""
 
     def __init__(self) -> None:
-        """Nothing, as of change number 0."""
-        self.number = 0
+        """Nothing, as of revision 0."""
+        self.revision = 0
         self.indexing_again = False  # further episodes are on their way into the index again
         self._rows: dict[EpisodeKey, SnapshotRow] = {}
         self._keys_by_id: dict[bytes, EpisodeKey] = {}
@@ -32,19 +36,24 @@ class Snapshot:
         """Number of episodes."""
         return len(self._rows)
 
-    def apply(self, changes: ColumnChanges, *, since: int) -> None:
-        """Take in the changes after number `since`.
+    @property
+    def size_bytes(self) -> int:
+        """Memory, about."""
+        return _SNAPSHOT_BYTES + len(self._rows) * _ROW_BYTES
 
-        An answer that was overtaken by a later one, which somebody else asked for, is ignored.
+    def apply(self, changes: ColumnChanges, *, since: int) -> None:
+        """Apply the changes after revision `since`.
+
+        Changes that were overtaken by later ones, which another search has read, are ignored.
         """
-        if self.number != since and changes.number <= self.number:
+        if self.revision != since and changes.number <= self.revision:
             return
         self.indexing_again = changes.indexing_again
         if changes.begins_anew:
             self._rows.clear()
             self._keys_by_id.clear()
             self._counts.clear()
-        self.number = changes.number
+        self.revision = changes.number
         columns = changes.columns
         rows = zip(
             columns.keys,
@@ -102,43 +111,55 @@ class Snapshot:
 class SnapshotCache:
     """Snapshots of the owners that were searched last. Belongs to one event loop.
 
-    What a search sees is what was committed before it asked: each use costs one small query, which returns
-    the changes alone. Any number of replicas may keep snapshots of one owner.
+    What a search sees is what was committed before it: each use costs one small query, which returns the changes
+    alone. Any number of replicas may cache snapshots of one owner.
     """
 
-    def __init__(self, store: EpisodeStore, settings: SnapshotSettings | None = None) -> None:
-        """Keep columns of episodes in `store`."""
+    def __init__(
+        self,
+        store: EpisodeStore,
+        cache: OwnerCache,
+        *,
+        owner_episodes_max: int,
+        on_removal: Callable[[Owner], None] = lambda _: None,
+    ) -> None:
+        """Cache columns of episodes in `store`.
+
+        Args:
+            store: Where they are true.
+            cache: The process's.
+            owner_episodes_max: Owners with more are not cached.
+            on_removal: Called when episodes of an owner were found to be removed.
+        """
         self._store = store
-        self._settings = settings or SnapshotSettings()
-        self._snapshots: OrderedDict[Owner, Snapshot] = OrderedDict()
-        self._episodes_count = 0
+        self._owner_episodes_max = owner_episodes_max
+        self._on_removal = on_removal
+        self._entries: CacheKind[Snapshot] = cache.kind("episode-columns")
 
     async def current(self, owner: Owner) -> Snapshot | None:
-        """The owner's snapshot, up to date; None where the owner has too many episodes to be kept.
+        """The owner's snapshot, up to date; None where the owner has too many episodes to be cached.
 
         Raises:
             StoreUnavailable: The store cannot be asked.
         """
-        known = self._snapshots.get(owner)
-        since = known.number if known is not None else 0
-        limit = self._settings.owner_episodes_max
-        changes = await self._store.changes(owner, since=since, limit=limit)
-        # Meanwhile another search may have put one in, and eviction may have taken ours out.
-        kept = self._snapshots.pop(owner, None)
-        if kept is not None:
-            self._episodes_count -= len(kept)
-        if not changes.is_complete:
+        key = (owner.tenant_id, owner.user_id)
+        if self._entries.is_refused(key):
             return None
-        snapshot = known if known is not None else kept if kept is not None else Snapshot()
-        snapshot.apply(changes, since=since)
-        if len(snapshot) > limit:
-            return None
-        self._snapshots[owner] = snapshot
-        self._episodes_count += len(snapshot)
-        while self._episodes_count > self._settings.episodes_max and len(self._snapshots) > 1:
-            _, dropped = self._snapshots.popitem(last=False)
-            self._episodes_count -= len(dropped)
-        return snapshot
+        known = self._entries.get(key)
+        since = known.revision if known is not None else 0
+        changes = await self._store.changes(owner, since=since, limit=self._owner_episodes_max)
+        if changes.begins_anew:
+            self._on_removal(owner)
+        # Meanwhile another search may have put one in, and ours may have been evicted.
+        snapshot = known if known is not None else self._entries.peek(key)
+        if snapshot is None:
+            snapshot = Snapshot()
+        if changes.is_complete:
+            snapshot.apply(changes, since=since)
+            if len(snapshot) <= self._owner_episodes_max and self._entries.put(key, snapshot):
+                return snapshot
+        self._entries.refuse(key)
+        return None
 
 
 def _shared(values: Iterable[_Value]) -> list[_Value]:

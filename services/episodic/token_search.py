@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
+from services.common.cache import OwnerCache
 from services.common.embedding.tokens import TokenSpace, TokenVectors
 from services.common.errors import MnemeError
 from services.episodic.candidates import Candidates
@@ -32,11 +33,15 @@ wait for the interpreter again and again."""
 class TokenSearch:
     """Compares the words of queries with those of candidates. It never fails: then there are no scores."""
 
-    def __init__(self, store: TokenStore, space: TokenSpace, settings: TokenSettings) -> None:
-        """Compare token vectors of `space` that are kept in `store`."""
+    def __init__(self, store: TokenStore, space: TokenSpace, cache: OwnerCache, settings: TokenSettings) -> None:
+        """Compare token vectors of `space` that are in `store`, and cache some."""
         self._space = space
         self._settings = settings
-        self._cache = TokenCache(store, space, settings)
+        self._cache = TokenCache(store, space, cache, settings)
+
+    def forget(self, owner: Owner) -> None:
+        """Drop what is cached of an owner, of whose episodes some were removed."""
+        self._cache.forget(owner)
 
     async def aclose(self) -> None:
         """Stop what reads in the background. Closing twice is allowed."""

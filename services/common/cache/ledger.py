@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from services.common.telemetry import state
@@ -15,9 +16,10 @@ EntryName: TypeAlias = tuple[str, OwnerKey]
 
 _REMEMBERED_MAX: Final = 20_000
 """Names whose misses and refusals are remembered."""
+TOO_LARGE_SECONDS: Final = 600.0
+"""How long an owner who was too large is not read again to find out whether that still holds."""
 _ENTRY_SHARE_MAX: Final = 0.75
 """Of the budget that one entry may take: a larger one would evict everything else."""
-_NEVER: Final = object()
 _V = TypeVar("_V")
 
 
@@ -32,15 +34,16 @@ class CacheEntry(Protocol):
 class Ledger:
     """Entries by kind and owner. What a `CacheKind` works on; nobody else does."""
 
-    def __init__(self, bytes_max: int, *, prefetch_after_misses: int) -> None:
+    def __init__(self, bytes_max: int, *, prefetch_after_misses: int, monotonic: Callable[[], float]) -> None:
         """Hold up to so many bytes; see `OwnerCache`."""
         self.bytes_max = bytes_max
         self.entry_bytes_max = int(bytes_max * _ENTRY_SHARE_MAX)
         self.size_bytes = 0
         self._prefetch_after_misses = prefetch_after_misses
+        self._monotonic = monotonic
         self._entries: OrderedDict[EntryName, tuple[Any, int]] = OrderedDict()  # with sizes as last measured
         self._misses: OrderedDict[EntryName, int] = OrderedDict()
-        self._refused: OrderedDict[EntryName, Hashable] = OrderedDict()
+        self._refused: OrderedDict[EntryName, float] = OrderedDict()  # until when
         meter = state.meter("mneme.cache")
         self._requests = meter.create_counter("mneme.cache.requests", description="Look-ups, by kind and result")
         self._evictions = meter.create_counter("mneme.cache.evictions", description="Evictions, by kind and reason")
@@ -76,7 +79,6 @@ class Ledger:
             return False
         before = self._entries.pop(name, None)
         self._entries[name] = entry, size
-        self._misses.pop(name, None)
         self._resize(name[0], size - (0 if before is None else before[1]))
         while self.size_bytes > self.bytes_max:
             self.drop(next(iter(self._entries)), reason="budget")
@@ -88,6 +90,8 @@ class Ledger:
         if dropped is not None:
             self._resize(name[0], -dropped[1])
             self._evictions.add(1, {"kind": name[0], "reason": reason})
+            if reason == "budget":
+                self._misses.pop(name, None)  # worth loading again when the owner is back
 
     def miss(self, name: EntryName) -> bool:
         """Count a miss; whether the entry is to be loaded now."""
@@ -95,14 +99,14 @@ class Ledger:
         _remember(self._misses, name, count)
         return is_doubled(count, self._prefetch_after_misses)
 
-    def refuse(self, name: EntryName, epoch: Hashable) -> None:
-        """Remember that an entry is too large, as found at an epoch."""
+    def refuse(self, name: EntryName) -> None:
+        """Remember for a while that an entry is too large."""
         self.drop(name, reason="too large")
-        _remember(self._refused, name, epoch)
+        _remember(self._refused, name, self._monotonic() + TOO_LARGE_SECONDS)
 
-    def is_refused(self, name: EntryName, epoch: Hashable) -> bool:
-        """Whether an entry was too large at this epoch."""
-        return self._refused.get(name, _NEVER) == epoch
+    def is_refused(self, name: EntryName) -> bool:
+        """Whether an entry was too large a short while ago."""
+        return self._refused.get(name, -math.inf) > self._monotonic()
 
     def _resize(self, kind: str, difference: int) -> None:
         self.size_bytes += difference

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
@@ -25,15 +26,22 @@ E = TypeVar("E", bound=CacheEntry)
 class OwnerCache:
     """What a process holds of its users in memory. Belongs to one event loop."""
 
-    def __init__(self, bytes_max: int = BYTES_MAX_DEFAULT, *, prefetch_after_misses: int = 3) -> None:
+    def __init__(
+        self,
+        bytes_max: int = BYTES_MAX_DEFAULT,
+        *,
+        prefetch_after_misses: int = 3,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Hold up to so many bytes.
 
         Args:
             bytes_max: The budget of all kinds together; 0: nothing is cached.
             prefetch_after_misses: Misses of an owner before a kind with a loader loads it in the background. After
                 a load that did not lead to an entry it takes twice as many.
+            monotonic: The time in seconds.
         """
-        self._ledger = Ledger(bytes_max, prefetch_after_misses=prefetch_after_misses)
+        self._ledger = Ledger(bytes_max, prefetch_after_misses=prefetch_after_misses, monotonic=monotonic)
         self._kinds: dict[str, CacheKind[Any]] = {}
 
     @property
@@ -95,11 +103,15 @@ class CacheKind(Generic[E]):
 
         Where this kind has a loader it is loaded in the background once the owner was missed several times.
         """
-        name = (self._name, owner)
-        entry: E | None = self._ledger.use(name)
-        if entry is None and self._load is not None and self._ledger.miss(name):
-            self.prefetch(owner)
+        entry: E | None = self._ledger.use((self._name, owner))
+        if entry is None:
+            self.missed(owner)
         return entry
+
+    def missed(self, owner: OwnerKey) -> None:
+        """Count that an owner is not cached, or that the entry lacks what was looked for."""
+        if self._load is not None and self._ledger.miss((self._name, owner)):
+            self.prefetch(owner)
 
     def peek(self, owner: OwnerKey) -> E | None:
         """The entry of an owner; this is not a use of it."""
@@ -137,13 +149,13 @@ class CacheKind(Generic[E]):
         for name, _ in self._ledger.of_kind(self._name):
             self._ledger.drop(name, reason=reason)
 
-    def refuse(self, owner: OwnerKey, epoch: Hashable) -> None:
-        """Remember that an owner is too large for the cache, as found at an epoch."""
-        self._ledger.refuse((self._name, owner), epoch)
+    def refuse(self, owner: OwnerKey) -> None:
+        """Remember for ten minutes that an owner is too large for the cache."""
+        self._ledger.refuse((self._name, owner))
 
-    def is_refused(self, owner: OwnerKey, epoch: Hashable) -> bool:
-        """Whether an owner is known to be too large; at another epoch it may have become smaller."""
-        return self._ledger.is_refused((self._name, owner), epoch)
+    def is_refused(self, owner: OwnerKey) -> bool:
+        """Whether an owner is known to be too large."""
+        return self._ledger.is_refused((self._name, owner))
 
     def entries(self) -> Iterator[E]:
         """All entries, least recently used first."""

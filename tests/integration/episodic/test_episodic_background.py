@@ -17,7 +17,7 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, CandidateSearch
-from services.episodic.config import AccessSettings, IndexerSettings, SnapshotSettings
+from services.episodic.config import AccessSettings, IndexerSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import EpisodeStatus
 from services.episodic.reconciliation import IndexReconciler
@@ -151,9 +151,9 @@ async def indexed(parts: Parts, *queries: str) -> None:
     assert await parts.indexer.index_batch() == len(episodes)
 
 
-@pytest.mark.parametrize("is_kept_in_memory", [True, False])
+@pytest.mark.parametrize("is_cached", [True, False])
 async def test_a_lost_index_is_built_again_and_answers_are_degraded_meanwhile(
-    parts: Parts, tmp_path: Path, is_kept_in_memory: bool
+    parts: Parts, tmp_path: Path, is_cached: bool
 ) -> None:
     await indexed(parts, "the harbour at night", "a violin")
     await parts.index.aclose()
@@ -161,8 +161,7 @@ async def test_a_lost_index_is_built_again_and_answers_are_degraded_meanwhile(
     index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
     store = PostgresEpisodeStore(parts.pool, model=index.model)
     indexer = EpisodeIndexer(store, index, parts.embedder, parts.clock)
-    settings = SnapshotSettings() if is_kept_in_memory else SnapshotSettings(owner_episodes_max=1)
-    search = CandidateSearch(store, index, settings)
+    search = CandidateSearch(store, index, cached_episodes_max=200_000 if is_cached else 1)
 
     before = await search.search(parts.query("harbour"))
     assert (before.degraded, before.columns.positions) == (True, [1, 2])
@@ -238,7 +237,7 @@ async def test_an_owner_too_large_for_a_snapshot_gets_the_same_candidates(parts:
     query = parts.query("harbour ship", lane_limit=5, radius=2)
 
     kept = await CandidateSearch(parts.store, parts.index).search(query)
-    read = await CandidateSearch(parts.store, parts.index, SnapshotSettings(owner_episodes_max=10)).search(query)
+    read = await CandidateSearch(parts.store, parts.index, cached_episodes_max=10).search(query)
 
     assert dict(zip(kept.columns.positions, kept.dense_scores, strict=True)) == dict(
         zip(read.columns.positions, read.dense_scores, strict=True)

@@ -70,13 +70,17 @@ def test_an_owner_is_forgotten_in_every_kind() -> None:
     assert cache.size_bytes == 20
 
 
-def test_that_an_owner_is_too_large_is_remembered_until_another_epoch() -> None:
-    rows: CacheKind[Entry] = OwnerCache(100).kind("rows")
-    assert not rows.is_refused(ANN, 0)
-    rows.refuse(ANN, 0)
-    assert rows.is_refused(ANN, 0)
-    assert not rows.is_refused(ANN, 1)
-    assert not rows.is_refused(BOB, 0)
+def test_that_an_owner_is_too_large_is_remembered_for_a_while() -> None:
+    now = [1_000.0]
+    rows: CacheKind[Entry] = OwnerCache(100, monotonic=lambda: now[0]).kind("rows")
+    rows.put(ANN, Entry(10))
+    assert not rows.is_refused(ANN)
+    rows.refuse(ANN)
+    assert (rows.peek(ANN), rows.is_refused(ANN), rows.is_refused(BOB)) == (None, True, False)
+    now[0] += 599.0
+    assert rows.is_refused(ANN)
+    now[0] += 1.0
+    assert not rows.is_refused(ANN)
 
 
 async def test_an_owner_who_is_missed_several_times_is_loaded_and_ever_less_often() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.episodic.config import SnapshotSettings
+from services.common.cache import OwnerCache
 from services.episodic.model import Owner, TenantId, UserId
 from services.episodic.snapshots import Snapshot, SnapshotCache
 from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
@@ -59,7 +59,7 @@ def test_a_database_that_went_back_is_believed() -> None:
     snapshot.apply(changes(2, 7, begins_anew=True), since=5)
 
     assert known(snapshot) == [7]
-    assert snapshot.number == 2
+    assert snapshot.revision == 2
 
 
 def test_other_scopes_are_not_visible() -> None:
@@ -103,6 +103,7 @@ class ScriptedStore:
         self.asked: list[tuple[Owner, int]] = []
         self.answers: list[asyncio.Future[ColumnChanges]] = []
         self.was_asked = asyncio.Event()
+        self.removed: list[Owner] = []
 
     async def changes(self, owner: Owner, *, since: int, limit: int) -> ColumnChanges:
         assert limit > 0
@@ -113,9 +114,11 @@ class ScriptedStore:
         return await answer
 
 
-def cache(store: ScriptedStore, **settings: int) -> SnapshotCache:
+def cache(store: ScriptedStore, shared: OwnerCache | None = None, *, owner_episodes_max: int = 100) -> SnapshotCache:
     typed: EpisodeStore = store  # type: ignore[assignment]  # only `changes` is used
-    return SnapshotCache(typed, SnapshotSettings(**settings))
+    return SnapshotCache(
+        typed, shared or OwnerCache(), owner_episodes_max=owner_episodes_max, on_removal=store.removed.append
+    )
 
 
 async def ask(snapshots: SnapshotCache, store: ScriptedStore, owner: Owner = OWNER) -> asyncio.Task[Snapshot | None]:
@@ -142,7 +145,7 @@ async def test_only_changes_are_asked_for() -> None:
 
 async def test_searches_that_overlap_an_eviction_see_everything() -> None:
     store = ScriptedStore()
-    snapshots = cache(store, episodes_max=1)
+    snapshots = cache(store, OwnerCache(5_000))
     first = await ask(snapshots, store)
     store.answers[0].set_result(changes(1, 1))
     await first
@@ -157,14 +160,33 @@ async def test_searches_that_overlap_an_eviction_see_everything() -> None:
     assert known(snapshot) == [1, 2]
 
 
-async def test_an_owner_with_too_many_episodes_is_not_kept() -> None:
+async def test_an_owner_with_too_many_episodes_is_not_read_again_at_each_search() -> None:
+    now = [0.0]
     store = ScriptedStore()
-    snapshots = cache(store, owner_episodes_max=2)
+    snapshots = cache(store, OwnerCache(monotonic=lambda: now[0]), owner_episodes_max=2)
     task = await ask(snapshots, store)
     store.answers[0].set_result(changes(3, 1, 2, 3))
 
     assert await task is None
-    await_next = await ask(snapshots, store)
-    assert store.asked[-1] == (OWNER, 0)
+    assert await snapshots.current(OWNER) is None
+    assert store.asked == [(OWNER, 0)], "remembered"
+    now[0] += 600.0
+    later = await ask(snapshots, store)
+    assert store.asked == [(OWNER, 0), (OWNER, 0)]
     store.answers[1].set_result(changes(3, 1))
-    assert await await_next is not None
+    assert await later is not None
+
+
+async def test_a_removal_that_another_replica_made_is_reported() -> None:
+    store = ScriptedStore()
+    snapshots = cache(store)
+    found: list[list[int]] = []
+    for answer in (changes(4, 1, 2), changes(5, 3), changes(6, 1, begins_anew=True)):
+        assert store.removed == []
+        task = await ask(snapshots, store)
+        store.answers[-1].set_result(answer)
+        snapshot = await task
+        assert snapshot is not None
+        found.append(known(snapshot))
+    assert store.removed == [OWNER]
+    assert found == [[1, 2], [1, 2, 3], [1]]

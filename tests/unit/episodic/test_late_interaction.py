@@ -35,6 +35,10 @@ def candidate(*pieces: TokenVectors) -> TokenRun | None:
     return candidate_tokens(unpack([pack(SPACE, pieces)]), sentence_end_table(ENDS))
 
 
+def joined(runs: Sequence[TokenRun]) -> TokenRun:
+    return TokenRun(*(np.concatenate([getattr(run, name) for run in runs]) for name in TokenRun.__slots__))
+
+
 def sentences(one: TokenRun) -> list[list[int]]:
     return [part.tolist() for part in np.split(one.ids, one.begins.nonzero()[0][1:])]
 
@@ -42,7 +46,7 @@ def sentences(one: TokenRun) -> list[list[int]]:
 def scores_of(query: TokenVectors, candidates: Sequence[TokenRun | None]) -> LateScores:
     """In another order than the candidates', which must not matter."""
     there = [(place, run) for place, run in enumerate(candidates) if run is not None][::-1]
-    known = TokenRun.joined([run for _, run in there]) if there else None
+    known = joined([run for _, run in there]) if there else None
     return late_scores(query, known, [place for place, _ in there], count=len(candidates))
 
 
@@ -67,7 +71,7 @@ def test_texts_are_cut_together_as_one_by_one(texts: list[list[list[int]]]) -> N
     packed = [pack(SPACE, [tokens(piece, seed) for piece in pieces]) for seed, pieces in enumerate(texts)]
     ends = sentence_end_table(ENDS)
     found = candidate_tokens(unpack(packed), ends)
-    expected = TokenRun.joined([candidate_tokens(unpack([data]), ends) for data in packed])
+    expected = joined([candidate_tokens(unpack([data]), ends) for data in packed])
     for field in TokenRun.__slots__:
         np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
 

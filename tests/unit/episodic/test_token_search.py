@@ -8,17 +8,15 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from services.common.cache import OwnerCache
 from services.common.embedding.tokens import TokenVectors
 from services.common.errors import DeadlineExceeded, StoreUnavailable
 from services.episodic.candidates import Candidates
 from services.episodic.config import TokenSettings
-from services.episodic.late_interaction import TokenRun
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId, UserId
 from services.episodic.store import EpisodeColumns
-from services.episodic.token_cache import TokenCache, TokenRing
+from services.episodic.token_cache import TokenCache
 from services.episodic.token_format import pack
 from services.episodic.token_search import TokenSearch
 from services.episodic.token_store import EpisodeName, UntokenedBatch
@@ -112,7 +110,7 @@ def question(text: str) -> TokenVectors:
 
 def search(store: MemoryTokenStore, **settings: float) -> TokenSearch:
     assert SPACE is not None
-    return TokenSearch(store, SPACE, replace(TokenSettings(), **settings))  # type: ignore[arg-type]
+    return TokenSearch(store, SPACE, OwnerCache(), replace(TokenSettings(), **settings))  # type: ignore[arg-type]
 
 
 TEXTS = {1: "a red harbour", 2: "the quick ship. a harbour!", 3: "nothing of that kind"}
@@ -223,90 +221,76 @@ async def test_a_text_without_a_word_has_no_token_vectors() -> None:
     assert await search(MemoryTokenStore({1: ""})).scores(OWNER, question("ship"), found({1: ""})) is not None
 
 
-async def test_memory_is_bounded_and_the_newest_overwrite_the_oldest() -> None:
+async def test_what_does_not_fit_is_read_each_time() -> None:
     assert SPACE is not None
     texts = {key: f"word{key} more" for key in range(1, 5)}
     store = MemoryTokenStore(texts)
-    room = 2 * 2 * (TOKEN_BYTES + 1) + 1
-    cache = TokenCache(store, SPACE, TokenSettings(cache_bytes_max=room, ahead_bytes_max=0))
+    of_two = 2 * (len(store._packed(1)) + 150)
+    cache = TokenCache(store, SPACE, OwnerCache(2 * of_two), TokenSettings())
 
     async def read(*keys: int) -> None:
         run, places = await cache.read(OWNER, [name(k) for k in keys])
         assert run is not None
-        assert sorted(places) == list(range(len(keys)))
+        assert places == list(range(len(keys)))
         assert run.sizes.tolist() == [2] * len(keys)
 
-    for keys in ((1, 2), (1,), (3,), (2,), (1,)):
+    for keys in ((1, 2), (1,), (3,), (2,), (3,)):
         await read(*keys)
-    assert store.asked == [[1, 2], [3], [1]]
-    assert cache.kept_count == 2
-    await read(1, 2, 3, 4)  # more than there is room for: answered all the same
-    assert cache.kept_count == 2
+    assert store.asked == [[1, 2], [3], [3]]
+    assert cache.cached_count == 2
+    await read(1, 2, 3, 4)
+    assert cache.cached_count == 2
 
 
-async def test_what_an_owner_who_asks_again_may_need_is_read_ahead() -> None:
+async def test_what_an_active_owner_may_need_is_prefetched() -> None:
     assert SPACE is not None
     texts = {key: f"word{key}" for key in range(1, 501)}
     store = MemoryTokenStore(texts)
-    cache = TokenCache(store, SPACE, TokenSettings(ahead_after_reads=2, ahead_pause_seconds=0.0))
+    cache = TokenCache(store, SPACE, OwnerCache(prefetch_after_misses=2), TokenSettings(prefetch_pause_seconds=0.0))
     await cache.read(OWNER, [name(1)])
-    await cache.read(OWNER, [name(1)])  # it is there
+    await cache.read(OWNER, [name(1)])  # a hit
     await cache.settle()
     assert store.ahead == []
     await cache.read(OWNER, [name(2)])
     await cache.settle()
     assert [keys[0] for keys in store.ahead] == [500, 300, 100]
-    assert cache.kept_count == 500
+    assert cache.cached_count == 500
     _, places = await cache.read(OWNER, [name(key) for key in texts])
     assert len(places) == 500
     assert store.asked == [[1], [2]]
     await cache.aclose()
 
 
-async def test_only_so_much_is_read_ahead_and_less_and_less_often() -> None:
+async def test_of_what_does_not_fit_the_newest_are_prefetched_and_ever_less_often() -> None:
     assert SPACE is not None
     store = MemoryTokenStore({key: f"word{key}" for key in range(1, 11)})
-    packed_bytes = len(store._packed(1))
-    settings = TokenSettings(ahead_after_reads=1, ahead_bytes_max=3 * packed_bytes, ahead_pause_seconds=0.0)
-    cache = TokenCache(store, SPACE, settings)
-    for key in range(20, 30):  # which are nowhere: every search has to read
+    of_three = 3 * (len(store._packed(1)) + 150)
+    cache = TokenCache(
+        store, SPACE, OwnerCache(2 * of_three, prefetch_after_misses=1), TokenSettings(prefetch_pause_seconds=0.0)
+    )
+    for key in range(20, 30):  # which do not exist: every search has to read
         await cache.read(OWNER, [name(key)])
         await cache.settle()
     assert len(store.ahead) == 4  # after 1, 2, 4, and 8 of them
-    assert cache.kept_count == 3
+    _, places = await cache.read(OWNER, [name(key) for key in (10, 9, 8)])
+    assert places == [0, 1, 2]
+    assert store.asked[-1] == [29], "they are cached"
     await cache.aclose()
+
+
+async def test_what_is_forgotten_is_read_again() -> None:
+    assert SPACE is not None
+    store = MemoryTokenStore(TEXTS)
+    cache = TokenCache(store, SPACE, OwnerCache(), TokenSettings())
+    await cache.read(OWNER, [name(1)])
+    cache.forget(OWNER)
+    assert cache.cached_count == 0
+    await cache.read(OWNER, [name(1)])
+    assert store.asked == [[1], [1]]
 
 
 async def test_spec_7_1_memory_is_not_shared_between_owners() -> None:
     assert SPACE is not None
-    cache = TokenCache(MemoryTokenStore(TEXTS), SPACE, TokenSettings())
+    cache = TokenCache(MemoryTokenStore(TEXTS), SPACE, OwnerCache(), TokenSettings())
     assert (await cache.read(OWNER, [name(1)]))[1] == [0]
     assert await cache.read(OTHER, [name(1)]) == (None, [])
-
-
-@given(
-    st.lists(st.integers(1, 7), min_size=10, max_size=10),
-    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4, unique=True), max_size=40),
-    st.integers(0, 24),
-)
-def test_a_ring_gives_back_what_was_put_or_nothing(sizes: list[int], puts: list[list[int]], room: int) -> None:
-    ring = TokenRing(2, token_count=room)
-    runs = [
-        TokenRun(
-            np.arange(10 * key, 10 * key + size, dtype=np.uint16),
-            np.full((size, 2), key, np.uint8),
-            np.arange(size) == 0,
-            np.array([size], np.int64),
-        )
-        for key, size in enumerate(sizes)
-    ]
-    for keys in puts:
-        ring.put([name(key) for key in keys], TokenRun.joined([runs[key] for key in keys]))
-        assert (name(keys[-1]) in ring) == (sizes[keys[-1]] <= room)
-    found, places = ring.gather([name(key) for key in range(10)])
-    assert len(places) == len(ring)
-    assert sum(sizes[key] for key in places) <= room
-    if found is not None:
-        expected = TokenRun.joined([runs[key] for key in places])
-        for field in ("ids", "vectors", "begins", "sizes"):
-            np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
