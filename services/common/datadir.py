@@ -65,12 +65,38 @@ def default_data_dir(env: Mapping[str, str]) -> Path:
     return Path(home) / ".local" / "share" / "mneme"
 
 
+def lock_folder(folder: Path, file: Path) -> int:
+    """Lock a folder through a file, which is made where needed and never removed.
+
+    Removing it would let two processes lock two different files of one name. The lock is a kernel `flock`: it goes
+    with the last process that holds the descriptor, kill -9 included. The pid in the file only serves the message.
+
+    Returns:
+        The descriptor; closing it releases the lock.
+
+    Raises:
+        DataDirLocked: Another holder has it.
+    """
+    # Python opens descriptors close-on-exec: a child process inherits the lock only where it is passed on.
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
+    except BlockingIOError as error:
+        text = os.pread(descriptor, 32, 0).strip()
+        os.close(descriptor)
+        raise DataDirLocked(folder, int(text) if text.isdigit() else None) from error
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 class DataDir:
     """Exclusive holder of a data folder; use it as a context manager.
 
-    The lock is a kernel `flock`, so it vanishes with the process that holds it, kill -9 included; the pid
-    inside the lock file only serves the error message. The lock file itself is never removed: removing it
-    would let two processes lock two different files of one name.
+    The lock goes with the process that holds it, kill -9 included; see `lock_folder`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -122,7 +148,7 @@ class DataDir:
         if self._lock_descriptor is not None:
             return self
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = self._lock()
+        descriptor = lock_folder(self._path, self._path / _LOCK_FILE)
         try:
             self._check_format()
             for folder in (self.postgres, self.qdrant, self.models):
@@ -151,22 +177,6 @@ class DataDir:
     ) -> None:
         """Release the folder."""
         self.close()
-
-    def _lock(self) -> int:
-        # Python opens descriptors close-on-exec, so no child process inherits the lock.
-        descriptor = os.open(self._path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
-        except BlockingIOError as error:
-            text = os.pread(descriptor, 32, 0).strip()
-            os.close(descriptor)
-            raise DataDirLocked(self._path, int(text) if text.isdigit() else None) from error
-        except BaseException:
-            os.close(descriptor)
-            raise
-        return descriptor
 
     def _check_format(self) -> None:
         file = self._path / _FORMAT_FILE

@@ -17,7 +17,7 @@ import uvloop
 
 from services.common.cache import CacheSettings, OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
-from services.common.datadir import default_data_dir
+from services.common.datadir import DataDirError, default_data_dir
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import ModelUnavailableError
 from services.common.embedding.factory import create_embedder
@@ -129,7 +129,7 @@ def run_service(name: str, default_address: str, open_service: OpenService) -> N
     )
     try:
         uvloop.run(run_until_signal(lambda stop: _serve(name, default_address, open_service, settings, stop)))
-    except (MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
+    except (DataDirError, MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
         sys.exit(f"{name}: {error}")
     finally:
         telemetry.shutdown()

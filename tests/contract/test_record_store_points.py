@@ -136,8 +136,8 @@ class TestEngines:
             tmp_path, model=MODEL.fingerprint, dimension=MODEL.dimension, settings=settings
         )
 
-        assert index.segments_count >= 1 + 1_000 // 300
-        assert index.unindexed_points < 300
+        assert (await index.state()).segments >= 1 + 1_000 // 300
+        assert (await index.state()).unindexed_points < 300
         await index.aclose()
 
     async def test_an_index_that_was_copied_to_a_server_and_back_answers_as_before(self, tmp_path: Path) -> None:

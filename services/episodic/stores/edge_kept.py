@@ -7,21 +7,19 @@ import contextlib
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-import numpy as np
 import structlog
-from qdrant_edge import CountRequest, EdgeShard, FieldCondition, Filter, MatchValue, ScrollRequest
 
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings
 from services.episodic.model import EpisodeKey, Owner
 from services.episodic.owner_counts import OwnerCounts
 from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
-from services.episodic.stores.edge_shard import translated
-from services.episodic.stores.kept_lanes import KeptLanes, KeptPiece, LaneScores, Terms, terms_of, unit
-from services.episodic.stores.points import DENSE, LEXICAL, episode_key, id_behind, point_id, scope_key_of
+from services.episodic.stores.edge_host import EdgeHost
+from services.episodic.stores.kept_lanes import KeptLanes, KeptPiece, LaneScores, Terms, unit
+from services.episodic.stores.points import id_behind, point_id
 
 _log = structlog.get_logger(__name__)
 
@@ -39,9 +37,9 @@ _QUESTIONS_KEPT: Final = 4
 class KeptOwners:
     """Lanes of the owners that were searched last. Belongs to the index, whose every write goes through it."""
 
-    def __init__(self, shard: EdgeShard, settings: EdgeSettings, *, dimension: int) -> None:
-        """Read from an open shard."""
-        self._shard = shard
+    def __init__(self, engine: EdgeHost, settings: EdgeSettings, *, dimension: int) -> None:
+        """Read from the engine, whose results must be taken in the order in which they come."""
+        self._engine = engine
         self._settings = settings
         self._dimension = dimension
         self._kept: OrderedDict[Owner, KeptLanes] = OrderedDict()
@@ -92,13 +90,17 @@ class KeptOwners:
             lexical_complete=False,
         )
 
-    def put(self, pieces: Sequence[tuple[IndexedPiece, Any]]) -> None:
-        """Take in pieces, with their sparse vectors, that the engine has taken in."""
+    def wants(self, pieces: Sequence[IndexedPiece]) -> bool:
+        """Whether any of the pieces belongs to an owner that is cached or being read."""
+        return any(piece.owner in self._kept or piece.owner in self._reading for piece in pieces)
+
+    def put(self, pieces: Sequence[tuple[IndexedPiece, Terms]]) -> None:
+        """Take in pieces, with their terms, that the engine has taken in."""
         by_owner: dict[Owner, list[KeptPiece]] = defaultdict(list)
-        for piece, sparse in pieces:
+        for piece, terms in pieces:
             if piece.owner in self._kept or piece.owner in self._reading:
                 identifier = point_id(piece.key, piece.number).int
-                kept = KeptPiece(identifier, piece.key, piece.scope_key, unit(piece.vector), terms_of(sparse))
+                kept = KeptPiece(identifier, piece.key, piece.scope_key, unit(piece.vector), terms)
                 by_owner[piece.owner].append(kept)
         for owner, found in by_owner.items():
             for lanes in self._lanes_of(owner):
@@ -135,10 +137,11 @@ class KeptOwners:
         return [found for found in (self._kept.get(owner), self._reading.get(owner)) if found is not None]
 
     def _consider(self, owner: Owner) -> None:
-        if not self._settings.kept_bytes_max or owner in self._reading:
+        if not self._settings.kept_bytes_max:
             return
         # Looked at again now and then: it may have grown.
-        if self._searches.add(owner) % self._settings.kept_after_searches == 0:
+        is_due = self._searches.add(owner) % self._settings.kept_after_searches == 0
+        if is_due and owner not in self._reading:
             self._reading[owner] = KeptLanes(self._dimension)
             task = asyncio.create_task(self._read(owner), name="episodic-kept-lanes")
             self._tasks.add(task)
@@ -148,14 +151,13 @@ class KeptOwners:
         lanes = self._reading.get(owner)
         if lanes is None:
             return
-        owned = Filter(must=[FieldCondition("owner", match=MatchValue(owner.key))])
         try:
-            count = translated(lambda: self._shard.count(CountRequest(exact=True, filter=owned)))
+            count = await self._engine.call("count", owner)
             if count < self._settings.kept_points_min or not self._fits(count):
                 return
             # What has come in until here is counted.
             lanes = self._reading[owner] = KeptLanes(self._dimension, count=count)
-            if await self._fill(lanes, owner, owned):
+            if await self._fill(lanes, owner):
                 self._kept[owner] = lanes
                 self._forget_some()
         except StoreUnavailable as error:
@@ -164,26 +166,22 @@ class KeptOwners:
             if self._reading.get(owner) is lanes:
                 del self._reading[owner]
 
-    async def _fill(self, lanes: KeptLanes, owner: Owner, owned: Filter) -> bool:
+    async def _fill(self, lanes: KeptLanes, owner: Owner) -> bool:
         """Read all points of an owner; what is written meanwhile comes in by itself. Whether it is still wanted."""
         start: UUID | None = UUID(int=0)
         while start is not None:
-            request = ScrollRequest(
-                offset=start, limit=_LISTED_AT_ONCE, filter=owned, with_payload=False, with_vector=False
-            )
-            points, _ = translated(lambda request=request: self._shard.scroll(request))  # type: ignore[misc]
-            listed = [UUID(str(point.id)) for point in points]
+            listed: list[UUID] = await self._engine.call("ids_of", owner, start, _LISTED_AT_ONCE)
             until = 0.0
             for first in range(0, len(listed), _READ_AT_ONCE):
                 if time.perf_counter() >= until:
                     until = await self._after_others()
                 if self._reading.get(owner) is not lanes:
                     return False
-                self._read_points(
+                await self._read_points(
                     lanes, [found for found in listed[first : first + _READ_AT_ONCE] if found.int not in lanes]
                 )
             start = id_behind(listed[-1]) if len(listed) == _LISTED_AT_ONCE else None
-        return True
+        return self._reading.get(owner) is lanes
 
     async def _after_others(self) -> float:
         """Pause, and return until when to read then: for longer where others had the loop for longer."""
@@ -192,10 +190,9 @@ class KeptOwners:
         now = time.perf_counter()
         return now + min((now - started) * self._settings.kept_reading_factor, _READING_SECONDS_MAX)
 
-    def _read_points(self, lanes: KeptLanes, identifiers: list[UUID]) -> None:
-        """In one go with the engine, so that nothing can change between."""
-        points: list[Any] = list(translated(lambda: self._shard.retrieve(list(identifiers), ["visibility"], True)))
-        lanes.put([_piece_of(point) for point in points])
+    async def _read_points(self, lanes: KeptLanes, identifiers: list[UUID]) -> None:
+        """Taken in right when the result is there: what was written before is in it, what comes later follows."""
+        lanes.put([KeptPiece(*row) for row in await self._engine.call("pieces_of", identifiers)])
 
     def _fits(self, count: int) -> bool:
         return KeptLanes.bytes_of(count, self._dimension) <= self._settings.kept_bytes_max
@@ -205,15 +202,3 @@ class KeptOwners:
         while size > self._settings.kept_bytes_max and self._kept:
             _, dropped = self._kept.popitem(last=False)
             size -= dropped.size_bytes
-
-
-def _piece_of(point: Any) -> KeptPiece:
-    # Each look at an attribute makes its objects anew, the vector's in 4 microseconds.
-    identifier, vectors = point.id, point.vector
-    return KeptPiece(
-        identifier.int,
-        episode_key(identifier),
-        scope_key_of(point.payload["visibility"]),
-        np.array(vectors[DENSE], np.float32),
-        terms_of(vectors[LEXICAL]) if LEXICAL in vectors else {},
-    )

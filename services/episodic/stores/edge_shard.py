@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import secrets
+import shutil
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -26,6 +28,7 @@ from qdrant_edge import (
 
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings
+from services.episodic.stores.edge_checksums import CHECKSUMS_FILE
 from services.episodic.stores.points import DENSE, LEXICAL
 
 _T = TypeVar("_T")
@@ -34,6 +37,8 @@ _FOLDER: Final = re.compile(r"episodes-(?P<dimension>\d+)-.+")
 _SHARD_FILE: Final = "edge_config.json"
 _GENERATION_FILE: Final = "mneme-generation"
 """In the shard's folder."""
+_GENERATION: Final = re.compile(rb"[0-9a-f]{16}")
+_DAMAGED: Final = "damaged-"
 _SEGMENTS_MAX: Final = 1_000
 """More would be merged: 16 million points."""
 
@@ -55,7 +60,8 @@ def known_shards(qdrant_folder: Path) -> dict[str, tuple[Path, int]]:
 
 
 def open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> EdgeShard:
-    """Opens or creates a shard with its indexes of the payload."""
+    """Open or create a shard with its payload indexes. Checksums of its files do not hold from then on."""
+    (folder / CHECKSUMS_FILE).unlink(missing_ok=True)
     config = EdgeConfig(
         vectors={DENSE: EdgeVectorParams(size=dimension, distance=Distance.Cosine)},
         sparse_vectors={LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
@@ -96,34 +102,63 @@ def _kilobytes(points: int, dimension: int) -> int:
 
 
 def generation(folder: Path) -> str:
-    """What tells this shard from any other that was or will be in its place; drawn when it is first opened."""
+    """Name that tells this shard from any other that was or will be in its place; drawn when it is first opened.
+
+    A name that is damaged, as when its file was zeroed, is replaced: then everything is indexed again.
+    """
+    known = _read_generation(folder)
+    if _GENERATION.fullmatch(known):
+        return known.decode("ascii")
+    fresh = secrets.token_hex(8)
+    write_generation(folder, fresh)
+    return fresh
+
+
+def damaged_generation(folder: Path) -> Path | None:
+    """The file with the shard's name, where it holds something else."""
+    known = _read_generation(folder)
+    return folder / _GENERATION_FILE if known and not _GENERATION.fullmatch(known) else None
+
+
+def _read_generation(folder: Path) -> bytes:
     file = folder / _GENERATION_FILE
-    known = file.read_text("ascii").strip() if file.exists() else ""
-    if not known:
-        known = secrets.token_hex(8)
-        file.write_text(known, "ascii")
-    return known
+    return file.read_bytes().strip() if file.exists() else b""
+
+
+def write_generation(folder: Path, name: str) -> None:
+    """Give a shard its name."""
+    fresh = (folder / _GENERATION_FILE).with_suffix(".new")
+    fresh.write_text(name, "ascii")
+    fresh.replace(folder / _GENERATION_FILE)
+
+
+def set_aside(folder: Path) -> Path:
+    """Rename a damaged shard's folder, and remove those that were set aside before; returns the new path."""
+    for old in folder.parent.glob(f"{_DAMAGED}*-{folder.name}"):
+        shutil.rmtree(old, ignore_errors=True)
+    target = folder.with_name(f"{_DAMAGED}{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{folder.name}")
+    folder.replace(target)
+    return target
+
+
+def read_points(
+    shard: EdgeShard, *, start: UUID, limit: int, payload: bool | Sequence[str] = True, vectors: bool = False
+) -> list[Any]:
+    """Points from an id on, in the order of ids; fewer than `limit` only where there are no more."""
+    chosen: Any = payload if isinstance(payload, bool) else list(payload)
+    points, _ = shard.scroll(ScrollRequest(offset=start, limit=limit, with_payload=chosen, with_vector=vectors))
+    return list(points)
 
 
 def scroll(
     shard: EdgeShard, *, start: UUID, limit: int, payload: bool | Sequence[str] = True, vectors: bool = False
 ) -> list[Any]:
-    """Points from an id on, in the order of ids; fewer than `limit` only where there are no more.
-
-    Args:
-        shard: An open one.
-        start: The first id that may come.
-        limit: Points at most.
-        payload: All of it, or fields of it.
-        vectors: Whether they come too.
+    """See `read_points`.
 
     Raises:
         StoreUnavailable: The engine failed.
     """
-    chosen: Any = payload if isinstance(payload, bool) else list(payload)
-    request = ScrollRequest(offset=start, limit=limit, with_payload=chosen, with_vector=vectors)
-    points, _ = translated(lambda: shard.scroll(request))
-    return list(points)
+    return translated(lambda: read_points(shard, start=start, limit=limit, payload=payload, vectors=vectors))
 
 
 def translated(call: Callable[[], _T]) -> _T:
