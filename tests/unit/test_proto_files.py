@@ -24,7 +24,7 @@ def test_a_proto_names_its_package_in_every_language(path: Path) -> None:
     for line in (
         f"package mneme.{dotted};",
         f'option csharp_namespace = "Mneme.{".".join(part.capitalize() for part in parts)}";',
-        f'option go_package = "github.com/mneme-ai/mneme/gen/go/mneme/{folder};{"".join(parts)}";',
+        f'option go_package = "github.com/mneme-ai/mneme/clients/go/mneme/{folder};{"".join(parts)}";',
         "option java_multiple_files = true;",
         f'option java_package = "ai.mneme.{dotted}";',
     ):
