@@ -10,6 +10,7 @@ PYTHON_PATHS := $(wildcard services clients/python tests bench tools)
 
 # Settings of single targets, for example `make test PYTEST_ARGS="tests/unit -x"`.
 PYTEST_ARGS ?=
+TEST_WORKERS ?= 2
 RUN_ARGS ?=
 BENCH_ARGS ?=
 SIZES ?= 1000,10000
@@ -24,7 +25,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-check fmt check docs tools lock image clean \
+.PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages fmt check docs tools lock image clean \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-latency bench-load bench-durability bench-outage fit refit
 
@@ -37,9 +38,10 @@ setup: ## create .venv and install the locked requirements (PYTHON=/path/to/pyth
 run: setup ## start all services on embedded engines, with a demo to look at (RUN_ARGS)
 	@$(BIN)/mneme demo --serve $(RUN_ARGS)
 
-test: setup ## run the tests (PYTEST_ARGS); ENGINES=all or "redis neo4j" installs these engines and demands them
+test: setup ## run the tests (PYTEST_ARGS, TEST_WORKERS); ENGINES=all or "redis neo4j" installs these engines and demands them
 	@$(if $(ENGINES),$(BIN)/python -m tools.engines run $(WANTED_ENGINES) --,tools/report_engines.sh &&) \
-		$(BIN)/python -m pytest $(addprefix --require=,$(WANTED_ENGINES)) $(PYTEST_ARGS)
+		$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder \
+		$(addprefix --require=,$(WANTED_ENGINES)) $(PYTEST_ARGS)
 
 engines: setup ## install and start production engines for `mneme up` (ENGINES="redis postgres", MNEME_ENGINES_DIR)
 	@$(BIN)/python -m tools.engines start $(WANTED_ENGINES)
@@ -77,6 +79,9 @@ proto: setup ## generate the Python stubs in proto/gen
 
 proto-check: setup ## fail when proto/gen is not what the protos say
 	@$(BIN)/python tools/generate_stubs.py --check
+
+proto-languages: setup ## generate and compile clients in Go, Java, TypeScript and C# (LANGUAGES="go java", --require)
+	@$(BIN)/python tools/languages.py $(LANGUAGES)
 
 proto-lint: ## buf lint and buf breaking (installs buf when it is not there)
 	@tools/install_tools.sh buf

@@ -1,7 +1,10 @@
 """Registers the fixtures that all tests share, and what a run demands."""
 
 import logging
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -33,6 +36,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=[*NAMES, "grpcurl"],
         help="engine or tool that must be there; may be given more than once",
     )
+    parser.addoption("--ci", action="store_true", help="also run the slow tests, marked `ci`")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives this run a temporary folder of its own.
+
+    pytest's default folder is shared by all runs of a user, and each run that starts makes it unreadable for other
+    users, such as the one that runs PostgreSQL for root.
+    """
+    config.addinivalue_line("markers", "ci(reason): slow; runs with --ci alone, as on the build machine")
+    if config.option.basetemp is None and not hasattr(config, "workerinput"):
+        folder = Path(tempfile.mkdtemp(prefix="mneme-tests-"))
+        folder.chmod(0o711)
+        config.option.basetemp = str(folder / "run")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skips tests marked `ci` unless they are asked for."""
+    if config.getoption("--ci"):
+        return
+    for item in items:
+        if marker := item.get_closest_marker("ci"):
+            item.add_marker(pytest.mark.skip(reason=f"slow, runs with --ci: {marker.args[0]}"))
 
 
 @pytest.fixture(autouse=True)

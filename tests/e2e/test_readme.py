@@ -27,7 +27,9 @@ def block(name: str) -> str:
     return str(found[name])
 
 
-async def run(arguments: list[str], *, environment: dict[str, str] | None = None, text: str = "") -> str:
+async def run(
+    arguments: list[str], *, environment: dict[str, str] | None = None, text: str = "", seconds: float = 120
+) -> str:
     """Runs a program in a process beside this one, which serves it; returns what it printed."""
     process = await asyncio.create_subprocess_exec(
         *arguments,
@@ -36,7 +38,7 @@ async def run(arguments: list[str], *, environment: dict[str, str] | None = None
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, **(environment or {})},
     )
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(seconds):
         out, err = await process.communicate(text.encode())
     assert process.returncode == 0, err.decode()
     return out.decode()
