@@ -12,7 +12,7 @@ from services.cli.main import app
 def run(*arguments: str | Path, **variables: str) -> Result:
     """Runs a command without the variables of whoever runs the tests."""
     own = dict.fromkeys(name for name in os.environ if name.startswith("MNEME_"))
-    environment: dict[str, str | None] = {**own, "COLUMNS": "200", **variables}
+    environment: dict[str, str | None] = {**own, "COLUMNS": "400", **variables}
     return CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment)
 
 
