@@ -7,7 +7,7 @@ import pickle
 import socket
 import sys
 from collections import deque
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from services.episodic.stores.edge_child import HEADER
 
@@ -34,8 +34,8 @@ class _Wire(asyncio.Protocol):
         self.lost = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's transports are of no class of asyncio.
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data

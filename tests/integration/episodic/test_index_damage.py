@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from services.common.datadir import DataDirLocked
 from services.common.disk import DiskWatch
@@ -202,3 +203,15 @@ async def test_a_second_service_is_refused_while_the_first_has_the_index_open(tm
     await index.aclose()
     await host.open()
     await host.aclose()
+
+
+def test_the_engine_runs_under_the_event_loop_of_the_services(tmp_path: Path) -> None:
+    async def put_and_count() -> int:
+        index = await opened(tmp_path)
+        await filled(index)
+        count = await index.count(OWNER)
+        await index.aclose()
+        return count
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(put_and_count()) == PIECES
