@@ -93,7 +93,7 @@ class Stores:
 
     async def found_by_text(self, turn: LoggedTurn) -> int:
         """How often a search for a turn's own text returns it."""
-        request = episodic_pb2.SearchEpisodesRequest(user_id=turn.user_id, query=turn.content, top_k=_SEARCH_TOP)
+        request = episodic_pb2.SearchEpisodesRequest(user_id=turn.user_id, query=turn.content, limit=_SEARCH_TOP)
         response = await retried(lambda: self._episodes.SearchEpisodes(request, timeout=CALL_SECONDS))
         return sum(hit.episode.episode_id == turn.interaction_id for hit in response.hits)
 

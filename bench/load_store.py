@@ -15,7 +15,7 @@ from bench.common import BenchError, Channel
 from bench.gateway import CALL_SECONDS, Gateway, retried
 from bench.texts import SyntheticTurn, TextSource
 from mneme.common.v1 import common_pb2
-from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.gateway.v1 import memory_pb2
 from services.common.convert import token_vectors_to_proto, vector_to_proto
 from services.common.embedding.embedder import SentenceEncoder
@@ -104,10 +104,10 @@ async def load_episodes_directly(channel: Channel, size: int, *, seed: int, enco
         seed: Same seed, same episodes.
         encoder: What gives the vectors. Texts here are never longer than one piece.
     """
-    service = episodic_pb2_grpc.EpisodicServiceStub(channel.channel)
+    service = episodic_internal_pb2_grpc.EpisodicInternalServiceStub(channel.channel)
     started = time.perf_counter()
     async for episodes in _episode_calls(size, seed=seed, encoder=encoder):
-        request = episodic_pb2.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
+        request = episodic_internal_pb2.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
         response = await retried(
             lambda request=request: service.StoreEpisodes(  # type: ignore[misc]
                 request, timeout=10 * CALL_SECONDS, metadata=channel.metadata
@@ -122,15 +122,15 @@ async def load_episodes_directly(channel: Channel, size: int, *, seed: int, enco
 
 async def _episode_calls(
     size: int, *, seed: int, encoder: SentenceEncoder
-) -> AsyncIterator[list[episodic_pb2.NewEpisode]]:
-    episodes: list[episodic_pb2.NewEpisode] = []
+) -> AsyncIterator[list[episodic_internal_pb2.NewEpisode]]:
+    episodes: list[episodic_internal_pb2.NewEpisode] = []
     for conversation in conversations_of(size, seed=seed):
         encodings = encoder.encode_with_tokens([turn.text for turn in conversation.turns])
         for position, (turn, encoding) in enumerate(zip(conversation.turns, encodings, strict=True)):
-            episode = episodic_pb2.NewEpisode(
+            episode = episodic_internal_pb2.NewEpisode(
                 episode_id=str(uuid.uuid4()),
                 user_id=conversation.user_id,
-                session_id=conversation.conversation_id,
+                conversation_id=conversation.conversation_id,
                 position=position,
                 role=common_pb2.MESSAGE_ROLE_USER,
                 speaker=turn.speaker,

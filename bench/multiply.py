@@ -16,7 +16,7 @@ import asyncpg
 
 from bench.common import BenchError
 from bench.multiply_points import copy_points
-from bench.multiply_rows import copy_rows, known_sessions, prepare, span_days
+from bench.multiply_rows import copy_rows, known_conversations, prepare, span_days
 from services.cli.engines import migrate_schemas
 from services.common.datadir import DataDir
 from services.common.postgres.server import EmbeddedPostgres, EmbeddedPostgresSettings
@@ -63,12 +63,14 @@ async def multiply(data_dir: Path, times: int, *, seed: int) -> None:
             connection = await asyncpg.connect(postgres.superuser_dsn)
             try:
                 await prepare(connection)
-                sessions = await known_sessions(connection)
+                conversations = await known_conversations(connection)
                 days = await span_days(connection)
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(copy_rows(connection, times, sessions=sessions, days=days, seed=seed))
+                    group.create_task(copy_rows(connection, times, conversations=conversations, days=days, seed=seed))
                     group.create_task(
-                        asyncio.to_thread(copy_points, folder.qdrant, times, sessions=sessions, days=days, seed=seed)
+                        asyncio.to_thread(
+                            copy_points, folder.qdrant, times, conversations=conversations, days=days, seed=seed
+                        )
                     )
             finally:
                 await connection.close()

@@ -12,7 +12,7 @@ import numpy as np
 from qdrant_edge import EdgeShard, Point, UpdateOperation
 
 from services.episodic.config import EdgeSettings
-from services.episodic.model import EpisodeKey, Owner, place, session_key
+from services.episodic.model import EpisodeKey, Owner, conversation_key, place
 from services.episodic.stores.edge_shard import known_shards, open_shard, scroll
 from services.episodic.stores.points import DENSE, LEXICAL, PIECE_BITS, episode_key, id_behind
 
@@ -25,20 +25,20 @@ _DAY_SECONDS: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Conversation:
     """A conversation in the episodic tier."""
 
     owner: Owner
-    session_id: str
+    conversation_id: str
 
-    def copied(self, copy: int) -> Session:
+    def copied(self, copy: int) -> Conversation:
         """The conversation that the turns of a copy are in."""
-        return Session(self.owner, f"{self.session_id}~{copy}") if self.session_id else self
+        return Conversation(self.owner, f"{self.conversation_id}~{copy}") if self.conversation_id else self
 
     @property
     def key(self) -> EpisodeKey:
         """Its first place."""
-        return session_key(self.owner, self.session_id)
+        return conversation_key(self.owner, self.conversation_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +51,19 @@ class _Read:
     payloads: list[dict[str, Any]]
 
 
-def copy_points(qdrant_folder: Path, times: int, *, sessions: Sequence[Session], days: int, seed: int) -> None:
+def copy_points(
+    qdrant_folder: Path, times: int, *, conversations: Sequence[Conversation], days: int, seed: int
+) -> None:
     """Add the points of all copies to each shard, as they would have come in: segments are built on the way. Blocks.
 
     Args:
         qdrant_folder: Of the installation.
         times: How often each point is there in the end.
-        sessions: All conversations of the store.
+        conversations: All conversations of the store.
         days: How much earlier a copy is than the one before it.
         seed: Of the noise on vectors.
     """
-    by_key = {session.key >> _POSITION_BITS: session for session in sessions}
+    by_key = {conversation.key >> _POSITION_BITS: conversation for conversation in conversations}
     settings = EdgeSettings()
     for folder, dimension in known_shards(qdrant_folder).values():
         shard = open_shard(folder, dimension=dimension, settings=settings)
@@ -70,7 +72,7 @@ def copy_points(qdrant_folder: Path, times: int, *, sessions: Sequence[Session],
             noise = np.random.default_rng(seed)
             fresh = 0
             for copy in range(1, times):
-                keys = {key: session.copied(copy).key >> _POSITION_BITS for key, session in by_key.items()}
+                keys = {key: conversation.copied(copy).key >> _POSITION_BITS for key, conversation in by_key.items()}
                 for start in range(0, len(read.ids), _WRITTEN):
                     points = _copied(read, start, keys, noise, seconds=copy * days * _DAY_SECONDS)
                     shard.update(UpdateOperation.upsert_points(points))

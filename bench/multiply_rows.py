@@ -16,7 +16,7 @@ import asyncpg
 import numpy as np
 
 from bench.common import BenchError
-from bench.multiply_points import NOISE_LENGTH, Session
+from bench.multiply_points import NOISE_LENGTH, Conversation
 from services.episodic.model import Owner, TenantId, UserId
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
@@ -47,7 +47,8 @@ TREATMENTS: Final = {
     "episodic.episodes": Treatment.COPIED,
     "episodic.token_vectors": Treatment.COPIED,
     "episodic.owners": Treatment.ADDED_UP,
-    "episodic.feedback_requests": Treatment.EMPTY,
+    "episodic.deleted_episodes": Treatment.EMPTY,
+    "episodic.idempotency_records": Treatment.EMPTY,
     "episodic.schema_migrations": Treatment.KEPT,
     "semantic.facts": Treatment.COPIED,
     "semantic.fact_statements": Treatment.COPIED,
@@ -69,7 +70,7 @@ TREATMENTS: Final = {
 }
 _NOISES: Final = 1_000
 """Vectors of noise; which one is added to a vector follows from its id and its copy."""
-_CONVERSATION_COLUMNS: Final = frozenset(("conversation_id", "session_id"))
+_CONVERSATION_COLUMNS: Final = frozenset(("conversation_id",))
 _DIGEST_COLUMNS: Final = frozenset(("identity", "text_identity", "topic"))
 """Of what a fact says: facts of two copies are two facts, and do not contradict each other."""
 _NOISE_JOIN: Final = """
@@ -78,7 +79,7 @@ JOIN pg_temp.noise AS p ON p.number = (
 ) % {count}"""
 _EPISODES_JOIN: Final = """
 JOIN pg_temp.places AS q
-    ON (q.tenant_id, q.user_id, q.session_id, q.copy) = (t.tenant_id, t.user_id, t.session_id, $1::int)
+    ON (q.tenant_id, q.user_id, q.conversation_id, q.copy) = (t.tenant_id, t.user_id, t.conversation_id, $1::int)
 JOIN episodic.owners AS o ON (o.tenant_id, o.user_id) = (t.tenant_id, t.user_id)"""
 _JOINS: Final = {
     "episodic.episodes": _EPISODES_JOIN,
@@ -120,10 +121,13 @@ async def prepare(connection: Connection) -> None:
         raise BenchError("episodes wait for their vectors: only a store that is at rest can be multiplied")
 
 
-async def known_sessions(connection: Connection) -> list[Session]:
+async def known_conversations(connection: Connection) -> list[Conversation]:
     """All conversations of the episodic tier."""
-    rows = await connection.fetch("SELECT DISTINCT tenant_id, user_id, session_id FROM episodic.episodes")
-    return [Session(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), str(row["session_id"])) for row in rows]
+    rows = await connection.fetch("SELECT DISTINCT tenant_id, user_id, conversation_id FROM episodic.episodes")
+    return [
+        Conversation(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), str(row["conversation_id"]))
+        for row in rows
+    ]
 
 
 async def span_days(connection: Connection) -> int:
@@ -135,13 +139,15 @@ async def span_days(connection: Connection) -> int:
     return int(days)
 
 
-async def copy_rows(connection: Connection, times: int, *, sessions: Sequence[Session], days: int, seed: int) -> None:
+async def copy_rows(
+    connection: Connection, times: int, *, conversations: Sequence[Conversation], days: int, seed: int
+) -> None:
     """Add the rows of all copies.
 
     Args:
         connection: As the superuser, who sees the rows of every tenant; `prepare` has looked.
         times: How often each row is there in the end.
-        sessions: All conversations of the store.
+        conversations: All conversations of the store.
         days: How much earlier a copy is than the one before it.
         seed: Of the noise on vectors.
     """
@@ -152,7 +158,7 @@ async def copy_rows(connection: Connection, times: int, *, sessions: Sequence[Se
         # The first byte is the same in all ids of one store, which begin with the time: copies keep their order.
         "$$ SELECT encode(set_byte(uuid_send(id), 0, get_byte(uuid_send(id), 0) # copy), 'hex')::uuid $$"
     )
-    await _write_places(connection, times, sessions)
+    await _write_places(connection, times, conversations)
     await _write_noise(connection, seed)
     for table, treatment in TREATMENTS.items():
         if treatment is Treatment.COPIED:
@@ -163,21 +169,21 @@ async def copy_rows(connection: Connection, times: int, *, sessions: Sequence[Se
     await connection.execute("CHECKPOINT", timeout=_ROWS_AT_ONCE_SECONDS)
 
 
-async def _write_places(connection: Connection, times: int, sessions: Sequence[Session]) -> None:
+async def _write_places(connection: Connection, times: int, conversations: Sequence[Conversation]) -> None:
     """What the keys of a copy's episodes begin with, for each conversation."""
     await connection.execute(
-        "CREATE TEMP TABLE places (tenant_id text, user_id text, session_id text, copy int, prefix bytea)"
+        "CREATE TEMP TABLE places (tenant_id text, user_id text, conversation_id text, copy int, prefix bytea)"
     )
     records = [
         (
-            session.owner.tenant_id,
-            session.owner.user_id,
-            session.session_id,
+            conversation.owner.tenant_id,
+            conversation.owner.user_id,
+            conversation.conversation_id,
             copy,
-            (session.copied(copy).key >> 32).to_bytes(10, "big"),
+            (conversation.copied(copy).key >> 32).to_bytes(10, "big"),
         )
         for copy in range(1, times)
-        for session in sessions
+        for conversation in conversations
     ]
     await connection.copy_records_to_table("places", records=records, schema_name="pg_temp")
     await connection.execute("ANALYZE places")
@@ -233,8 +239,8 @@ def _value(table: str, column: _Column, *, days: int) -> str:
             return "nextval('gateway.journal_sequence')"
         case "episodic.episodes", "episode_key":
             return f"q.prefix || substr({old}, 11, 4)"
-        case "episodic.episodes", "change_number":  # 0: nobody has found it yet
-            return f"CASE WHEN {old} > 0 THEN {old} + $1::int * o.change_number ELSE 0 END"
+        case "episodic.episodes", "revision":  # 0: nobody has found it yet
+            return f"CASE WHEN {old} > 0 THEN {old} + $1::int * o.revision ELSE 0 END"
         case _, "embedding":
             return f"l2_normalize({old} + p.embedding)"
         case _, name if name in _CONVERSATION_COLUMNS:
@@ -256,7 +262,7 @@ def _value(table: str, column: _Column, *, days: int) -> str:
 
 async def _add_up(connection: Connection, times: int, *, days: int) -> None:
     """What is counted for each user, with all copies."""
-    await connection.execute("UPDATE episodic.owners SET change_number = change_number * $1::bigint", times)
+    await connection.execute("UPDATE episodic.owners SET revision = revision * $1::bigint", times)
     each = "ARRAY(SELECT u.n * $1::bigint FROM unnest({0}) WITH ORDINALITY AS u (n, i) ORDER BY u.i)"
     sums = {"int8": "{0} * $1::bigint", "_int8": each}
     columns = await _columns(connection, "semantic.profile_statistics")

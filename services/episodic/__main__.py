@@ -23,7 +23,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     )
     server = qdrant_server(settings)
     async with open_episodic(await assembly.pool(), folder, resources, episodic_settings, qdrant_server=server) as tier:
-        yield [tier.binding]
+        yield tier.bindings
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mneme.episodic.internal.v1 import episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
@@ -16,12 +17,12 @@ from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
+from services.episodic import internal_servicer, servicer
 from services.episodic.access import AccessRecorder
 from services.episodic.commands import Rules
 from services.episodic.config import EpisodicSettings, QdrantServer
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.service import EpisodeService
-from services.episodic.servicer import ROLES, SERVICE_NAME, EpisodicServicer
 from services.episodic.store import EpisodeIndex, EpisodeStore
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
@@ -47,8 +48,8 @@ class EpisodicTier:
 
     episodes: EpisodeService
     """Its use cases."""
-    binding: ServiceBinding
-    """What a `GrpcServer` serves."""
+    bindings: Sequence[ServiceBinding]
+    """The public and the internal service, for a `GrpcServer`."""
 
 
 async def migrate_episodic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
@@ -157,18 +158,26 @@ async def open_episodic_on(
             cache=resources.cache,
         )
         stack.push_async_callback(episodes.aclose)
-        servicer = EpisodicServicer(
-            episodes,
-            Rules(
-                limits=chosen.limits,
-                model=embedder.fingerprint,
-                dimension=embedder.dimension,
-                tokens=embedder.tokens if chosen.tokens.stored else None,
-            ),
-            PageTokens(resources.secret),
-            resources.clock,
+        rules = Rules(
+            limits=chosen.limits,
+            model=embedder.fingerprint,
+            dimension=embedder.dimension,
+            tokens=embedder.tokens if chosen.tokens.stored else None,
         )
         yield EpisodicTier(
             episodes,
-            ServiceBinding(SERVICE_NAME, episodic_pb2_grpc.add_EpisodicServiceServicer_to_server, servicer, ROLES),
+            (
+                ServiceBinding(
+                    servicer.SERVICE_NAME,
+                    episodic_pb2_grpc.add_EpisodicServiceServicer_to_server,
+                    servicer.EpisodicServicer(episodes, rules, PageTokens(resources.secret)),
+                    servicer.ROLES,
+                ),
+                ServiceBinding(
+                    internal_servicer.SERVICE_NAME,
+                    episodic_internal_pb2_grpc.add_EpisodicInternalServiceServicer_to_server,
+                    internal_servicer.EpisodicInternalServicer(episodes, rules, resources.clock),
+                    internal_servicer.ROLES,
+                ),
+            ),
         )

@@ -40,10 +40,10 @@ class CandidateQuery:
     text: str
     vector: Vector
     scope_keys: Sequence[str]  # of the places that the reader sees
-    lane_limit: int  # hits of each lane
+    retriever_limit: int  # hits of each retriever
     neighbour_seeds: int  # hits whose neighbours are added
     neighbour_radius: int  # turns before and after
-    include: Sequence[EpisodeId] = ()  # scored whether or not a lane finds them
+    include: Sequence[EpisodeId] = ()  # scored whether or not a retriever finds them
     with_statistics: bool = False  # also read how they were used
     tokens: TokenVectors | None = None  # of the query, for late interaction
 
@@ -114,7 +114,7 @@ class CandidateSearch:
         index_query = IndexQuery(owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys)
         try:
             snapshot = await self._snapshots.current(query.owner)
-            lanes = await self._index.search(index_query, limit=query.lane_limit)
+            lanes = await self._index.search(index_query, limit=query.retriever_limit)
             if snapshot is None:
                 return await self._from_store(query, index_query, lanes)
             seeds = best_keys(lanes, query.neighbour_seeds)
@@ -194,7 +194,7 @@ class CandidateSearch:
 
     async def _degraded(self, query: CandidateQuery) -> Candidates:
         found, scores = await self._store.matching_columns(
-            query.owner, query.text, scope_keys=query.scope_keys, limit=query.lane_limit
+            query.owner, query.text, scope_keys=query.scope_keys, limit=query.retriever_limit
         )
         ranks = [rank if score > 0 else 0 for rank, score in enumerate(scores, start=1)]
         if query.include:

@@ -36,16 +36,17 @@ class EpisodeLimits:
     """Bounds of requests; each exceeded one is an error that names it."""
 
     turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))  # of its texts
-    id_chars_max: Count = 128  # user, session and request ids
+    id_chars_max: Count = 128  # user, conversation and request ids
     store_batch_max: Count = 256  # episodes in one StoreEpisodes
     get_batch_max: Count = 500  # ids in one BatchGetEpisodes
     update_batch_max: Count = 200  # ids in one RecordFeedback or RecordAccess
+    removal_batch_max: Count = 10_000  # ids in one ArchiveEpisodes, RestoreEpisodes or DeleteEpisodes
     include_max: CountOrNone = 200  # include_episode_ids
     query_chars_max: Count = 8_192  # of a search query
-    top_k_default: Count = 10  # hits of a search where no number is asked for
-    top_k_max: Count = 200  # hits of a search
-    lane_limit_default: Count = 100  # hits of each lane
-    lane_limit_max: Count = 1_000  # the same at most
+    limit_default: Count = 10  # hits of a search where no number is asked for
+    limit_max: Count = 200  # hits of a search
+    retriever_limit_default: Count = 100  # hits of each retriever
+    retriever_limit_max: Count = 1_000  # the same at most
     neighbour_seeds_default: CountOrNone = 60  # hits whose neighbours are added
     neighbour_seeds_max: CountOrNone = 200  # the same at most
     neighbour_radius_default: CountOrNone = 2  # turns before and after

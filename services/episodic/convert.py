@@ -1,11 +1,12 @@
-"""From the models to the messages of mneme.episodic.v1. Pure functions."""
+"""From the models to the messages of mneme.episodic. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Final, cast
 
 from mneme.common.v1 import common_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import attachments_to_proto, write_scope, write_timestamp
 from services.common.errors_grpc import item_status
@@ -15,6 +16,8 @@ from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
 from services.episodic.model import Episode, EpisodeStatus
 from services.episodic.service import EpisodePage, ScoredEpisode, StoreResult
+
+_COUNT_MAX: Final = 2**31 - 1
 
 
 def page_to_proto(
@@ -50,22 +53,23 @@ def batch_to_proto(
     for episode in found:
         _write_episode(response.episodes.add(), episode, decay_factor(episode))
     count = fitting(response.episodes, bytes_max=bytes_max)
-    response.left_out_episode_ids.extend(episode.episode_id for episode in response.episodes[count:])
+    response.omitted_episode_ids.extend(episode.episode_id for episode in response.episodes[count:])
     del response.episodes[count:]
     return response
 
 
-def store_results_to_proto(results: Sequence[StoreResult]) -> pb.StoreEpisodesResponse:
+def store_results_to_proto(results: Sequence[StoreResult]) -> internal_pb.StoreEpisodesResponse:
     """The outcomes of a batch."""
-    response = pb.StoreEpisodesResponse()
+    response = internal_pb.StoreEpisodesResponse()
     for result in results:
         if result.error is not None:
             response.results.add(error=item_status(result.error))
         else:
             response.results.add(
-                response=pb.StoredEpisode(
+                response=internal_pb.StoredEpisode(
                     episode_id=result.episode_id,
                     created=result.created,
+                    deleted=result.deleted,
                     status=None if result.status is None else _status_name(result.status),
                 )
             )
@@ -84,7 +88,7 @@ def _write_episode(message: pb.Episode, episode: Episode, decay_factor: float) -
     content = episode.content
     message.episode_id = str(content.episode_id)
     message.user_id = content.owner.user_id
-    message.session_id = content.session_id
+    message.conversation_id = content.conversation_id
     message.position = content.position
     message.role = cast("common_pb2.MessageRole", int(content.role))
     message.speaker = content.speaker
@@ -99,7 +103,7 @@ def _write_episode(message: pb.Episode, episode: Episode, decay_factor: float) -
     message.feedback = episode.feedback
     message.importance = content.importance
     message.decay_factor = decay_factor
-    message.access_count = episode.access_count
+    message.access_count = min(episode.access_count, _COUNT_MAX)
     write_timestamp(message.time, content.time)
     write_timestamp(message.create_time, episode.create_time)
     write_scope(message.scope, Scope.from_key(content.scope_key))
@@ -123,21 +127,21 @@ def scored_to_proto(
         for hit in hits
     ]
     count = fitting(messages, bytes_max=bytes_max)
-    return pb.SearchEpisodesResponse(hits=messages[:count], left_out_count=len(messages) - count)
+    return pb.SearchEpisodesResponse(hits=messages[:count], omitted_count=len(messages) - count)
 
 
-def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
-    """Candidates as columns, with sessions and speakers as indexes into lists of distinct names."""
+def candidates_to_proto(found: Candidates) -> internal_pb.SearchCandidatesResponse:
+    """Candidates as columns, with conversations and speakers as indexes into lists of distinct names."""
     columns = found.columns
-    session_numbers = {name: i for i, name in enumerate(dict.fromkeys(columns.session_ids))}
+    conversation_numbers = {name: i for i, name in enumerate(dict.fromkeys(columns.conversation_ids))}
     speaker_numbers = {name: i for i, name in enumerate(dict.fromkeys(columns.speakers))}
-    response = pb.SearchCandidatesResponse(
+    response = internal_pb.SearchCandidatesResponse(
         episode_ids=b"".join(columns.episode_ids),
         dense_scores=found.dense_scores,
         lexical_scores=found.lexical_scores,
         dense_ranks=found.dense_ranks,
         lexical_ranks=found.lexical_ranks,
-        sessions=[session_numbers[name] for name in columns.session_ids],
+        conversation_indexes=[conversation_numbers[name] for name in columns.conversation_ids],
         positions=columns.positions,
         speaker_indexes=[speaker_numbers[name] for name in columns.speakers],
         times=columns.times,
@@ -145,7 +149,7 @@ def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
         traits=columns.traits,
         feedbacks=columns.feedbacks,
         importances=columns.importances,
-        session_ids=list(session_numbers),
+        conversation_ids=list(conversation_numbers),
         speakers=list(speaker_numbers),
         degraded=found.degraded,
         active_count=found.active_count,
@@ -161,8 +165,8 @@ def candidates_to_proto(found: Candidates) -> pb.SearchCandidatesResponse:
     return response
 
 
-def _add_statistics(response: pb.SearchCandidatesResponse, found: Statistics) -> None:
-    response.access_counts.extend(use.access_count for use in found.uses)
+def _add_statistics(response: internal_pb.SearchCandidatesResponse, found: Statistics) -> None:
+    response.access_counts.extend(min(use.access_count, _COUNT_MAX) for use in found.uses)
     response.last_access_times.extend(use.last_access_time or 0.0 for use in found.uses)
     response.confidences.extend(-1.0 if use.confidence is None else use.confidence for use in found.uses)
     response.decay_factors.extend(found.decay_factors)

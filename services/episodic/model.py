@@ -25,7 +25,7 @@ keys are unique everywhere, except that two of n sessions collide with a chance 
 
 POSITION_MAX: Final = 2**31 - 1
 EPISODE_KEY_BYTES: Final = 14
-_SESSION_HASH_BYTES: Final = 10
+_CONVERSATION_HASH_BYTES: Final = 10
 _POSITION_BITS: Final = 32
 _POSITION_MASK: Final = 2**_POSITION_BITS - 1
 _PLACE_SHIFT: Final = EPISODE_KEY_BYTES * 8 - 32
@@ -59,7 +59,7 @@ class NewEpisode:
 
     episode_id: EpisodeId
     owner: Owner
-    session_id: str
+    conversation_id: str
     position: int  # in the conversation, from 0
     role: MessageRole
     time: datetime  # when it happened; aware, UTC
@@ -81,7 +81,7 @@ class NewEpisode:
     @property
     def key(self) -> EpisodeKey:
         """Its place."""
-        return episode_key(self.owner, self.session_id, self.position)
+        return episode_key(self.owner, self.conversation_id, self.position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +106,16 @@ def episode_pieces(text: str, *, piece_chars: int, pieces_max: int) -> list[str]
     return split_pieces(text, piece_chars)[:pieces_max]
 
 
-def session_key(owner: Owner, session_id: str) -> EpisodeKey:
+def conversation_key(owner: Owner, conversation_id: str) -> EpisodeKey:
     """The first place of a session: the others follow it, in the order of their positions."""
-    text = f"{owner.key}{_SEPARATOR}{session_id}"
+    text = f"{owner.key}{_SEPARATOR}{conversation_id}"
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return EpisodeKey(int.from_bytes(digest[:_SESSION_HASH_BYTES], "big") << _POSITION_BITS)
+    return EpisodeKey(int.from_bytes(digest[:_CONVERSATION_HASH_BYTES], "big") << _POSITION_BITS)
 
 
-def episode_key(owner: Owner, session_id: str, position: int) -> EpisodeKey:
+def episode_key(owner: Owner, conversation_id: str, position: int) -> EpisodeKey:
     """The place of an episode."""
-    return EpisodeKey(session_key(owner, session_id) | position)
+    return EpisodeKey(conversation_key(owner, conversation_id) | position)
 
 
 def neighbour_keys(keys: Iterable[EpisodeKey], radius: int) -> list[EpisodeKey]:

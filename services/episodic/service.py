@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+import structlog
+
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.decay import SECONDS_PER_DAY, hyperbolic
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.tokens import TextEncoding
-from services.common.errors import AlreadyExists, MnemeError, NotFound
+from services.common.errors import AlreadyExists, MnemeError, NotFound, StoreUnavailable
+from services.common.idempotency.model import IdempotencyKey
 from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch, Statistics
 from services.episodic.config import EpisodicSettings
@@ -25,6 +28,7 @@ from services.episodic.model import (
     TenantId,
     decay_factor,
 )
+from services.episodic.removal_store import EpisodeSelection
 from services.episodic.store import (
     EpisodeCursor,
     EpisodeFilter,
@@ -35,6 +39,8 @@ from services.episodic.store import (
     Vector,
 )
 from services.episodic.token_search import TokenSearch
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +58,18 @@ class StoreResult:
 
     episode_id: str
     created: bool = False
-    status: EpisodeStatus | None = None  # None on failure
+    deleted: bool = False  # it was deleted before, and nothing was stored
+    status: EpisodeStatus | None = None  # None on failure, or where it was deleted
     error: MnemeError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What is to be deleted."""
+
+    tenant_id: TenantId
+    owner: Owner | None  # None: everything of the tenant
+    selection: EpisodeSelection  # of the owner's episodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +80,7 @@ class SearchQuery:
     text: str
     vector: Vector | None  # None: the text is embedded here
     scope_keys: Sequence[str]  # of the places that the reader sees
-    top_k: int
+    limit: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +173,11 @@ class EpisodeService:
                 StoreResult(
                     episode_id=item.episode_id,
                     created=outcome.created,
+                    deleted=outcome.deleted,
                     status=outcome.status,
                     error=None
-                    if outcome.status is not None
-                    else AlreadyExists("episode at the position", f"{episode.session_id}/{episode.position}"),
+                    if outcome.deleted or outcome.status is not None
+                    else AlreadyExists("episode at the position", f"{episode.conversation_id}/{episode.position}"),
                 )
             )
         return await self._when_active(results, episodes) if wait_until_active else results
@@ -196,7 +213,7 @@ class EpisodeService:
     async def search(self, query: SearchQuery) -> list[ScoredEpisode]:
         """The active episodes with the highest similarity x decay x feedback factor, best first, ties by id.
 
-        Decay and feedback reorder the most similar `top_k` x `overfetch_factor` episodes.
+        Decay and feedback reorder the most similar `limit` x `overfetch_factor` episodes.
 
         Raises:
             StoreUnavailable: The index or the store cannot be asked.
@@ -205,7 +222,7 @@ class EpisodeService:
         vector = query.vector if query.vector is not None else await self._embedder.embed_query(query.text)
         # Without words there is no lexical lane.
         index_query = IndexQuery(owner=query.owner, text="", vector=vector, scope_keys=query.scope_keys)
-        lanes = await self._index.search(index_query, limit=query.top_k * scoring.overfetch_factor)
+        lanes = await self._index.search(index_query, limit=query.limit * scoring.overfetch_factor)
         columns = await self._store.columns_at(query.owner, list(lanes.dense), scope_keys=query.scope_keys)
         now = self._clock.now().timestamp()
         scored = []
@@ -214,7 +231,7 @@ class EpisodeService:
             days = max(0.0, (now - columns.times[i]) / 86_400)
             score = similarity / (1.0 + days / scoring.decay_scale_days) * self._feedback_factor(columns.feedbacks[i])
             scored.append((-score, columns.episode_ids[i], similarity))
-        best = sorted(scored)[: query.top_k]
+        best = sorted(scored)[: query.limit]
         episodes = await self._store.get(query.owner, [EpisodeId(UUID(bytes=name)) for _, name, _ in best])
         return [
             ScoredEpisode(episode=episode, score=-negative_score, similarity=similarity)
@@ -230,16 +247,51 @@ class EpisodeService:
         return replace(found, statistics=await self._statistics(query.owner, found)) if query.with_statistics else found
 
     async def record_feedback(
-        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, request_id: str
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, key: IdempotencyKey
     ) -> list[EpisodeId]:
-        """Set the feedback of those that exist, and return their ids. A repeat returns the first answer.
+        """Set the feedback of those that exist, and return their ids. A repeat returns the first result.
 
         Raises:
             InvalidArgument: The request id was used for another request.
         """
-        return await self._store.set_feedback(
-            owner, episode_ids, feedback, request_id=request_id, now=self._clock.now()
-        )
+        return await self._store.set_feedback(owner, episode_ids, feedback, key=key, now=self._clock.now())
+
+    async def archive(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey) -> int:
+        """Take episodes out of search, and return how many. Repeats as in `record_feedback`.
+
+        What the store says holds for every search at once. Points that the index could not remove take places among
+        its hits until the orphan collection removes them.
+        """
+        archived = await self._store.archive(owner, selection, key=key, now=self._clock.now())
+        try:
+            await self._index.remove(owner, archived.keys)
+        except StoreUnavailable as error:
+            _log.warning("points of archived episodes are left in the index for now", error=str(error))
+            self._indexer.compare_soon()
+        return archived.count
+
+    async def restore(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey) -> int:
+        """Have archived episodes indexed again, and return how many. Repeats as in `record_feedback`."""
+        count = await self._store.restore(owner, selection, key=key, now=self._clock.now())
+        self._indexer.notify()
+        return count
+
+    async def delete(self, deletion: Deletion, *, key: IdempotencyKey) -> int:
+        """Delete episodes from the store and the index, and return how many. Repeats as in `record_feedback`.
+
+        Raises:
+            StoreUnavailable: What the store has deleted may still have points in the index. A repeat of the request
+                removes them, as does the orphan collection.
+        """
+        now, owner = self._clock.now(), deletion.owner
+        if owner is not None:
+            count = await self._store.delete(owner, deletion.selection, key=key, now=now)
+            await self._remove_points(owner, deletion.selection)
+            return count
+        count = await self._store.delete_tenant(deletion.tenant_id, key=key, now=now)
+        for each in await self._store.deleted_owners(deletion.tenant_id):
+            await self._remove_points(each, deletion.selection)
+        return count
 
     def record_access(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> None:
         """Note that episodes were used; written behind the answer."""
@@ -265,6 +317,16 @@ class EpisodeService:
             uses=[uses.get(key, EpisodeUse(0, None, None)) for key in found.columns.keys],
             decay_factors=self.decay_factors(found.columns.times),
         )
+
+    async def _remove_points(self, owner: Owner, selection: EpisodeSelection) -> None:
+        """Remove the points of deleted episodes, but none of a newer episode at the place of a deleted one."""
+        is_empty = selection.is_everything and not await self._store.list_episodes(
+            owner, EpisodeFilter(), limit=1, after=None
+        )
+        if is_empty:
+            await self._index.remove_owner(owner)
+        else:
+            await self._index.remove(owner, await self._store.deleted_keys(owner, selection))
 
     def _feedback_factor(self, feedback: int) -> float:
         scoring = self._settings.scoring

@@ -10,11 +10,9 @@ import grpc
 from mneme.episodic.v1 import episodic_pb2 as pb
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.auth import Role, current_principal
-from services.common.clock import Clock
 from services.common.paging import PageTokens
 from services.episodic import commands, convert
 from services.episodic.commands import Rules
-from services.episodic.model import TenantId
 from services.episodic.service import EpisodeService
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -22,14 +20,12 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["EpisodicService"].full_name
 
 ROLES: Final[Mapping[str, Role]] = {
-    "StoreEpisodes": Role.WRITER,
     "GetEpisode": Role.READER,
     "BatchGetEpisodes": Role.READER,
     "ListEpisodes": Role.READER,
     "SearchEpisodes": Role.READER,
-    "SearchCandidates": Role.READER,
-    "RecordFeedback": Role.WRITER,
-    "RecordAccess": Role.WRITER,
+    "ArchiveEpisodes": Role.WRITER,
+    "RestoreEpisodes": Role.WRITER,
 }
 """The role that each method needs, by its name."""
 
@@ -37,19 +33,11 @@ ROLES: Final[Mapping[str, Role]] = {
 class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
     """Handlers of EpisodicService: in, work, out."""
 
-    def __init__(self, episodes: EpisodeService, rules: Rules, tokens: PageTokens, clock: Clock) -> None:
+    def __init__(self, episodes: EpisodeService, rules: Rules, tokens: PageTokens) -> None:
         """Serve `episodes`; requests are checked against `rules`."""
         self._episodes = episodes
         self._rules = rules
         self._tokens = tokens
-        self._clock = clock
-
-    async def StoreEpisodes(self, request: pb.StoreEpisodesRequest, _context: Context) -> pb.StoreEpisodesResponse:
-        """See episodic.proto."""
-        tenant_id = TenantId(current_principal().tenant_id)
-        items = commands.store_items(request, tenant_id=tenant_id, now=self._clock.now(), rules=self._rules)
-        results = await self._episodes.store_episodes(tenant_id, items, wait_until_active=request.wait_until_active)
-        return convert.store_results_to_proto(results)
 
     async def GetEpisode(self, request: pb.GetEpisodeRequest, _context: Context) -> pb.GetEpisodeResponse:
         """See episodic.proto."""
@@ -91,26 +79,26 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         hits = await self._episodes.search(query)
         return convert.scored_to_proto(hits, self._episodes.decay_factor, bytes_max=self._rules.limits.page_bytes_max)
 
-    async def SearchCandidates(
-        self, request: pb.SearchCandidatesRequest, _context: Context
-    ) -> pb.SearchCandidatesResponse:
+    async def ArchiveEpisodes(
+        self, request: pb.ArchiveEpisodesRequest, _context: Context
+    ) -> pb.ArchiveEpisodesResponse:
         """See episodic.proto."""
-        query = commands.candidate_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
-        return convert.candidates_to_proto(await self._episodes.search_candidates(query))
-
-    async def RecordFeedback(self, request: pb.RecordFeedbackRequest, _context: Context) -> pb.RecordFeedbackResponse:
-        """See episodic.proto."""
-        changed = await self._episodes.record_feedback(
-            commands.owner(current_principal().tenant_id, request.user_id, self._rules),
-            commands.episode_ids(request.episode_ids, count_max=self._rules.limits.update_batch_max),
-            commands.feedback(request.feedback),
-            request_id=commands.request_id(request.request_id, self._rules),
+        principal = current_principal()
+        count = await self._episodes.archive(
+            commands.owner(principal.tenant_id, request.user_id, self._rules),
+            commands.selection(request, self._rules),
+            key=commands.write_key(request, principal, self._rules),
         )
-        return pb.RecordFeedbackResponse(episode_ids=[str(episode_id) for episode_id in changed])
+        return pb.ArchiveEpisodesResponse(archived_count=count)
 
-    async def RecordAccess(self, request: pb.RecordAccessRequest, _context: Context) -> pb.RecordAccessResponse:
+    async def RestoreEpisodes(
+        self, request: pb.RestoreEpisodesRequest, _context: Context
+    ) -> pb.RestoreEpisodesResponse:
         """See episodic.proto."""
-        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
-        ids = commands.episode_ids(request.episode_ids, count_max=self._rules.limits.update_batch_max)
-        self._episodes.record_access(owner, ids)
-        return pb.RecordAccessResponse()
+        principal = current_principal()
+        count = await self._episodes.restore(
+            commands.owner(principal.tenant_id, request.user_id, self._rules),
+            commands.selection(request, self._rules),
+            key=commands.write_key(request, principal, self._rules),
+        )
+        return pb.RestoreEpisodesResponse(restored_count=count)

@@ -58,7 +58,7 @@ class Snapshot:
         rows = zip(
             columns.keys,
             columns.episode_ids,
-            _shared(columns.session_ids),
+            _shared(columns.conversation_ids),
             columns.positions,
             _shared(columns.speakers),
             columns.times,

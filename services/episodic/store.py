@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
+from services.episodic.removal_store import RemovalStore
 from services.episodic.token_format import PackedTokens
 from services.episodic.token_store import EpisodeName, TokenStore
 
@@ -24,15 +25,18 @@ class StoreOutcome:
     """What became of one episode of a batch."""
 
     created: bool  # True if this call stored it
-    status: EpisodeStatus | None  # after the call; None where its place was taken by another episode
+    status: EpisodeStatus | None  # after the call; None where nothing of that id is stored
+    deleted: bool = False  # it was deleted before; otherwise, without a status, another episode holds its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeFilter:
     """Which of a user's episodes a list holds."""
 
-    session_id: str | None = None
+    conversation_id: str | None = None
     status: EpisodeStatus | None = None
+    start_time: datetime | None = None  # happened at this time or later
+    end_time: datetime | None = None  # happened before
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class EpisodeColumns:
 
     keys: list[EpisodeKey]
     episode_ids: list[bytes]  # 16 bytes each
-    session_ids: list[str]
+    conversation_ids: list[str]
     positions: list[int]
     speakers: list[str]
     times: list[float]  # seconds since the Unix epoch
@@ -170,7 +174,7 @@ class PendingBatch(Protocol):
         ...
 
 
-class EpisodeStore(TokenStore, Protocol):
+class EpisodeStore(TokenStore, RemovalStore, Protocol):
     """Where episodes are true. What a call acknowledges survives a crash.
 
     Every method but those of background work acts for one tenant; rows of others do not exist for it. All
@@ -180,8 +184,8 @@ class EpisodeStore(TokenStore, Protocol):
     async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
         """Stores episodes as PENDING_EMBEDDING in one transaction; one outcome each, in order.
 
-        An id that its owner already has is left as it is. A place (session and position) that another
-        episode holds is not overwritten: that item's status is None.
+        An id that its owner already has is left as it is, and one that was deleted stays deleted. A place
+        (conversation and position) that another episode holds is not overwritten: that item's status is None.
         """
         ...
 
@@ -200,9 +204,9 @@ class EpisodeStore(TokenStore, Protocol):
         ...
 
     async def changes(self, owner: Owner, *, since: int, limit: int) -> ColumnChanges:
-        """What has become of the owner's episodes after change number `since`; 0 asks for everything.
+        """What has changed among the owner's episodes after revision `since`; 0 asks for everything.
 
-        Up to `limit` episodes; where there are more, the answer is not complete and must not be kept.
+        Up to `limit` episodes; where there are more, the result is not complete and must not be cached.
         """
         ...
 
@@ -225,18 +229,6 @@ class EpisodeStore(TokenStore, Protocol):
 
         Of active ones, and of those that were active and are indexed again. For when the index cannot be asked: it
         reads every episode of the user.
-        """
-        ...
-
-    async def set_feedback(
-        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, request_id: str, now: datetime
-    ) -> list[EpisodeId]:
-        """Sets the feedback of those that exist and returns their ids in the order given.
-
-        A repeat of the request id changes nothing and returns the first answer.
-
-        Raises:
-            InvalidArgument: The request id was used for another request (REQUEST_ID_REUSED).
         """
         ...
 
@@ -361,6 +353,10 @@ class EpisodeIndex(Protocol):
 
     async def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
         """Removes every piece of these episodes. Unknown ones are ignored."""
+        ...
+
+    async def remove_owner(self, owner: Owner) -> None:
+        """Removes every piece of the owner."""
         ...
 
     async def count(self, owner: Owner) -> int:

@@ -1,53 +1,17 @@
-"""What kind of turn a text is, told by rules once, when it is written (English ones, beside digits and marks)."""
+"""Rules that classify a turn when it is stored. They know English, digits and punctuation."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import IntFlag
 from typing import Final
 
 from services.common.text import is_question, split_sentences
+from services.common.turn_traits import Trait
 from services.common.turns import Attachment, MessageRole
 
-
-class Trait(IntFlag):
-    """What kind of turn a text is; the bits are those of the wire format, fifteen at most."""
-
-    QUESTION = 1
-    """It asks something."""
-    ASSISTANT = 2
-    """An assistant says it."""
-    REACTION = 4
-    """At most 12 words that open with a reaction ("wow", "thanks") and ask nothing."""
-    FIRST_PERSON = 8
-    """The speaker speaks of themselves."""
-    CAPTION = 16
-    """Something attached has a caption."""
-    PAST = 32
-    """It tells what was."""
-    TIME_EXPRESSION = 64
-    """It says when."""
-    NUMBER = 128
-    """It holds a number, as digits or as a word."""
-    QUOTE = 256
-    """It quotes something."""
-    NAMES = 512
-    """A word inside a sentence is capitalised."""
-    INSTRUCTION = 1024
-    """It says how things shall always be done."""
-    LIST = 2048
-    """It has list items, or names three things or more."""
-    ENDS_ASKING = 4096
-    """Its last sentence asks."""
-    MOSTLY_ASKING = 8192
-    """Half of it or more is questions."""
-    PREFERENCE = 16384
-    """It says what the speaker likes, wants or prefers."""
-
-
 _TEXT_CHARS: Final = 4_000
-"""What is read of a text: enough to tell its kind."""
+"""How much of a text is read: enough to classify it."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _FIRST_PERSON: Final = re.compile(
@@ -115,7 +79,7 @@ _ASKING: Final = ("?", "\uff1f")
 
 
 def traits(role: MessageRole, *, query: str, response: str, attachments: Sequence[Attachment]) -> Trait:
-    """Tells the kind of a turn by its first 4,000 characters.
+    """Classify a turn by its first 4,000 characters.
 
     Args:
         role: Who speaks.

@@ -241,7 +241,7 @@ def _write_memory(message: recall_pb2.Memory, memory: RecalledMemory, superseded
     episode, ranked = memory.episode, memory.ranked
     message.memory_id = episode.episode_id
     message.kind = tiers_pb2.MEMORY_KIND_EPISODE
-    message.conversation_id = episode.session_id
+    message.conversation_id = episode.conversation_id
     message.position = episode.position
     message.score = ranked.score
     message.superseded_by = superseded_by

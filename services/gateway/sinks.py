@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.internal.v1 import interactions_pb2
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
@@ -27,6 +27,9 @@ from services.gateway.upstream import Upstream
 from services.gateway.worker import worker_principal
 
 T = TypeVar("T")
+_Result: TypeAlias = (
+    episodic_internal_pb2.StoreEpisodeResult | facts_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult
+)
 
 
 class SessionSink:
@@ -79,7 +82,7 @@ class EpisodicSink:
         return DeliveryOutcome(stored.done + judged.done, stored.failed + judged.failed)
 
     async def _store(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
-        request = episodic_pb2.StoreEpisodesRequest(
+        request = episodic_internal_pb2.StoreEpisodesRequest(
             episodes=[_new_episode(_interaction(delivery)) for delivery in deliveries], wait_until_active=True
         )
         response = await self._upstream.episodic.store(
@@ -91,7 +94,7 @@ class EpisodicSink:
         outcome = DeliveryOutcome()
         for delivery in deliveries:
             feedback = cast("Feedback", delivery.subject)
-            request = episodic_pb2.RecordFeedbackRequest(
+            request = episodic_internal_pb2.RecordFeedbackRequest(
                 request_id=feedback.feedback_id,
                 user_id=feedback.user_id,
                 episode_ids=feedback.memory_ids,
@@ -189,13 +192,13 @@ def _note_source(interaction: Interaction) -> notes_pb2.NoteSource:
     )
 
 
-def _new_episode(interaction: Interaction) -> episodic_pb2.NewEpisode:
+def _new_episode(interaction: Interaction) -> episodic_internal_pb2.NewEpisode:
     turn = turn_to_proto(interaction.turn)
     is_answer = interaction.turn.role is MessageRole.ASSISTANT
-    episode = episodic_pb2.NewEpisode(
+    episode = episodic_internal_pb2.NewEpisode(
         episode_id=interaction.interaction_id,
         user_id=interaction.user_id,
-        session_id=interaction.conversation_id,
+        conversation_id=interaction.conversation_id,
         position=interaction.position,
         role=turn.role,
         speaker=turn.speaker,
@@ -229,7 +232,9 @@ def _by_conversation(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]
 
 def _outcome(
     deliveries: Sequence[Delivery],
-    results: Iterable[episodic_pb2.StoreEpisodeResult | facts_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult],
+    results: Iterable[
+        episodic_internal_pb2.StoreEpisodeResult | facts_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult
+    ],
 ) -> DeliveryOutcome:
     """Pairs deliveries with the results of a call, which come in the same order."""
     done: list[Delivery] = []

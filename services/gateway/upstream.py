@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 import grpc
 
 from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
+from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
@@ -102,18 +103,19 @@ class EpisodicClient(_Client):
         """Calls over the channel."""
         super().__init__("episodic", metadata)
         self._stub = episodic_pb2_grpc.EpisodicServiceStub(channel)
+        self._internal = episodic_internal_pb2_grpc.EpisodicInternalServiceStub(channel)
 
     async def store(
-        self, principal: Principal, request: episodic_pb2.StoreEpisodesRequest, *, timeout_seconds: float
-    ) -> episodic_pb2.StoreEpisodesResponse:
-        """See EpisodicService.StoreEpisodes."""
-        return await self._call(self._stub.StoreEpisodes, request, principal, timeout_seconds)
+        self, principal: Principal, request: episodic_internal_pb2.StoreEpisodesRequest, *, timeout_seconds: float
+    ) -> episodic_internal_pb2.StoreEpisodesResponse:
+        """See EpisodicInternalService.StoreEpisodes."""
+        return await self._call(self._internal.StoreEpisodes, request, principal, timeout_seconds)
 
     async def search_candidates(
-        self, principal: Principal, request: episodic_pb2.SearchCandidatesRequest, *, timeout_seconds: float
-    ) -> episodic_pb2.SearchCandidatesResponse:
-        """See EpisodicService.SearchCandidates."""
-        return await self._call(self._stub.SearchCandidates, request, principal, timeout_seconds)
+        self, principal: Principal, request: episodic_internal_pb2.SearchCandidatesRequest, *, timeout_seconds: float
+    ) -> episodic_internal_pb2.SearchCandidatesResponse:
+        """See EpisodicInternalService.SearchCandidates."""
+        return await self._call(self._internal.SearchCandidates, request, principal, timeout_seconds)
 
     async def batch_get(
         self, principal: Principal, request: episodic_pb2.BatchGetEpisodesRequest, *, timeout_seconds: float
@@ -122,16 +124,16 @@ class EpisodicClient(_Client):
         return await self._call(self._stub.BatchGetEpisodes, request, principal, timeout_seconds)
 
     async def record_feedback(
-        self, principal: Principal, request: episodic_pb2.RecordFeedbackRequest, *, timeout_seconds: float
+        self, principal: Principal, request: episodic_internal_pb2.RecordFeedbackRequest, *, timeout_seconds: float
     ) -> None:
-        """See EpisodicService.RecordFeedback."""
-        await self._call(self._stub.RecordFeedback, request, principal, timeout_seconds)
+        """See EpisodicInternalService.RecordFeedback."""
+        await self._call(self._internal.RecordFeedback, request, principal, timeout_seconds)
 
     async def record_access(
-        self, principal: Principal, request: episodic_pb2.RecordAccessRequest, *, timeout_seconds: float
+        self, principal: Principal, request: episodic_internal_pb2.RecordAccessRequest, *, timeout_seconds: float
     ) -> None:
-        """See EpisodicService.RecordAccess."""
-        await self._call(self._stub.RecordAccess, request, principal, timeout_seconds)
+        """See EpisodicInternalService.RecordAccess."""
+        await self._call(self._internal.RecordAccess, request, principal, timeout_seconds)
 
 
 class FactClient(_Client):

@@ -11,8 +11,8 @@ from tests.support.embedding import HashingEmbedder
 EMBEDDER = HashingEmbedder(dimension=64)
 
 
-def key_of(position: int, *, owner: Owner = OWNER, session_id: str = "s1") -> EpisodeKey:
-    return episode_key(owner, session_id, position)
+def key_of(position: int, *, owner: Owner = OWNER, conversation_id: str = "s1") -> EpisodeKey:
+    return episode_key(owner, conversation_id, position)
 
 
 def piece(position: int, text: str, *, number: int = 0, owner: Owner = OWNER, scope_key: str = "1") -> IndexedPiece:
@@ -146,6 +146,20 @@ class EpisodeIndexContract:
 
         assert set((await index.search(query("apple"), limit=10)).dense) == {key_of(2)}
         assert await index.count(OWNER) == 1
+
+    async def test_spec_6_6_everything_of_an_owner_is_removed_at_once(self, index: EpisodeIndex) -> None:
+        others = (SAME_NAME_ELSEWHERE, Owner(TENANT, UserId("bob")))
+        for owner in (OWNER, *others):
+            await index.put([piece(position, "apple", owner=owner) for position in range(20)])
+            await index.search(query("apple", owner=owner), limit=5)
+
+        await index.remove_owner(OWNER)
+
+        assert (await index.count(OWNER), [await index.count(other) for other in others]) == (0, [20, 20])
+        found = await index.search(query("apple"), limit=10)
+        assert (dict(found.dense), dict(found.lexical)) == ({}, {})
+        scored = await index.score(query("apple"), dense=[key_of(1)], lexical=[key_of(1)])
+        assert (dict(scored.dense), dict(scored.lexical)) == ({}, {})
 
     async def test_spec_7_1_owners_never_see_each_other(self, index: EpisodeIndex) -> None:
         bob = Owner(TENANT, UserId("bob"))

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from services.common.errors import InvalidArgument, Reason
+from services.common.turn_traits import Trait
 from services.common.turns import Attachment, MessageRole
 from services.episodic.model import EpisodeStatus, Owner, TenantId, UserId, neighbour_keys
 from services.episodic.store import AccessCount, EpisodeCursor, EpisodeFilter, EpisodeStore, EpisodeUse
-from services.episodic.traits import Trait
 from tests.contract.episode_background import NOW, EpisodeBackgroundContract, activate, insert
+from tests.contract.episode_removal import EpisodeRemovalContract
 from tests.contract.episode_samples import (
     GLOBAL,
     OWNER,
@@ -19,11 +20,12 @@ from tests.contract.episode_samples import (
     episode_id,
     later,
     new_episode,
+    write,
 )
 from tests.contract.episode_tokens import EpisodeTokensContract
 
 
-class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
+class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract, EpisodeRemovalContract):
     """Subclass it with a fixture `store`, a fresh store that notes the model `model-a`."""
 
     async def test_an_absent_episode_is_missing_from_every_answer(self, store: EpisodeStore) -> None:
@@ -85,7 +87,7 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
         assert [outcome.created for outcome in outcomes] == [True, False]
         assert [outcome.status for outcome in outcomes] == [EpisodeStatus.PENDING_EMBEDDING] * 2
 
-    async def test_a_place_in_a_session_is_held_by_one_episode(self, store: EpisodeStore) -> None:
+    async def test_a_place_in_a_conversation_is_held_by_one_episode(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))
 
         intruder = new_episode(2, position=1)
@@ -117,7 +119,7 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
             assert len(await store.columns_of(stranger, [episode_id(1)], scope_keys=GLOBAL)) == 0
             matching, _ = await store.matching_columns(stranger, "turn", scope_keys=GLOBAL, limit=10)
             assert len(matching) == 0
-            changed = await store.set_feedback(stranger, [episode_id(1)], -1, request_id="r", now=NOW)
+            changed = await store.set_feedback(stranger, [episode_id(1)], -1, key=write("r"), now=NOW)
             assert changed == []
         assert (await store.get(OWNER, [episode_id(1)]))[episode_id(1)].feedback == 0
 
@@ -142,18 +144,18 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
 
         assert numbers([*first, *rest]) == [8, 7, 6, 5, 4, 3, 2, 1]
 
-    async def test_lists_can_be_of_one_session_or_status(self, store: EpisodeStore) -> None:
-        await insert(store, new_episode(1), new_episode(2, session_id="s2"))
+    async def test_lists_can_be_of_one_conversation_or_status(self, store: EpisodeStore) -> None:
+        await insert(store, new_episode(1), new_episode(2, conversation_id="s2"))
         await activate(store)
         await insert(store, new_episode(3))
 
         async def listed(query: EpisodeFilter) -> list[int]:
             return numbers(await store.list_episodes(OWNER, query, limit=10, after=None))
 
-        assert await listed(EpisodeFilter(session_id="s1")) == [3, 1]
+        assert await listed(EpisodeFilter(conversation_id="s1")) == [3, 1]
         assert await listed(EpisodeFilter(status=EpisodeStatus.ACTIVE)) == [2, 1]
-        assert await listed(EpisodeFilter(session_id="s1", status=EpisodeStatus.ACTIVE)) == [1]
-        assert await listed(EpisodeFilter(session_id="s")) == []
+        assert await listed(EpisodeFilter(conversation_id="s1", status=EpisodeStatus.ACTIVE)) == [1]
+        assert await listed(EpisodeFilter(conversation_id="s")) == []
 
     async def test_columns_describe_the_episodes(self, store: EpisodeStore) -> None:
         episode = new_episode(4, speaker="Ann", query="Where did I put my keys?", importance=0.5)
@@ -164,7 +166,7 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
 
         assert columns.keys == [episode.key]
         assert columns.episode_ids == [episode.episode_id.bytes]
-        assert (columns.session_ids, columns.positions, columns.speakers) == (["s1"], [4], ["Ann"])
+        assert (columns.conversation_ids, columns.positions, columns.speakers) == (["s1"], [4], ["Ann"])
         assert columns.times == [episode.time.timestamp()]
         assert columns.lengths == [len("Where did I put my keys?")]
         kinds = Trait.QUESTION | Trait.FIRST_PERSON | Trait.ASSISTANT
@@ -205,7 +207,7 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
         nothing = await store.changes(OWNER, since=everything.number, limit=10)
         assert (len(nothing.columns), nothing.number, nothing.begins_anew) == (0, everything.number, False)
 
-        await store.set_feedback(OWNER, [episode_id(1)], -1, request_id="r", now=NOW)
+        await store.set_feedback(OWNER, [episode_id(1)], -1, key=write("r"), now=NOW)
         await store.add_accesses([AccessCount(owner=OWNER, episode_id=episode_id(2), count=1, last_time=NOW)])
         judged = await store.changes(OWNER, since=everything.number, limit=10)
         assert (judged.columns.positions, judged.columns.feedbacks) == ([1], [-1])
@@ -241,7 +243,7 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
         since = 0
 
         async def judge(number: int) -> None:
-            await store.set_feedback(OWNER, [episode_id(number)], 1, request_id=f"r{number}", now=NOW)
+            await store.set_feedback(OWNER, [episode_id(number)], 1, key=write(f"r{number}"), now=NOW)
 
         judging = [asyncio.create_task(judge(number)) for number in range(1, 21)]
         while not all(task.done() for task in judging):
@@ -271,9 +273,9 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
         await insert(store, new_episode(1), new_episode(2))
         asked = [episode_id(2), episode_id(9), episode_id(1)]
 
-        first = await store.set_feedback(OWNER, asked, 1, request_id="r1", now=NOW)
-        await store.set_feedback(OWNER, [episode_id(1)], -1, request_id="r2", now=NOW)
-        again = await store.set_feedback(OWNER, asked, 1, request_id="r1", now=NOW)
+        first = await store.set_feedback(OWNER, asked, 1, key=write("r1"), now=NOW)
+        await store.set_feedback(OWNER, [episode_id(1)], -1, key=write("r2"), now=NOW)
+        again = await store.set_feedback(OWNER, asked, 1, key=write("r1"), now=NOW)
 
         assert first == again == [episode_id(2), episode_id(1)]
         stored = await store.get(OWNER, asked)
@@ -282,24 +284,24 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract):
 
     async def test_a_request_id_cannot_be_used_for_another_request(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))
-        await store.set_feedback(OWNER, [episode_id(1)], 1, request_id="r1", now=NOW)
+        await store.set_feedback(OWNER, [episode_id(1)], 1, key=write("r1"), now=NOW)
 
         with pytest.raises(InvalidArgument) as caught:
-            await store.set_feedback(OWNER, [episode_id(1)], -1, request_id="r1", now=NOW)
+            await store.set_feedback(OWNER, [episode_id(1)], -1, key=write("r1", "another"), now=NOW)
 
         assert caught.value.reason is Reason.REQUEST_ID_REUSED
 
     async def test_concurrent_repeats_of_a_request_agree(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))
         answers = await asyncio.gather(
-            *(store.set_feedback(OWNER, [episode_id(1)], 1, request_id="r1", now=NOW) for _ in range(8))
+            *(store.set_feedback(OWNER, [episode_id(1)], 1, key=write("r1"), now=NOW) for _ in range(8))
         )
 
         assert answers == [[episode_id(1)]] * 8
 
     async def test_odd_names_are_only_names(self, store: EpisodeStore) -> None:
         owner = Owner(TenantId("o'brien\\"), UserId('" OR 1=1 --'))
-        episode = new_episode(1, owner=owner, session_id="'; DROP TABLE x", speaker="{}", query="%s $1")
+        episode = new_episode(1, owner=owner, conversation_id="'; DROP TABLE x", speaker="{}", query="%s $1")
         await insert(store, episode)
 
         assert (await store.get(owner, [episode.episode_id]))[episode.episode_id].content == episode

@@ -27,6 +27,13 @@ async def store(database: DatabaseUrls) -> AsyncIterator[EpisodeStore]:
     await pool.close()
 
 
+@pytest.fixture
+async def replica(database: DatabaseUrls) -> AsyncIterator[EpisodeStore]:
+    pool = await create_pool(database.app, PoolSettings(size_max=2))
+    yield PostgresEpisodeStore(pool, model="model-a")
+    await pool.close()
+
+
 class TestPostgresEpisodeStore(EpisodeStoreContract):
     async def test_spec_7_1_row_level_security_hides_rows_without_a_tenant(
         self, store: EpisodeStore, database: DatabaseUrls
@@ -39,7 +46,7 @@ class TestPostgresEpisodeStore(EpisodeStoreContract):
             assert await connection.fetchval("SELECT count(*) FROM episodic.episodes") == 0
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await connection.execute(
-                    "INSERT INTO episodic.feedback_requests VALUES ('acme', 'u', 'r', '', '{}', now())"
+                    "INSERT INTO episodic.idempotency_records VALUES ('acme', 'p', 'r', '', 'u', '', '', now())"
                 )
         finally:
             await connection.close()

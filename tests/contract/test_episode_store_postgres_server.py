@@ -8,17 +8,27 @@ from services.common.postgres.pool import PoolSettings, create_pool
 from services.episodic.store import EpisodeStore
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from tests.contract.episode_store import EpisodeStoreContract
-from tests.support.postgres import fresh_postgres
+from tests.support.postgres import DatabaseUrls, fresh_postgres
 from tests.support.postgres_server import PostgresByUrl
 
 
 class ServerEpisodeStoreContract(EpisodeStoreContract):
     @pytest.fixture
-    async def store(self, server: PostgresByUrl, settings: PoolSettings) -> AsyncIterator[EpisodeStore]:
+    async def database(self, server: PostgresByUrl) -> AsyncIterator[DatabaseUrls]:
         async with fresh_postgres(server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
-            pool = await create_pool(urls.app, settings)
-            yield PostgresEpisodeStore(pool, model="model-a")
-            await pool.close()
+            yield urls
+
+    @pytest.fixture
+    async def store(self, database: DatabaseUrls, settings: PoolSettings) -> AsyncIterator[EpisodeStore]:
+        pool = await create_pool(database.app, settings)
+        yield PostgresEpisodeStore(pool, model="model-a")
+        await pool.close()
+
+    @pytest.fixture
+    async def replica(self, database: DatabaseUrls, settings: PoolSettings) -> AsyncIterator[EpisodeStore]:
+        pool = await create_pool(database.app, settings)
+        yield PostgresEpisodeStore(pool, model="model-a")
+        await pool.close()
 
 
 class TestPostgresServerEpisodeStore(ServerEpisodeStoreContract):

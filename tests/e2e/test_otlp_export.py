@@ -17,7 +17,7 @@ from mneme_client import Client
 SPANS_OF_A_RECALL = {
     "mneme.gateway.v1.MemoryService/Recall",
     "recall.coarse_search",
-    "mneme.episodic.v1.EpisodicService/SearchCandidates",
+    "mneme.episodic.internal.v1.EpisodicInternalService/SearchCandidates",
     "mneme.semantic.v1.FactService/SearchFacts",
     "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",
 }

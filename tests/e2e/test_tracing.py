@@ -91,7 +91,7 @@ REMEMBER = "mneme.gateway.v1.MemoryService/Remember"
 RECALL = "mneme.gateway.v1.MemoryService/Recall"
 TAKING = {
     "mneme.session.v1.SessionService/AppendTurns",
-    "mneme.episodic.v1.EpisodicService/StoreEpisodes",
+    "mneme.episodic.internal.v1.EpisodicInternalService/StoreEpisodes",
     "mneme.semantic.v1.FactService/ExtractFacts",
     "mneme.semantic.v1.ProfileService/ObserveInteractions",
     "mneme.agentic.internal.v1.NoteInternalService/GenerateNotes",
@@ -99,7 +99,7 @@ TAKING = {
 DELIVERING = {f"deliver.{tier}" for tier in ("episodic", "semantic", "agentic", "profile")}
 SEARCHING = {
     "mneme.session.v1.SessionService/GetSession",
-    "mneme.episodic.v1.EpisodicService/SearchCandidates",
+    "mneme.episodic.internal.v1.EpisodicInternalService/SearchCandidates",
     "mneme.episodic.v1.EpisodicService/BatchGetEpisodes",
     "mneme.semantic.v1.FactService/SearchFacts",
     "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",

@@ -157,6 +157,11 @@ class EdgeEpisodeIndex:
             await self._write("remove", owner, keys)
             self._kept.remove(owner, keys)
 
+    async def remove_owner(self, owner: Owner) -> None:
+        """See `EpisodeIndex.remove_owner`."""
+        await self._write("remove_owner", owner)
+        self._kept.remove_owner(owner)
+
     async def count(self, owner: Owner) -> int:
         """See `EpisodeIndex.count`."""
         return int(await self._host.call("count", owner))

@@ -115,6 +115,10 @@ class EdgeEngine:
         """Remove every piece of these episodes."""
         self._shard.update(UpdateOperation.delete_points_by_filter(Filter(must=[_owned(owner), _turns(keys)])))
 
+    def remove_owner(self, owner: Owner) -> None:
+        """Delete all points of an owner."""
+        self._shard.update(UpdateOperation.delete_points_by_filter(Filter(must=[_owned(owner)])))
+
     def count(self, owner: Owner) -> int:
         """Number of the owner's pieces."""
         return int(self._shard.count(CountRequest(exact=True, filter=Filter(must=[_owned(owner)]))))

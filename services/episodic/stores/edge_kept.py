@@ -114,6 +114,11 @@ class KeptOwners:
             if lanes.is_sparse:
                 self._kept.pop(owner, None)
 
+    def remove_owner(self, owner: Owner) -> None:
+        """Drop everything of an owner whose points were removed."""
+        self._kept.pop(owner, None)
+        self._reading.pop(owner, None)
+
     def forget_all(self) -> None:
         """When it is not known what the engine holds."""
         self._kept.clear()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from services.common.errors import FieldViolation, InvalidArgument, Reason
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
@@ -22,7 +20,7 @@ from services.episodic.model import (
     NewEpisode,
     Owner,
     TenantId,
-    session_key,
+    conversation_key,
 )
 from services.episodic.store import (
     AccessCount,
@@ -38,18 +36,16 @@ from services.episodic.store import (
 )
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
-from services.episodic.stores.postgres_tokens import PostgresTokenStore, put_tokens
+from services.episodic.stores.postgres_removal import PostgresRemovalStore
+from services.episodic.stores.postgres_tokens import put_tokens
 from services.episodic.token_format import PackedTokens
 from services.episodic.token_store import EpisodeName
 
 SCHEMA: Final = "episodic"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
 
-_FEEDBACK_REQUESTS_KEPT: Final = timedelta(days=7)
-"""How long a repeated feedback request is recognised."""
 
-
-class PostgresEpisodeStore(PostgresTokenStore):
+class PostgresEpisodeStore(PostgresRemovalStore):
     """An `EpisodeStore` on a pool of the services' role, which row-level security binds.
 
     Calls for one tenant run in a transaction that sees only that tenant. Background work across tenants goes
@@ -71,9 +67,10 @@ class PostgresEpisodeStore(PostgresTokenStore):
         if not episodes:
             return []
         async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute(sql.SHARE_INSERTS, tenant_id)
             inserted = await connection.fetch(sql.INSERT, *rows.insert_arguments(episodes, now=now))
             created = {(row["user_id"], row["episode_id"]) for row in inserted}
-            existing: dict[tuple[str, EpisodeId], int] = {}
+            existing: dict[tuple[str, EpisodeId], int | None] = {}
             if len(created) < len(episodes):
                 users = [str(episode.owner.user_id) for episode in episodes]
                 ids = [episode.episode_id for episode in episodes]
@@ -88,7 +85,13 @@ class PostgresEpisodeStore(PostgresTokenStore):
                 outcomes.append(StoreOutcome(created=True, status=EpisodeStatus.PENDING_EMBEDDING))
             else:
                 status = existing.get(pair)
-                outcomes.append(StoreOutcome(created=False, status=None if status is None else EpisodeStatus(status)))
+                outcomes.append(
+                    StoreOutcome(
+                        created=False,
+                        status=None if status is None else EpisodeStatus(status),
+                        deleted=status is None and pair in existing,
+                    )
+                )
         return outcomes
 
     async def get(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, Episode]:
@@ -108,16 +111,18 @@ class PostgresEpisodeStore(PostgresTokenStore):
         self, owner: Owner, query: EpisodeFilter, *, limit: int, after: EpisodeCursor | None
     ) -> list[Episode]:
         """See `EpisodeStore.list_episodes`."""
-        first = None if query.session_id is None else session_key(owner, query.session_id)
+        first = None if query.conversation_id is None else conversation_key(owner, query.conversation_id)
         with translate_errors():
             found = await self._pool.fetch(
-                sql.LIST if first is None else sql.LIST_SESSION,
+                sql.LIST if first is None else sql.LIST_CONVERSATION,
                 owner.tenant_id,
                 owner.user_id,
                 limit,
                 None if query.status is None else int(query.status),
                 None if after is None else after.time,
                 None if after is None else after.episode_id,
+                query.start_time,
+                query.end_time,
                 *(() if first is None else (rows.key_bytes(first), rows.key_bytes(first + POSITION_MAX))),
             )
         return [rows.episode(row) for row in found]
@@ -169,27 +174,6 @@ class PostgresEpisodeStore(PostgresTokenStore):
                 sql.COLUMNS_MATCHING, owner.tenant_id, owner.user_id, list(scope_keys), query, limit
             )
         return rows.columns(found), [row["word_score"] for row in found]
-
-    async def set_feedback(
-        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, request_id: str, now: datetime
-    ) -> list[EpisodeId]:
-        """See `EpisodeStore.set_feedback`."""
-        asked = [feedback, *sorted({str(episode_id) for episode_id in episode_ids})]
-        digest = hashlib.sha256(repr(asked).encode("ascii")).digest()
-        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            is_new = await connection.fetchval(
-                sql.FEEDBACK_REQUEST_INSERT, owner.tenant_id, owner.user_id, request_id, digest, now
-            )
-            if not is_new:
-                return await _first_answer(connection, owner, request_id=request_id, digest=digest)
-            found = await connection.fetch(sql.FEEDBACK, owner.tenant_id, owner.user_id, list(episode_ids), feedback)
-            known = {row["episode_id"] for row in found}
-            changed = [episode_id for episode_id in dict.fromkeys(episode_ids) if episode_id in known]
-            await connection.execute(sql.FEEDBACK_REQUEST_ANSWER, owner.tenant_id, owner.user_id, request_id, changed)
-            await connection.execute(
-                sql.FEEDBACK_REQUEST_EXPIRE, owner.tenant_id, owner.user_id, now - _FEEDBACK_REQUESTS_KEPT
-            )
-        return changed
 
     async def add_accesses(self, accesses: Sequence[AccessCount]) -> None:
         """See `EpisodeStore.add_accesses`."""
@@ -303,14 +287,3 @@ class PostgresPendingBatch:
             episode.episode_id,
             until,
         )
-
-
-async def _first_answer(connection: Connection, owner: Owner, *, request_id: str, digest: bytes) -> list[EpisodeId]:
-    first = await connection.fetchrow(sql.FEEDBACK_REQUEST, owner.tenant_id, owner.user_id, request_id)
-    if first is None or first["digest"] != digest:
-        raise InvalidArgument(
-            "the request id was used for another request",
-            reason=Reason.REQUEST_ID_REUSED,
-            violations=[FieldViolation("request_id", "was used for another request")],
-        )
-    return [EpisodeId(episode_id) for episode_id in first["episode_ids"]]

@@ -41,6 +41,11 @@ def key_bytes(key: int) -> bytes:
     return key.to_bytes(EPISODE_KEY_BYTES, "big")
 
 
+def key(data: bytes) -> EpisodeKey:
+    """The key that `key_bytes` made."""
+    return EpisodeKey(int.from_bytes(data, "big"))
+
+
 def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[Any]:
     """Arguments of `postgres_sql.INSERT`: one list per column, then the time of creation."""
     values = [
@@ -49,7 +54,7 @@ def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[A
             e.owner.user_id,
             e.episode_id,
             key_bytes(e.key),
-            e.session_id,
+            e.conversation_id,
             e.position,
             int(e.role),
             e.speaker,
@@ -75,7 +80,7 @@ def episode(row: Record) -> Episode:
         content=NewEpisode(
             episode_id=EpisodeId(row["episode_id"]),
             owner=Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])),
-            session_id=row["session_id"],
+            conversation_id=row["conversation_id"],
             position=row["position"],
             role=MessageRole(row["role"]),
             time=row["time"],
@@ -102,7 +107,7 @@ def pending(row: Record) -> PendingEpisode:
     return PendingEpisode(
         owner=Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])),
         episode_id=EpisodeId(row["episode_id"]),
-        key=_key(row["episode_key"]),
+        key=key(row["episode_key"]),
         scope_key=row["scope_key"],
         text=episode_text(row["query"], row["response"], _attachments(row["details"])),
         time=row["event_time"],
@@ -139,12 +144,12 @@ def expected_episodes(found: Sequence[Record], *, count: int) -> list[ExpectedEp
 def columns(rows: Sequence[Record]) -> EpisodeColumns:
     """Rows turned into columns. Rows may have further fields behind those of the columns."""
     found = EpisodeColumns.of_rows(rows)
-    return replace(found, keys=[_key(row["episode_key"]) for row in rows])
+    return replace(found, keys=[key(row["episode_key"]) for row in rows])
 
 
 def use(row: Record) -> tuple[EpisodeKey, EpisodeUse]:
     """The place and the use that a row of `postgres_sql.USES` tells."""
-    return _key(row["episode_key"]), EpisodeUse(row["access_count"], row["last_access_seconds"], row["confidence"])
+    return key(row["episode_key"]), EpisodeUse(row["access_count"], row["last_access_seconds"], row["confidence"])
 
 
 def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges:
@@ -162,7 +167,7 @@ def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges
     first = found[0]
     changed = () if first["episode_key"] is None else found
     return ColumnChanges(
-        number=first["change_number"],
+        number=first["revision"],
         begins_anew=first["begins_anew"],
         columns=columns(changed),
         scope_keys=[row["scope_key"] for row in changed],
@@ -181,10 +186,6 @@ def _details_json(e: NewEpisode) -> str:
     if e.metadata:
         details["metadata"] = dict(e.metadata)
     return json.dumps(details, ensure_ascii=False)
-
-
-def _key(data: bytes) -> EpisodeKey:
-    return EpisodeKey(int.from_bytes(data, "big"))
 
 
 def _attachments(details: dict[str, Any]) -> tuple[Attachment, ...]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Final
 
 _EPISODE_FIELDS: Final = """
-    e.tenant_id, e.user_id, e.episode_id, e.session_id, e.position, e.role, e.speaker, e.query, e.response,
+    e.tenant_id, e.user_id, e.episode_id, e.conversation_id, e.position, e.role, e.speaker, e.query, e.response,
     e.details, e.confidence, e.feedback, e.importance, e.access_count, e.last_access_time, e.time,
     e.create_time, e.scope_key, e.status
 """
 
 _COLUMN_FIELDS: Final = """
-    e.episode_key, uuid_send(e.episode_id) AS id, e.session_id, e.position, e.speaker,
+    e.episode_key, uuid_send(e.episode_id) AS id, e.conversation_id, e.position, e.speaker,
     date_part('epoch', e.time) AS seconds, e.text_chars, e.traits, e.feedback, e.importance
 """
 
@@ -34,10 +34,10 @@ def _read(fields: str, condition: str, tail: str = "", *, table: str = "episodes
 
 INSERT: Final = """
     INSERT INTO episodic.episodes (
-        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response,
+        tenant_id, user_id, episode_id, episode_key, conversation_id, position, role, speaker, query, response,
         details, confidence, importance, time, create_time, scope_key, traits, text_chars, index_after
     )
-    SELECT new.tenant_id, new.user_id, new.episode_id, new.episode_key, new.session_id, new.position,
+    SELECT new.tenant_id, new.user_id, new.episode_id, new.episode_key, new.conversation_id, new.position,
         new.role, new.speaker, new.query, new.response, new.details::jsonb, new.confidence, new.importance,
         new.time, $18, new.scope_key, new.traits, new.text_chars, $18
     FROM unnest(
@@ -45,18 +45,28 @@ INSERT: Final = """
         $8::text[], $9::text[], $10::text[], $11::text[], $12::float8[], $13::float8[], $14::timestamptz[],
         $15::text[], $16::smallint[], $17::integer[]
     ) AS new (
-        tenant_id, user_id, episode_id, episode_key, session_id, position, role, speaker, query, response,
+        tenant_id, user_id, episode_id, episode_key, conversation_id, position, role, speaker, query, response,
         details, confidence, importance, time, scope_key, traits, text_chars
+    )
+    WHERE NOT EXISTS (
+        SELECT FROM episodic.deleted_episodes AS d
+        WHERE d.tenant_id = new.tenant_id AND d.user_id = new.user_id AND d.episode_id = new.episode_id
     )
     ON CONFLICT DO NOTHING
     RETURNING user_id, episode_id
 """
 
+# The status is null where the episode was deleted.
 STATUSES_OF_PAIRS: Final = """
     SELECT e.user_id, e.episode_id, e.status
-    FROM unnest($1::text[], $2::uuid[]) AS asked (user_id, episode_id)
+    FROM unnest($1::text[], $2::uuid[]) AS named (user_id, episode_id)
     JOIN episodic.episodes AS e ON e.tenant_id = current_setting('mneme.tenant')
-        AND e.user_id = asked.user_id AND e.episode_id = asked.episode_id
+        AND e.user_id = named.user_id AND e.episode_id = named.episode_id
+    UNION ALL
+    SELECT d.user_id, d.episode_id, NULL
+    FROM unnest($1::text[], $2::uuid[]) AS named (user_id, episode_id)
+    JOIN episodic.deleted_episodes AS d ON d.tenant_id = current_setting('mneme.tenant')
+        AND d.user_id = named.user_id AND d.episode_id = named.episode_id
 """
 
 GET: Final = _read(_EPISODE_FIELDS, "e.episode_id = ANY($3::uuid[])")
@@ -68,12 +78,15 @@ _PAGE: Final = """
     ($4::smallint IS NULL OR e.status = $4)
     AND e.time <= coalesce($5::timestamptz, 'infinity')
     AND ($5::timestamptz IS NULL OR (e.time, e.episode_id) < ($5, $6::uuid))
+    AND e.time >= coalesce($7::timestamptz, '-infinity') AND e.time < coalesce($8::timestamptz, 'infinity')
 """
 _PAGE_ORDER: Final = "ORDER BY e.time DESC, e.episode_id DESC LIMIT $3"
 
 LIST: Final = _read(_EPISODE_FIELDS, _PAGE, _PAGE_ORDER)
 
-LIST_SESSION: Final = _read(_EPISODE_FIELDS, f"e.episode_key BETWEEN $7::bytea AND $8::bytea AND {_PAGE}", _PAGE_ORDER)
+LIST_CONVERSATION: Final = _read(
+    _EPISODE_FIELDS, f"e.episode_key BETWEEN $9::bytea AND $10::bytea AND {_PAGE}", _PAGE_ORDER
+)
 
 _VISIBLE: Final = "e.status = 2 AND e.scope_key = ANY($3::text[])"
 
@@ -120,16 +133,16 @@ INDEXING_AGAIN: Final = f"""
 # than the database, which was restored from a backup then, begins anew as well.
 CHANGES: Final = f"""
     WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
-    SELECT changed.*, owner.change_number, owner.begins_anew, owner.indexing_again
+    SELECT changed.*, owner.revision, owner.begins_anew, owner.indexing_again
     FROM tenant CROSS JOIN LATERAL (
-        SELECT o.change_number, ($3 < o.reset_number OR $3 > o.change_number) AS begins_anew,
+        SELECT o.revision, ($3 < o.reset_revision OR $3 > o.revision) AS begins_anew,
             {_INDEXING_AGAIN} AS indexing_again
         FROM episodic.owners AS o
         WHERE o.tenant_id = tenant.tenant_id AND o.user_id = $2 OFFSET 0
     ) AS owner LEFT JOIN LATERAL (
         SELECT {_COLUMN_FIELDS}, e.scope_key, e.status FROM episodic.episodes AS e
         WHERE tenant.tenant_id = $1 AND e.tenant_id = $1 AND e.user_id = $2
-            AND e.change_number > CASE WHEN owner.begins_anew THEN 0 ELSE $3::bigint END
+            AND e.revision > CASE WHEN owner.begins_anew THEN 0 ELSE $3::bigint END
         LIMIT $4
     ) AS changed ON true
 """  # noqa: S608 - built from constants of this module
@@ -143,29 +156,95 @@ COLUMNS_MATCHING: Final = _read(
     "ORDER BY word_score DESC, e.time DESC, e.episode_id LIMIT $5",
 )
 
-FEEDBACK: Final = """
-    UPDATE episodic.episodes SET feedback = $4
-    WHERE tenant_id = $1 AND user_id = $2 AND episode_id = ANY($3::uuid[])
-    RETURNING episode_id
+# Writes below lock their rows in the order of the ids before the first of them changes: the condition that counts them
+# is evaluated first. A change of a row raises the owner's revision, and what holds that waits for no row any more.
+# Of $3 to $5 either the ids or the keys of a conversation are set; if none is, it is everything of the user.
+_SELECTED: Final = """
+    e.tenant_id = $1 AND e.user_id = $2
+    AND ($3::uuid[] IS NULL OR e.episode_id = ANY($3)) AND ($4::bytea IS NULL OR e.episode_key BETWEEN $4 AND $5)
+"""
+_FOUND: Final = """
+    e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = found.episode_id
+    AND (SELECT count(*) FROM found) > 0
 """
 
-FEEDBACK_REQUEST_INSERT: Final = """
-    INSERT INTO episodic.feedback_requests (tenant_id, user_id, request_id, digest, episode_ids, create_time)
-    VALUES ($1, $2, $3, $4, '{}', $5)
+FEEDBACK: Final = f"""
+    WITH found AS MATERIALIZED (
+        SELECT e.episode_id FROM episodic.episodes AS e
+        WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = ANY($3::uuid[])
+        ORDER BY e.episode_id FOR NO KEY UPDATE
+    )
+    UPDATE episodic.episodes AS e SET feedback = $4 FROM found WHERE {_FOUND}
+    RETURNING e.episode_id
+"""  # noqa: S608 - built from constants of this module
+
+ARCHIVE: Final = f"""
+    WITH found AS MATERIALIZED (
+        SELECT e.episode_id FROM episodic.episodes AS e WHERE {_SELECTED} AND e.status IN (1, 2)
+        ORDER BY e.episode_id FOR NO KEY UPDATE
+    ), tokens AS (
+        DELETE FROM episodic.token_vectors AS e USING found WHERE {_FOUND}
+    )
+    UPDATE episodic.episodes AS e SET status = 3, indexed_model = NULL, piece_count = 0 FROM found WHERE {_FOUND}
+    RETURNING e.episode_key
+"""  # noqa: S608 - built from constants of this module
+
+RESTORE: Final = f"""
+    WITH found AS MATERIALIZED (
+        SELECT e.episode_id FROM episodic.episodes AS e WHERE {_SELECTED} AND e.status = 3
+        ORDER BY e.episode_id FOR NO KEY UPDATE
+    )
+    UPDATE episodic.episodes AS e SET status = 1, index_attempts = 0, index_after = $6 FROM found WHERE {_FOUND}
+    RETURNING e.episode_id
+"""  # noqa: S608 - built from constants of this module
+
+# Inserts of a tenant hold the lock together, and a deletion alone, each until its transaction ends.
+SHARE_INSERTS: Final = "SELECT pg_advisory_xact_lock_shared(hashtextextended('mneme.episodic.insert' || $1, 0))"
+
+EXCLUDE_INSERTS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mneme.episodic.insert' || $1, 0))"
+
+MARK_DELETED: Final = """
+    INSERT INTO episodic.deleted_episodes (tenant_id, user_id, episode_id, delete_time)
+    SELECT DISTINCT $1, $2, named.episode_id, $4::timestamptz FROM unnest($3::uuid[]) AS named (episode_id)
     ON CONFLICT DO NOTHING
-    RETURNING true
 """
 
-FEEDBACK_REQUEST: Final = """
-    SELECT digest, episode_ids FROM episodic.feedback_requests
-    WHERE tenant_id = $1 AND user_id = $2 AND request_id = $3
+DELETE: Final = f"""
+    WITH found AS MATERIALIZED (
+        SELECT e.episode_id, e.episode_key FROM episodic.episodes AS e WHERE {_SELECTED}
+        ORDER BY e.episode_id FOR UPDATE
+    ), marked AS (
+        INSERT INTO episodic.deleted_episodes AS d (tenant_id, user_id, episode_id, episode_key, delete_time)
+        SELECT $1, $2, found.episode_id, found.episode_key, $6::timestamptz FROM found
+        ON CONFLICT (tenant_id, user_id, episode_id) DO UPDATE SET episode_key = EXCLUDED.episode_key
+    )
+    DELETE FROM episodic.episodes AS e USING found WHERE {_FOUND}
+    RETURNING e.episode_id
+"""  # noqa: S608 - built from constants of this module
+
+USERS: Final = "SELECT user_id FROM episodic.episodes WHERE tenant_id = $1 GROUP BY user_id ORDER BY user_id"
+
+DELETED_KEYS: Final = _read(
+    "e.episode_key",
+    """e.episode_key IS NOT NULL
+    AND ($3::uuid[] IS NULL OR e.episode_id = ANY($3)) AND ($4::bytea IS NULL OR e.episode_key BETWEEN $4 AND $5)
+    AND NOT EXISTS (
+        SELECT FROM episodic.episodes AS n
+        WHERE tenant.tenant_id = $1 AND n.tenant_id = $1 AND n.user_id = $2 AND n.episode_key = e.episode_key
+    )""",
+    table="deleted_episodes",
+)
+
+DELETED_OWNERS: Final = """
+    WITH tenant AS MATERIALIZED (SELECT set_config('mneme.tenant', $1, true) AS tenant_id)
+    SELECT found.* FROM tenant CROSS JOIN LATERAL (
+        SELECT d.user_id FROM episodic.deleted_episodes AS d
+        WHERE tenant.tenant_id = $1 AND d.tenant_id = $1 GROUP BY d.user_id ORDER BY d.user_id OFFSET 0
+    ) AS found
 """
 
-FEEDBACK_REQUEST_ANSWER: Final = """
-    UPDATE episodic.feedback_requests SET episode_ids = $4
-    WHERE tenant_id = $1 AND user_id = $2 AND request_id = $3
-"""
-
-FEEDBACK_REQUEST_EXPIRE: Final = """
-    DELETE FROM episodic.feedback_requests WHERE tenant_id = $1 AND user_id = $2 AND create_time < $3
+LOCK_REQUEST: Final = """
+    SELECT pg_advisory_xact_lock(
+        hashtextextended(concat_ws(chr(31), 'mneme.episodic.request', $1::text, $2::text, $3::text), 0)
+    )
 """

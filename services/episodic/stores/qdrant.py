@@ -181,6 +181,10 @@ class QdrantEpisodeIndex:
         for chunk in _chunks(keys, self._settings.keys_max):
             await self._delete(owned_by(owner, chunk), shard)
 
+    async def remove_owner(self, owner: Owner) -> None:
+        """See `EpisodeIndex.remove_owner`."""
+        await self._delete(owned_by(owner), self._collection.shard_of(owner))
+
     async def count(self, owner: Owner) -> int:
         """See `EpisodeIndex.count`. A collection that is gone is made anew, as in `put`."""
         async with self._restored_if_lost():

@@ -68,7 +68,7 @@ def _recent_turn(turn: session_pb2.SessionTurn) -> Candidate:
 def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str]) -> Candidate:
     said = memory.episode
     source = TurnSource(
-        said.session_id,
+        said.conversation_id,
         said.position,
         _role(said.role),
         said.speaker,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 
 FloatColumn = npt.NDArray[np.float32]
 IntColumn = npt.NDArray[np.int32]
@@ -24,7 +24,7 @@ class Statistics:
     decay: FloatColumn  # hyperbolic, in (0, 1]
 
     @classmethod
-    def from_response(cls, response: episodic_pb2.SearchCandidatesResponse) -> Statistics | None:
+    def from_response(cls, response: episodic_internal_pb2.SearchCandidatesResponse) -> Statistics | None:
         """Columns of a response of the episodic tier; None where it tells no statistics."""
         if not response.access_counts:
             return None
@@ -74,7 +74,9 @@ class EpisodeColumns:
         return len(self.ids)
 
     @classmethod
-    def from_response(cls, response: episodic_pb2.SearchCandidatesResponse, token_ids: bytes = b"") -> EpisodeColumns:
+    def from_response(
+        cls, response: episodic_internal_pb2.SearchCandidatesResponse, token_ids: bytes = b""
+    ) -> EpisodeColumns:
         """Columns of a response of the episodic tier.
 
         Args:
@@ -87,7 +89,7 @@ class EpisodeColumns:
             lexical=np.array(response.lexical_scores, dtype=np.float32),
             dense_rank=np.array(response.dense_ranks, dtype=np.int32),
             lexical_rank=np.array(response.lexical_ranks, dtype=np.int32),
-            session=np.array(response.sessions, dtype=np.int32),
+            session=np.array(response.conversation_indexes, dtype=np.int32),
             position=np.array(response.positions, dtype=np.int32),
             speaker=np.array(response.speaker_indexes, dtype=np.int32),
             time=np.array(response.times, dtype=np.float64),
@@ -103,7 +105,7 @@ class EpisodeColumns:
         )
 
 
-def _late_interaction(response: episodic_pb2.SearchCandidatesResponse, token_ids: bytes) -> dict[str, Any]:
+def _late_interaction(response: episodic_internal_pb2.SearchCandidatesResponse, token_ids: bytes) -> dict[str, Any]:
     """Columns of late interaction by name; none where the tier tells nothing, or something of another shape."""
     count = len(response.episode_ids) // 16
     rows = len(response.token_frequencies)

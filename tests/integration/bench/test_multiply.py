@@ -135,7 +135,7 @@ async def test_everything_is_there_so_often_and_leads_somewhere(stores: Stores) 
             assert await connection.fetchval(query) == 0, query
         unseen = await connection.fetchval(
             "SELECT count(*) FROM episodic.episodes AS e JOIN episodic.owners AS o USING (tenant_id, user_id) "
-            "WHERE e.change_number NOT BETWEEN 1 AND o.change_number"
+            "WHERE e.revision NOT BETWEEN 1 AND o.revision"
         )
 
     assert min(before.values()) > 0

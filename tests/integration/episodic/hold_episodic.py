@@ -47,7 +47,7 @@ def item(number: int) -> StoreItem:
     episode = NewEpisode(
         episode_id=episode_id,
         owner=OWNER,
-        session_id="s",
+        conversation_id="s",
         position=number,
         role=MessageRole.USER,
         time=SystemClock().now(),

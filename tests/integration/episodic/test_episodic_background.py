@@ -63,7 +63,7 @@ class Parts:
             text=text,
             vector=self.embedder.vector(text),
             scope_keys=GLOBAL,
-            lane_limit=lane_limit,
+            retriever_limit=lane_limit,
             neighbour_seeds=5,
             neighbour_radius=radius,
         )

@@ -52,7 +52,7 @@ async def test_spec_2_2_what_was_acknowledged_becomes_active_once_after_a_kill(t
                         text="harbour",
                         vector=embedder.vector("harbour"),
                         scope_keys=("1",),
-                        lane_limit=100,
+                        retriever_limit=100,
                         neighbour_seeds=1,
                         neighbour_radius=0,
                     )

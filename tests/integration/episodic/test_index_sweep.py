@@ -168,7 +168,7 @@ async def test_spec_2_11_orphans_are_removed_whoever_had_them(world: World) -> N
     await world.remember_active(new_episode(1), new_episode(2))
     kept = await world.indexed()
     await world.put(new_episode(3), pieces=range(5))  # the database came back from an older backup
-    await world.put(new_episode(1, session_id="another"))
+    await world.put(new_episode(1, conversation_id="another"))
     await world.put(new_episode(1, owner=UNKNOWN))
 
     assert await world.sweep() == 3

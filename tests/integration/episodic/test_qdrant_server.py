@@ -92,7 +92,7 @@ async def searched(tier: EpisodicTier) -> Candidates:
         text=text,
         vector=EMBEDDER.vector(text),
         scope_keys=GLOBAL,
-        lane_limit=500,
+        retriever_limit=500,
         neighbour_seeds=5,
         neighbour_radius=0,
     )

@@ -183,7 +183,7 @@ async def test_a_statement_that_says_itself_whose_it_is_finds_its_part(
     """The parts to be read were chosen by the policy's "=" before the statement had set the tenant: none was read."""
     superuser = await asyncpg.connect(database.superuser)
     await superuser.execute(
-        "INSERT INTO episodic.episodes (tenant_id, user_id, episode_id, episode_key, session_id, position, role,"
+        "INSERT INTO episodic.episodes (tenant_id, user_id, episode_id, episode_key, conversation_id, position, role,"
         " speaker, query, response, details, importance, time, create_time, scope_key, status, traits, text_chars,"
         " index_after) SELECT 'tenant-' || n, 'ana', $1, $2, 's', 0, 1, '', 'q', '', '{}', 0.5, now(), now(), 'g', 2,"
         " 0, 1, now() FROM generate_series(1, 30) AS n",

@@ -111,11 +111,11 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         connection, "gateway.requests", **key, principal_id="p", method="Remember", request_id="r",
         request_hash=b"h", answer={"first": number}, create_time=NOW,
     )  # fmt: skip
-    await _insert(connection, "episodic.owners", **key, change_number=1)
+    await _insert(connection, "episodic.owners", **key, revision=1)
     await _insert(
         connection, "episodic.episodes", **key, **at, episode_id=identifier, episode_key=bytes(13) + b"k",
-        session_id="s", position=0, role=1, speaker="ana", query=f"of {tenant}", response="", details={},
-        importance=0.5, scope_key="user:ana", status=2, change_number=1, traits=0, text_chars=3, index_after=NOW,
+        conversation_id="s", position=0, role=1, speaker="ana", query=f"of {tenant}", response="", details={},
+        importance=0.5, scope_key="user:ana", status=2, revision=1, traits=0, text_chars=3, index_after=NOW,
         piece_count=2, indexed_model="m",
     )  # fmt: skip
     await _insert(

@@ -9,7 +9,7 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2
 
 from mneme.common.v1 import common_pb2
-from mneme.episodic.v1 import episodic_pb2 as pb
+from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
 from services.common.convert import token_vectors_to_proto
 from tests.servicer.episodic.conftest import Client
 
@@ -20,23 +20,25 @@ def uid(number: int) -> str:
     return str(UUID(int=number))
 
 
-def new(number: int, query: str = "", **fields: Any) -> pb.NewEpisode:
+def new(number: int, query: str = "", **fields: Any) -> internal_pb.NewEpisode:
     values: dict[str, Any] = {
         "episode_id": uid(number),
         "user_id": "ann",
-        "session_id": "s1",
+        "conversation_id": "s1",
         "position": number,
         "role": USER,
         "query": query or f"turn number {number}",
         **fields,
     }
-    return pb.NewEpisode(**values)
+    return internal_pb.NewEpisode(**values)
 
 
-async def store(client: Client, *episodes: pb.NewEpisode, **options: Any) -> Sequence[pb.StoreEpisodeResult]:
-    request = pb.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
+async def store(
+    client: Client, *episodes: internal_pb.NewEpisode, **options: Any
+) -> Sequence[internal_pb.StoreEpisodeResult]:
+    request = internal_pb.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
     response: Any = await client.call("StoreEpisodes", request, **options)
-    results: Sequence[pb.StoreEpisodeResult] = response.results
+    results: Sequence[internal_pb.StoreEpisodeResult] = response.results
     return results
 
 
@@ -53,9 +55,9 @@ def tokens(client: Client, text: str, **changes: Any) -> common_pb2.TokenVectors
     return message
 
 
-def candidates_request(client: Client, text: str, **fields: Any) -> pb.SearchCandidatesRequest:
+def candidates_request(client: Client, text: str, **fields: Any) -> internal_pb.SearchCandidatesRequest:
     values = {"user_id": "ann", "query": text, "query_vector": vector(client, text), **fields}
-    return pb.SearchCandidatesRequest(**values)
+    return internal_pb.SearchCandidatesRequest(**values)
 
 
 async def candidates(
@@ -70,7 +72,7 @@ async def candidates(
         "lexical_scores",
         "dense_ranks",
         "lexical_ranks",
-        "sessions",
+        "conversation_indexes",
         "positions",
         "speaker_indexes",
         "times",
@@ -84,7 +86,7 @@ async def candidates(
     found = {}
     for i, number in enumerate(ids):
         found[number] = {name: getattr(response, name)[i] for name in columns}
-        found[number]["session"] = response.session_ids[response.sessions[i]]
+        found[number]["conversation"] = response.conversation_ids[response.conversation_indexes[i]]
         found[number]["speaker"] = response.speakers[response.speaker_indexes[i]]
     assert len(found) == len(ids), "a candidate came twice"
     return found

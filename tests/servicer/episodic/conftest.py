@@ -5,6 +5,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from mneme.episodic.internal.v1 import episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.auth import Authenticator, IdentitySigner, IdentityVerifier, Principal, Role
 from services.common.ids import Uuid7Ids
@@ -26,7 +27,7 @@ SECRET = b"a secret of at least thirty-two bytes"
 class Client:
     """Calls the served tier as some principal."""
 
-    stub: episodic_pb2_grpc.EpisodicServiceStub
+    stubs: Sequence[object]  # of the public and the internal service
     metadata: CallMetadata
     embedder: HashingEmbedder
     clock: FakeClock
@@ -41,7 +42,8 @@ class Client:
         role: Role = Role.WRITER,
         granted: Sequence[str] = (),
     ) -> object:
-        rpc: Callable[..., Awaitable[object]] = getattr(self.stub, method)
+        stub = next(stub for stub in self.stubs if hasattr(stub, method))
+        rpc: Callable[..., Awaitable[object]] = getattr(stub, method)
         caller = Principal(tenant, "tester", role, granted_scopes=tuple(granted))
         return await rpc(request, metadata=self.metadata(caller), timeout=20)
 
@@ -56,18 +58,21 @@ async def client(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIter
         async with open_episodic(pool, tmp_path, resources) as tier:
             server = GrpcServer(
                 ServerSettings(grace_seconds=1.0),
-                [tier.binding],
+                tier.bindings,
                 interceptors(
                     InterceptorSettings(),
                     Authenticator(identities=IdentityVerifier(SECRET, clock=clock)),
-                    method_roles([tier.binding]),
+                    method_roles(tier.bindings),
                     Uuid7Ids(clock),
                 ),
             )
             address = await server.start()
             channel: grpc.aio.Channel = open_channel(address)
             yield Client(
-                episodic_pb2_grpc.EpisodicServiceStub(channel),
+                (
+                    episodic_pb2_grpc.EpisodicServiceStub(channel),
+                    episodic_internal_pb2_grpc.EpisodicInternalServiceStub(channel),
+                ),
                 CallMetadata(IdentitySigner(SECRET, clock=clock)),
                 embedder,
                 clock,

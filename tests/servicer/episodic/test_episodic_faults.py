@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from mneme.common.v1 import common_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.auth import Role
 from tests.servicer.episodic.calls import candidates_request, new, refused, store, uid, vector
@@ -25,14 +26,23 @@ async def test_a_page_token_is_good_for_its_query_alone(client: Client) -> None:
     assert await refused(client, "ListEpisodes", pb.ListEpisodesRequest(user_id="ann", page_token="x")) == expected
 
 
+SERVICE = "EpisodicInternalService"
+
+
 async def test_roles_are_enforced(client: Client) -> None:
     await store(client, new(1))
-    request = pb.StoreEpisodesRequest(episodes=[new(2)])
-    assert (await refused(client, "StoreEpisodes", request, role=Role.READER))[:2] == (
+    request = pb.ArchiveEpisodesRequest(request_id="r", user_id="ann", episode_ids=[uid(1)])
+    assert (await refused(client, "ArchiveEpisodes", request, role=Role.READER))[:2] == (
         "PERMISSION_DENIED",
         "ROLE_MISSING",
     )
-    await client.call("SearchCandidates", candidates_request(client, "turn"), role=Role.READER)
+    await client.call("SearchEpisodes", pb.SearchEpisodesRequest(user_id="ann", query="turn"), role=Role.READER)
+
+
+async def test_spec_7_1_internal_methods_are_for_services_alone(client: Client) -> None:
+    _, internal = client.tier.bindings
+    assert set(internal.roles.values()) == {Role.SERVICE}
+    assert set(internal.roles) == {method.name for method in internal_pb.DESCRIPTOR.services_by_name[SERVICE].methods}
 
 
 @pytest.mark.parametrize(
@@ -45,8 +55,8 @@ async def test_roles_are_enforced(client: Client) -> None:
         ({"query_vector": {"values": [1.0] * 63}}, "INVALID_VECTOR", "query_vector"),
         ({"query_vector": {"values": [math.nan] * 64}}, "INVALID_VECTOR", "query_vector"),
         ({"query_vector": {"model": "another"}}, "INVALID_VECTOR", "query_vector"),
-        ({"lane_limit": 1_001}, "INVALID_FIELD", "lane_limit"),
-        ({"lane_limit": -1}, "INVALID_FIELD", "lane_limit"),
+        ({"retriever_limit": 1_001}, "INVALID_FIELD", "retriever_limit"),
+        ({"retriever_limit": -1}, "INVALID_FIELD", "retriever_limit"),
         ({"neighbour_radius": 6}, "INVALID_FIELD", "neighbour_radius"),
         ({"neighbour_seeds": 201}, "INVALID_FIELD", "neighbour_seeds"),
         ({"include_episode_ids": ["x"]}, "INVALID_FIELD", "include_episode_ids[0]"),
@@ -68,10 +78,10 @@ async def test_a_wrong_candidate_search_names_its_fault(
 @pytest.mark.parametrize(
     ("method", "request_message", "expected"),
     [
-        ("StoreEpisodes", pb.StoreEpisodesRequest(), ("INVALID_ARGUMENT", "INVALID_FIELD", ["episodes"])),
+        ("StoreEpisodes", internal_pb.StoreEpisodesRequest(), ("INVALID_ARGUMENT", "INVALID_FIELD", ["episodes"])),
         (
             "StoreEpisodes",
-            pb.StoreEpisodesRequest(episodes=[new(1)] * 257),
+            internal_pb.StoreEpisodesRequest(episodes=[new(1)] * 257),
             ("INVALID_ARGUMENT", "TOO_MANY_ITEMS", ["episodes"]),
         ),
         ("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)), ("NOT_FOUND", "NOT_FOUND", [])),
@@ -102,17 +112,42 @@ async def test_a_wrong_candidate_search_names_its_fault(
         ),
         (
             "RecordFeedback",
-            pb.RecordFeedbackRequest(user_id="ann", request_id="r", episode_ids=[uid(1)], feedback=2),
+            internal_pb.RecordFeedbackRequest(user_id="ann", request_id="r", episode_ids=[uid(1)], feedback=2),
             ("INVALID_ARGUMENT", "INVALID_FIELD", ["feedback"]),
         ),
         (
             "RecordFeedback",
-            pb.RecordFeedbackRequest(user_id="ann", episode_ids=[uid(1)]),
+            internal_pb.RecordFeedbackRequest(user_id="ann", episode_ids=[uid(1)], feedback=0),
             ("INVALID_ARGUMENT", "INVALID_FIELD", ["request_id"]),
         ),
         (
+            "RecordFeedback",
+            internal_pb.RecordFeedbackRequest(user_id="ann", request_id="r", episode_ids=[uid(1)]),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["feedback"]),
+        ),
+        (
+            "ArchiveEpisodes",
+            pb.ArchiveEpisodesRequest(user_id="ann", request_id="r"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["episode_ids"]),
+        ),
+        (
+            "RestoreEpisodes",
+            pb.RestoreEpisodesRequest(user_id="ann", request_id="r", episode_ids=[uid(1)], conversation_id="s1"),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["episode_ids"]),
+        ),
+        (
+            "ArchiveEpisodes",
+            pb.ArchiveEpisodesRequest(user_id="ann", episode_ids=[uid(1)]),
+            ("INVALID_ARGUMENT", "INVALID_FIELD", ["request_id"]),
+        ),
+        (
+            "ArchiveEpisodes",
+            pb.ArchiveEpisodesRequest(user_id="ann", request_id="r", episode_ids=[uid(1)] * 10_001),
+            ("INVALID_ARGUMENT", "TOO_MANY_ITEMS", ["episode_ids"]),
+        ),
+        (
             "RecordAccess",
-            pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1)] * 201),
+            internal_pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1)] * 201),
             ("INVALID_ARGUMENT", "TOO_MANY_ITEMS", ["episode_ids"]),
         ),
     ],

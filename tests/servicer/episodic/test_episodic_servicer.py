@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mneme.common.v1 import common_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import scope_from_proto, timestamp
 from tests.servicer.episodic.calls import candidates, candidates_request, new, store, tokens, uid, vector
@@ -30,7 +31,8 @@ async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -
         metadata={"k": "v"},
     )
     (result,) = await store(client, sent)
-    assert result.response == pb.StoredEpisode(episode_id=uid(1), created=True, status=pb.EPISODE_STATUS_ACTIVE)
+    stored = internal_pb.StoredEpisode(episode_id=uid(1), created=True, status=pb.EPISODE_STATUS_ACTIVE)
+    assert result.response == stored
     client.clock.advance(days=365)
 
     response: Any = await client.call("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)))
@@ -39,7 +41,7 @@ async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -
     for name in [
         "episode_id",
         "user_id",
-        "session_id",
+        "conversation_id",
         "position",
         "role",
         "speaker",
@@ -60,7 +62,7 @@ async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -
 
 
 async def test_spec_2_2_without_waiting_the_answer_comes_before_the_index(client: Client) -> None:
-    request = pb.StoreEpisodesRequest(episodes=[new(1)])
+    request = internal_pb.StoreEpisodesRequest(episodes=[new(1)])
     response: Any = await client.call("StoreEpisodes", request)
     assert response.results[0].response.created
 
@@ -82,7 +84,7 @@ async def test_each_item_of_a_batch_succeeds_or_fails_by_itself(client: Client) 
         new(9, scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK)),
         new(10, query=" "),
         new(11, response="x" * 40_000),
-        new(12, position=2**31),
+        new(12, position=-2),
         new(13, attachments=[common_pb2.Attachment(caption="c" * 5_000)]),
         new(14),
     )
@@ -131,7 +133,7 @@ async def test_candidates_are_the_union_of_lanes_and_neighbours(client: Client) 
     }
     await store(client, *(new(number, text, speaker="Ann") for number, text in texts.items()))
 
-    found = await candidates(client, "harbour ships", lane_limit=2, neighbour_radius=2, neighbour_seeds=2)
+    found = await candidates(client, "harbour ships", retriever_limit=2, neighbour_radius=2, neighbour_seeds=2)
 
     assert set(found) == {1, 2, 3, 20} | {n for n in (10,) if found.get(n, {}).get("dense_ranks")}
     best = found[20]
@@ -139,7 +141,7 @@ async def test_candidates_are_the_union_of_lanes_and_neighbours(client: Client) 
     assert best["dense_scores"] == pytest.approx(
         float(client.embedder.vector(texts[20]) @ client.embedder.vector("harbour ships")), abs=1e-5
     )
-    assert (best["session"], best["positions"], best["speaker"]) == ("s1", 20, "Ann")
+    assert (best["conversation"], best["positions"], best["speaker"]) == ("s1", 20, "Ann")
     assert best["times"] == START.timestamp()
     assert best["lengths"] == len(texts[20])
     assert found[1]["traits"] & 1
@@ -151,10 +153,12 @@ async def test_candidates_are_the_union_of_lanes_and_neighbours(client: Client) 
 
 
 async def test_included_episodes_are_scored_without_being_found(client: Client) -> None:
-    await store(client, *(new(n, f"harbour {n}", session_id=f"s{n}") for n in range(1, 6)))
-    await store(client, new(9, "something else", session_id="s9"))
+    await store(client, *(new(n, f"harbour {n}", conversation_id=f"s{n}") for n in range(1, 6)))
+    await store(client, new(9, "something else", conversation_id="s9"))
 
-    found = await candidates(client, "harbour", lane_limit=1, neighbour_radius=0, include_episode_ids=[uid(9), uid(77)])
+    found = await candidates(
+        client, "harbour", retriever_limit=1, neighbour_radius=0, include_episode_ids=[uid(9), uid(77)]
+    )
 
     assert 9 in found
     assert found[9]["dense_ranks"] == 0
@@ -167,8 +171,8 @@ async def test_included_episodes_are_scored_without_being_found(client: Client) 
 async def test_every_candidate_has_the_score_a_complete_search_gives_it(client: Client) -> None:
     await store(client, *(new(n, f"harbour {'ship ' * (n % 7)} {n % 3}") for n in range(60)))
 
-    everything = await candidates(client, "harbour ship 1", lane_limit=1000)
-    some = await candidates(client, "harbour ship 1", lane_limit=5, neighbour_seeds=5)
+    everything = await candidates(client, "harbour ship 1", retriever_limit=1000)
+    some = await candidates(client, "harbour ship 1", retriever_limit=5, neighbour_seeds=5)
 
     assert 5 < len(some) < len(everything) == 60
     for number, candidate in some.items():
@@ -218,7 +222,9 @@ async def test_spec_2_7_feedback_changes_rank_and_columns(client: Client) -> Non
 
     first: Any = await client.call("SearchEpisodes", search)
     assert [hit.episode.episode_id for hit in first.hits] == [uid(1), uid(2)]
-    feedback = pb.RecordFeedbackRequest(request_id="r", user_id="ann", episode_ids=[uid(1), uid(50)], feedback=-1)
+    feedback = internal_pb.RecordFeedbackRequest(
+        request_id="r", user_id="ann", episode_ids=[uid(1), uid(50)], feedback=-1
+    )
     answer: Any = await client.call("RecordFeedback", feedback)
     assert answer.episode_ids == [uid(1)]
 
@@ -235,7 +241,7 @@ async def test_spec_2_7_older_episodes_score_less(client: Client) -> None:
 
     response: Any = await client.call(
         "SearchEpisodes",
-        pb.SearchEpisodesRequest(user_id="ann", query_vector=vector(client, "harbour ships"), top_k=5),
+        pb.SearchEpisodesRequest(user_id="ann", query_vector=vector(client, "harbour ships"), limit=5),
     )
 
     assert [hit.episode.episode_id for hit in response.hits] == [uid(2), uid(1)]
@@ -246,7 +252,7 @@ async def test_spec_2_7_older_episodes_score_less(client: Client) -> None:
 async def test_spec_2_7_accesses_are_written_behind_the_answer(client: Client) -> None:
     await store(client, new(1))
     for _ in range(3):
-        await client.call("RecordAccess", pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1), uid(1)]))
+        await client.call("RecordAccess", internal_pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1), uid(1)]))
     await client.tier.episodes._accesses.flush()
 
     response: Any = await client.call("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(1)))
@@ -281,7 +287,7 @@ async def test_lists_page_newest_first(client: Client) -> None:
 
 async def test_a_page_of_long_episodes_ends_before_it_is_too_large_for_an_answer(client: Client) -> None:
     texts = {uid(n): f"{n}" + "\u9577" * 32_000 for n in range(1, 41)}  # 96 kB each
-    request = pb.StoreEpisodesRequest(episodes=[new(n, texts[uid(n)]) for n in range(1, 41)])
+    request = internal_pb.StoreEpisodesRequest(episodes=[new(n, texts[uid(n)]) for n in range(1, 41)])
     await client.call("StoreEpisodes", request)
     listing = pb.ListEpisodesRequest(user_id="ann", page_size=200)
     first: Any = await client.call("ListEpisodes", listing)
@@ -296,7 +302,7 @@ async def test_a_page_of_long_episodes_ends_before_it_is_too_large_for_an_answer
 
 async def test_spec_5_6_statistics_of_candidates_come_when_asked_for(client: Client) -> None:
     await store(client, new(1, "harbour ships", time=timestamp(START), confidence=0.25), new(2, "harbour boats"))
-    await client.call("RecordAccess", pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1)]))
+    await client.call("RecordAccess", internal_pb.RecordAccessRequest(user_id="ann", episode_ids=[uid(1)]))
     await client.tier.episodes._accesses.flush()
     client.clock.advance(days=365)
 
@@ -315,7 +321,7 @@ async def test_a_batch_of_long_episodes_is_answered_in_parts_that_name_what_is_l
     texts = {uid(n): f"{n}" + "\u9577" * 32_000 for n in range(1, 121)}  # 96 kB each: 11.5 MB
     for start in range(1, 121, 40):
         episodes = [new(n, texts[uid(n)]) for n in range(start, start + 40)]
-        await client.call("StoreEpisodes", pb.StoreEpisodesRequest(episodes=episodes))
+        await client.call("StoreEpisodes", internal_pb.StoreEpisodesRequest(episodes=episodes))
     missing = [uid(n) for n in range(500, 520)]
     asked = [name for pair in zip(texts, [*missing, *texts], strict=False) for name in pair if name not in missing[10:]]
     wanted, found, parts = list(asked), [], 0
@@ -325,7 +331,7 @@ async def test_a_batch_of_long_episodes_is_answered_in_parts_that_name_what_is_l
         assert 0 < response.ByteSize() < 4 * 1024 * 1024
         assert len(response.episodes) > 0
         found += list(response.episodes)
-        wanted, parts = list(response.left_out_episode_ids), parts + 1
+        wanted, parts = list(response.omitted_episode_ids), parts + 1
 
     assert [episode.episode_id for episode in found] == [name for name in asked if name in texts]
     assert {episode.episode_id: episode.query for episode in found} == texts
@@ -336,13 +342,13 @@ async def test_a_search_with_long_hits_tells_the_best_and_how_many_are_left_out(
     texts = [f"harbour {n} " + "\u9577" * 32_000 for n in range(1, 61)]
     for start in range(0, 60, 30):
         await store(client, *[new(n + 1, texts[n]) for n in range(start, start + 30)])
-    search = pb.SearchEpisodesRequest(user_id="ann", query="harbour", top_k=60)
+    search = pb.SearchEpisodesRequest(user_id="ann", query="harbour", limit=60)
     response: Any = await client.call("SearchEpisodes", search)
-    search.top_k = 5
+    search.limit = 5
     best: Any = await client.call("SearchEpisodes", search)
 
     assert response.ByteSize() < 4 * 1024 * 1024
-    assert len(response.hits) + response.left_out_count == 60
-    assert response.left_out_count > 0
+    assert len(response.hits) + response.omitted_count == 60
+    assert response.omitted_count > 0
     assert [hit.episode.episode_id for hit in response.hits[:5]] == [hit.episode.episode_id for hit in best.hits]
-    assert best.left_out_count == 0
+    assert best.omitted_count == 0

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mneme.common.v1 import common_pb2
-from mneme.episodic.v1 import episodic_pb2 as pb
+from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
 from tests.servicer.episodic.calls import candidates_request, new, refused, store, tokens, vector
 from tests.servicer.episodic.conftest import Client
 from tests.support.item_errors import reason_and_path
@@ -19,18 +19,18 @@ TEXTS = {
 }
 
 
-async def search(client: Client, text: str, **fields: Any) -> pb.SearchCandidatesResponse:
+async def search(client: Client, text: str, **fields: Any) -> internal_pb.SearchCandidatesResponse:
     response: Any = await client.call("SearchCandidates", candidates_request(client, text, **fields))
-    assert isinstance(response, pb.SearchCandidatesResponse)
+    assert isinstance(response, internal_pb.SearchCandidatesResponse)
     return response
 
 
-def numbers(response: pb.SearchCandidatesResponse) -> list[int]:
+def numbers(response: internal_pb.SearchCandidatesResponse) -> list[int]:
     ids = response.episode_ids
     return [int.from_bytes(ids[at : at + 16], "big") for at in range(0, len(ids), 16)]
 
 
-def matrix(response: pb.SearchCandidatesResponse) -> npt.NDArray[np.float32]:
+def matrix(response: internal_pb.SearchCandidatesResponse) -> npt.NDArray[np.float32]:
     count = len(numbers(response))
     return np.frombuffer(response.token_scores, dtype="<f4").reshape(-1, count)
 

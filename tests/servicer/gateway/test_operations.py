@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SERVICES = {
-    "gateway": ["MemoryService", "ConversationService", "DeliveryService"],
-    "session": ["SessionService"],
-    "episodic": ["EpisodicService"],
-    "semantic": ["FactService", "ProfileService"],
-    "agentic": ["NoteService"],
+    "gateway": ["v1.MemoryService", "v1.ConversationService", "v1.DeliveryService"],
+    "session": ["v1.SessionService"],
+    "episodic": ["v1.EpisodicService", "internal.v1.EpisodicInternalService"],
+    "semantic": ["v1.FactService", "v1.ProfileService"],
+    "agentic": ["v1.NoteService"],
 }
 
 
@@ -44,7 +44,7 @@ async def test_spec_8_2_every_service_says_that_it_is_healthy_without_a_credenti
 ) -> None:
     async with grpc.aio.insecure_channel(addresses(secured_stack)[name]) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
-        for service in ("", *(f"mneme.{name}.v1.{service}" for service in SERVICES[name])):
+        for service in ("", *(f"mneme.{name}.{service}" for service in SERVICES[name])):
             answer = await stub.Check(health_pb2.HealthCheckRequest(service=service))
             assert answer.status == health_pb2.HealthCheckResponse.SERVING
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -77,7 +77,7 @@ async def test_spec_8_2_every_service_can_be_explored_without_proto_files(
     async with grpc.aio.insecure_channel(addresses(secured_stack)[name]) as channel:
         listing = await reflected(channel, version, reflection_pb2.ServerReflectionRequest(list_services=""))
         listed = {service.name for service in listing.list_services_response.service}
-        wanted = {f"mneme.{name}.v1.{service}" for service in SERVICES[name]}
+        wanted = {f"mneme.{name}.{service}" for service in SERVICES[name]}
         assert wanted <= listed
         assert "grpc.health.v1.Health" in listed
         for service in {*wanted, f"grpc.reflection.{version}.ServerReflection"}:

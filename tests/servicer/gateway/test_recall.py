@@ -194,7 +194,7 @@ async def judged(stack: RunningStack, user_id: str, episode_id: str, query: str)
     """Feedback and score of an episode, as the episodic tier tells them."""
     async with grpc.aio.insecure_channel(stack.services.tier_targets.episodic) as channel:
         stub = episodic_pb2_grpc.EpisodicServiceStub(channel)
-        request = episodic_pb2.SearchEpisodesRequest(user_id=user_id, query=query, top_k=10)
+        request = episodic_pb2.SearchEpisodesRequest(user_id=user_id, query=query, limit=10)
         answer = await stub.SearchEpisodes(request, metadata=stack.identity())
     (hit,) = [hit for hit in answer.hits if hit.episode.episode_id == episode_id]
     return hit.episode.feedback, hit.score

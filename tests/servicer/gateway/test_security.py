@@ -16,6 +16,7 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
 from mneme.common.v1 import common_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2, recall_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
@@ -325,8 +326,8 @@ async def test_spec_7_2_a_bad_vector_is_refused_by_every_tier(
         grpc.aio.insecure_channel(targets.semantic) as semantic,
         grpc.aio.insecure_channel(targets.agentic) as agentic,
     ):
-        candidates = episodic_pb2.SearchCandidatesRequest(user_id="ada", query="x", query_vector=vector)
-        episodes = episodic_pb2_grpc.EpisodicServiceStub(episodic)
+        candidates = episodic_internal_pb2.SearchCandidatesRequest(user_id="ada", query="x", query_vector=vector)
+        episodes = episodic_internal_pb2_grpc.EpisodicInternalServiceStub(episodic)
         assert await refusal(episodes.SearchCandidates(candidates, metadata=metadata)) == invalid
         facts = facts_pb2.SearchFactsRequest(user_id="ada", query_vector=vector, use=facts_pb2.FACT_USE_EXPLICIT_SEARCH)
         assert await refusal(facts_pb2_grpc.FactServiceStub(semantic).SearchFacts(facts, metadata=metadata)) == invalid

@@ -7,7 +7,7 @@ import pytest
 
 from bench.common import BenchError
 from bench.multiply import multiply
-from bench.multiply_points import NOISE_LENGTH, Session, moved
+from bench.multiply_points import NOISE_LENGTH, Conversation, moved
 from services.episodic.model import Owner, TenantId, UserId
 
 
@@ -23,7 +23,7 @@ def test_vectors_are_moved_a_little_and_keep_their_length() -> None:
 
 
 def test_each_copy_is_a_conversation_of_its_own() -> None:
-    session = Session(Owner(TenantId("acme"), UserId("ana")), "talk")
+    session = Conversation(Owner(TenantId("acme"), UserId("ana")), "talk")
 
     assert len({session.key, session.copied(1).key, session.copied(2).key}) == 3
     assert session.copied(1).owner == session.owner

@@ -90,7 +90,7 @@ def test_what_comes_goes_and_comes_back_is_as_one_dictionary_would_have_it() -> 
             assert found.keys == [keys[position] for position in expected] == snapshot.visible(keys, scope_keys)
             assert found.importances == [model[position][0] for position in expected]
             assert found.episode_ids == [new_episode(position).episode_id.bytes for position in expected]
-            assert (found.session_ids, found.speakers) == (["s1"] * len(expected), [""] * len(expected))
+            assert (found.conversation_ids, found.speakers) == (["s1"] * len(expected), [""] * len(expected))
             assert sorted(snapshot.every(scope_keys)) == sorted(found.keys)
             assert snapshot.count(scope_keys) == len(expected)
         assert len(snapshot) == len(model)

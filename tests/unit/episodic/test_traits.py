@@ -1,7 +1,8 @@
 import pytest
 
+from services.common.turn_traits import Trait
 from services.common.turns import Attachment, MessageRole
-from services.episodic.traits import Trait, traits
+from services.episodic.traits import traits
 
 SHOWN = Trait.QUESTION | Trait.ASSISTANT | Trait.REACTION | Trait.FIRST_PERSON | Trait.CAPTION
 

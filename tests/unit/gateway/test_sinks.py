@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from mneme.agentic.internal.v1 import notes_pb2
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Role
@@ -25,13 +25,13 @@ def delivery(number: int, subject: Interaction | Feedback | None = None, *, tier
 
 def stored(count: int, *, refused: int | None = None, reason: Reason = Reason.TEXT_TOO_LONG) -> FakeTiers:
     results = [
-        episodic_pb2.StoreEpisodeResult(error=item_status(InvalidArgument("no", reason=reason)))
+        episodic_internal_pb2.StoreEpisodeResult(error=item_status(InvalidArgument("no", reason=reason)))
         if index == refused
-        else episodic_pb2.StoreEpisodeResult(response=episodic_pb2.StoredEpisode(created=True))
+        else episodic_internal_pb2.StoreEpisodeResult(response=episodic_internal_pb2.StoredEpisode(created=True))
         for index in range(count)
     ]
     tiers = FakeTiers()
-    tiers.episodic.method("store").answer = episodic_pb2.StoreEpisodesResponse(results=results)
+    tiers.episodic.method("store").answer = episodic_internal_pb2.StoreEpisodesResponse(results=results)
     return tiers
 
 
@@ -82,7 +82,7 @@ async def test_an_episode_is_what_was_said() -> None:
     (request,) = tiers.episodic.method("store").requests
     assert request.wait_until_active
     first, second = request.episodes
-    assert (first.episode_id, first.session_id, first.position) == (uuid(1), "c1", 1)
+    assert (first.episode_id, first.conversation_id, first.position) == (uuid(1), "c1", 1)
     assert (first.query, first.response, first.speaker, first.confidence) == ("Where is it?", "", "Ada", 0.25)
     assert dict(first.metadata) == {"k": "v"}
     assert (second.query, second.response, second.HasField("confidence")) == ("", "In Lyon.", False)

@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 from mneme.agentic.internal.v1 import notes_pb2 as note_internal_pb2
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
@@ -98,11 +99,11 @@ class FakeTiers:
     )
     episodic: FakeClient = field(
         default_factory=lambda: FakeClient(
-            search_candidates=episodic_pb2.SearchCandidatesResponse(),
+            search_candidates=episodic_internal_pb2.SearchCandidatesResponse(),
             batch_get=episodic_pb2.BatchGetEpisodesResponse(),
-            record_access=episodic_pb2.RecordAccessResponse(),
-            record_feedback=episodic_pb2.RecordFeedbackResponse(),
-            store=episodic_pb2.StoreEpisodesResponse(),
+            record_access=episodic_internal_pb2.RecordAccessResponse(),
+            record_feedback=episodic_internal_pb2.RecordFeedbackResponse(),
+            store=episodic_internal_pb2.StoreEpisodesResponse(),
         )
     )
     facts: FakeClient = field(default_factory=lambda: FakeClient(search=facts_pb2.SearchFactsResponse()))
@@ -160,18 +161,18 @@ def candidates(
     lexical: Sequence[float] | None = None,
     speakers: Sequence[int] | None = None,
     names: Sequence[str] = ("",),
-) -> episodic_pb2.SearchCandidatesResponse:
+) -> episodic_internal_pb2.SearchCandidatesResponse:
     """Candidate turns far apart in one conversation; ranks follow the scores."""
     count = len(numbers)
     dense_scores = list(dense) if dense is not None else [0.5] * count
     lexical_scores = list(lexical) if lexical is not None else [0.0] * count
-    return episodic_pb2.SearchCandidatesResponse(
+    return episodic_internal_pb2.SearchCandidatesResponse(
         episode_ids=b"".join(UUID(int=number).bytes for number in numbers),
         dense_scores=dense_scores,
         lexical_scores=lexical_scores,
         dense_ranks=_ranks(dense_scores),
         lexical_ranks=_ranks(lexical_scores),
-        sessions=[0] * count,
+        conversation_indexes=[0] * count,
         positions=[100 * place for place in range(count)],
         speaker_indexes=list(speakers) if speakers is not None else [0] * count,
         times=[NOON.timestamp()] * count,
@@ -179,7 +180,7 @@ def candidates(
         traits=[0] * count,
         feedbacks=[0] * count,
         importances=[0.5] * count,
-        session_ids=["c1"],
+        conversation_ids=["c1"],
         speakers=names,
     )
 
@@ -204,7 +205,7 @@ def episode(number: int, text: str = "hello", *, scope: Scope | None = None) -> 
     message = episodic_pb2.Episode(
         episode_id=uuid(number),
         user_id="ada",
-        session_id="c1",
+        conversation_id="c1",
         role=common_pb2.MESSAGE_ROLE_USER,
         speaker="Ada",
         query=text,

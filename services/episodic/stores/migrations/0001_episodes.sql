@@ -1,12 +1,12 @@
--- Episodes, the feedback requests already answered, and the functions of background work.
+-- Episodes, idempotency records, and the functions of background work.
 
 CREATE TABLE episodes (
     tenant_id text NOT NULL,
     user_id text NOT NULL,
     episode_id uuid NOT NULL,
-    -- 10 bytes of sha256(tenant, user, session), then the position as big-endian uint32.
+    -- 10 bytes of sha256(tenant, user, conversation), then the position as big-endian uint32.
     episode_key bytea NOT NULL CHECK (octet_length(episode_key) = 14),
-    session_id text NOT NULL,
+    conversation_id text NOT NULL,
     position integer NOT NULL CHECK (position >= 0),
     role smallint NOT NULL,
     speaker text NOT NULL,
@@ -24,24 +24,24 @@ CREATE TABLE episodes (
     scope_key text NOT NULL,
     -- 1 pending embedding, 2 active, 3 archived.
     status smallint NOT NULL DEFAULT 1,
-    -- Number of the owner's last change that touched it; 0 while it has never been searchable.
-    change_number bigint NOT NULL DEFAULT 0,
+    -- The owner's revision that changed it last; 0 while it has never been searchable.
+    revision bigint NOT NULL DEFAULT 0,
     traits smallint NOT NULL,
     text_chars integer NOT NULL,
     -- Model whose vectors the index holds for it.
     indexed_model text,
     index_attempts smallint NOT NULL DEFAULT 0,
-    -- Nobody tries to index it before.
+    -- It is not indexed before.
     index_after timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, user_id, episode_id),
     -- A place in a conversation is held by one episode.
     CONSTRAINT episodes_place UNIQUE (tenant_id, user_id, episode_key)
 )
--- Room on each page, so that access counts are updated in place.
+-- Free space on each page, so that access counts are updated in place.
 WITH (fillfactor = 90);
 
 CREATE INDEX episodes_by_time ON episodes (tenant_id, user_id, time DESC, episode_id DESC);
-CREATE INDEX episodes_changed ON episodes (tenant_id, user_id, change_number);
+CREATE INDEX episodes_changed ON episodes (tenant_id, user_id, revision);
 CREATE INDEX episodes_pending ON episodes (index_after) WHERE status = 1;
 
 ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
@@ -49,14 +49,14 @@ CREATE POLICY episodes_of_tenant ON episodes
     USING (tenant_id = current_setting('mneme.tenant', true))
     WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
 
--- Readers keep the light columns of a user's episodes in memory and ask only for what has changed since. Changes of
--- one user are numbered in the order of their commits, because whoever makes one holds this row until it commits.
+-- Caches hold the light columns of a user's episodes and read only what has changed since. Revisions of one user grow
+-- in the order of the commits, because a transaction that raises one locks this row until it ends.
 CREATE TABLE owners (
     tenant_id text NOT NULL,
     user_id text NOT NULL,
-    change_number bigint NOT NULL,
-    -- Readers that know less than this must begin anew: rows were deleted.
-    reset_number bigint NOT NULL DEFAULT 0,
+    revision bigint NOT NULL,
+    -- Caches of an earlier revision load everything anew: rows were deleted.
+    reset_revision bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, user_id)
 )
 WITH (fillfactor = 50);
@@ -66,58 +66,72 @@ CREATE POLICY owners_of_tenant ON owners
     USING (tenant_id = current_setting('mneme.tenant', true))
     WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
 
-CREATE FUNCTION number_change() RETURNS trigger
+-- One revision for all that a transaction changes of an owner: settings of the transaction note the owner whose revision
+-- was raised last. So archiving 10,000 episodes is one change of it.
+CREATE FUNCTION number_revision() RETURNS trigger
 LANGUAGE plpgsql SET search_path = episodic, pg_temp
 AS $$
+DECLARE
+    owner_key text := NEW.tenant_id || chr(31) || NEW.user_id;
 BEGIN
-    INSERT INTO owners AS o (tenant_id, user_id, change_number) VALUES (NEW.tenant_id, NEW.user_id, 1)
-    ON CONFLICT (tenant_id, user_id) DO UPDATE SET change_number = o.change_number + 1
-    RETURNING o.change_number INTO NEW.change_number;
+    IF current_setting('mneme.revised_owner', true) = owner_key THEN
+        NEW.revision := current_setting('mneme.revision', true)::bigint;
+        RETURN NEW;
+    END IF;
+    INSERT INTO owners AS o (tenant_id, user_id, revision) VALUES (NEW.tenant_id, NEW.user_id, 1)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET revision = o.revision + 1
+    RETURNING o.revision INTO NEW.revision;
+    PERFORM set_config('mneme.revised_owner', owner_key, true), set_config('mneme.revision', NEW.revision::text, true);
     RETURN NEW;
 END
 $$;
 
-CREATE TRIGGER episodes_number_change BEFORE UPDATE ON episodes FOR EACH ROW
+CREATE TRIGGER episodes_number_revision BEFORE UPDATE ON episodes FOR EACH ROW
 WHEN (
     (OLD.status, OLD.feedback, OLD.importance, OLD.scope_key, OLD.speaker, OLD.time, OLD.traits, OLD.text_chars)
     IS DISTINCT FROM
     (NEW.status, NEW.feedback, NEW.importance, NEW.scope_key, NEW.speaker, NEW.time, NEW.traits, NEW.text_chars)
 )
-EXECUTE FUNCTION number_change();
+EXECUTE FUNCTION number_revision();
 
 CREATE FUNCTION number_deletion() RETURNS trigger
 LANGUAGE plpgsql SET search_path = episodic, pg_temp
 AS $$
 BEGIN
-    UPDATE owners SET change_number = change_number + 1, reset_number = change_number + 1
-    WHERE tenant_id = OLD.tenant_id AND user_id = OLD.user_id;
+    UPDATE owners AS o SET revision = o.revision + 1, reset_revision = o.revision + 1
+    FROM (SELECT DISTINCT d.tenant_id, d.user_id FROM deleted AS d WHERE d.revision > 0) AS gone
+    WHERE o.tenant_id = gone.tenant_id AND o.user_id = gone.user_id;
     RETURN NULL;
 END
 $$;
 
-CREATE TRIGGER episodes_number_deletion AFTER DELETE ON episodes FOR EACH ROW
-WHEN (OLD.change_number > 0)
+CREATE TRIGGER episodes_number_deletion AFTER DELETE ON episodes
+REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT
 EXECUTE FUNCTION number_deletion();
 
-CREATE TABLE feedback_requests (
+-- Requests that were carried out, by their ids, with what they returned.
+CREATE TABLE idempotency_records (
     tenant_id text NOT NULL,
-    user_id text NOT NULL,
+    principal_id text NOT NULL,
     request_id text NOT NULL,
-    digest bytea NOT NULL,
-    episode_ids uuid[] NOT NULL,
+    digest text NOT NULL,
+    user_id text NOT NULL,
+    resource_id text NOT NULL,
+    response text,
     create_time timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, user_id, request_id)
+    PRIMARY KEY (tenant_id, principal_id, request_id)
 );
 
-CREATE INDEX feedback_requests_by_time ON feedback_requests (create_time);
+CREATE INDEX idempotency_records_oldest ON idempotency_records (tenant_id, create_time);
+CREATE INDEX idempotency_records_by_user ON idempotency_records (tenant_id, user_id);
 
-ALTER TABLE feedback_requests ENABLE ROW LEVEL SECURITY;
-CREATE POLICY feedback_requests_of_tenant ON feedback_requests
+ALTER TABLE idempotency_records ENABLE ROW LEVEL SECURITY;
+CREATE POLICY idempotency_records_of_tenant ON idempotency_records
     USING (tenant_id = current_setting('mneme.tenant', true))
     WITH CHECK (tenant_id = current_setting('mneme.tenant', true));
 
--- Background work serves all tenants. It passes row-level security by through these functions, which run as the
--- owner of the tables and do one thing each; the services' role has no other way across tenants.
+-- Background work serves all tenants. It bypasses row-level security with these functions, which run as the owner of the
+-- tables and do one thing each; the services' role has no other way across tenants.
 
 CREATE FUNCTION claim_pending(batch_limit integer, at_time timestamptz)
 RETURNS TABLE (

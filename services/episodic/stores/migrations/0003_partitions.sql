@@ -3,7 +3,7 @@
 -- Eight parts: each costs every connection memory and every statement over all tenants (claim_pending) one more index
 -- to look at, so a fleet of a few hundred tenants is served by few. A tenant is in one part, by the hash of its id.
 --
--- Not divided: owners, a row for each user; feedback_requests, of which old ones are dropped.
+-- Not divided: owners, a row for each user; idempotency_records, of which old ones are dropped.
 
 -- Whoever runs this owns the table, and must see every row of it: an error here is better than rows left behind.
 SET LOCAL row_security = off;
@@ -31,19 +31,19 @@ ALTER TABLE episodes ADD PRIMARY KEY (tenant_id, user_id, episode_id);
 -- A place in a conversation is held by one episode.
 ALTER TABLE episodes ADD CONSTRAINT episodes_place UNIQUE (tenant_id, user_id, episode_key);
 CREATE INDEX episodes_by_time ON episodes (tenant_id, user_id, time DESC, episode_id DESC);
-CREATE INDEX episodes_changed ON episodes (tenant_id, user_id, change_number);
+CREATE INDEX episodes_changed ON episodes (tenant_id, user_id, revision);
 CREATE INDEX episodes_pending ON episodes (index_after) WHERE status = 1;
 CREATE INDEX episodes_indexed_again ON episodes (tenant_id, user_id) WHERE status = 1 AND indexed_model IS NOT NULL;
 
-CREATE TRIGGER episodes_number_change BEFORE UPDATE ON episodes FOR EACH ROW
+CREATE TRIGGER episodes_number_revision BEFORE UPDATE ON episodes FOR EACH ROW
 WHEN (
     (OLD.status, OLD.feedback, OLD.importance, OLD.scope_key, OLD.speaker, OLD.time, OLD.traits, OLD.text_chars)
     IS DISTINCT FROM
     (NEW.status, NEW.feedback, NEW.importance, NEW.scope_key, NEW.speaker, NEW.time, NEW.traits, NEW.text_chars)
 )
-EXECUTE FUNCTION number_change();
-CREATE TRIGGER episodes_number_deletion AFTER DELETE ON episodes FOR EACH ROW
-WHEN (OLD.change_number > 0)
+EXECUTE FUNCTION number_revision();
+CREATE TRIGGER episodes_number_deletion AFTER DELETE ON episodes
+REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT
 EXECUTE FUNCTION number_deletion();
 
 ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;

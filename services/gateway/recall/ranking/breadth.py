@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
+from services.common.turn_traits import Trait
 from services.gateway.recall.columns import EpisodeColumns, FloatColumn
 from services.gateway.recall.question.kinds import QuestionKind, read_kinds
 from services.gateway.recall.question.reading import QuestionEvidence
 from services.gateway.recall.ranking.standardising import Column, standardised
 from services.gateway.recall.ranking.surroundings import Surroundings
-from services.gateway.recall.ranking.traits import Trait
 
 BREADTH: Final = "breadth"
 """The part of a score that is told here."""

@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from services.common.turn_traits import Trait
 from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.ranking.bursts import Bursts
 from services.gateway.recall.ranking.standardising import Column, standardised, token_weights
-from services.gateway.recall.ranking.traits import Trait
 
 _NEIGHBOUR_SHARE: Final = 0.85  # of the token score of a burst before or after that counts as the burst's own
 _TRAITS: Final = (Trait.FIRST_PERSON, Trait.PAST, Trait.TIME_EXPRESSION, Trait.CAPTION)

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from services.common.settings_types import Amount, Positive
+from services.common.turn_traits import Trait
 from services.gateway.recall.question.reading import QuestionEvidence
 from services.gateway.recall.ranking.surroundings import Surroundings
-from services.gateway.recall.ranking.traits import Trait
 
 FloatColumn: TypeAlias = npt.NDArray[np.float32]
 IntColumn: TypeAlias = npt.NDArray[np.int32]

@@ -18,7 +18,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
+from services.common.turn_traits import Trait
 from services.gateway.recall.columns import EpisodeColumns, FloatColumn
 from services.gateway.recall.question.kinds import QuestionKind, read_kinds
 from services.gateway.recall.question.reading import QuestionEvidence
@@ -26,7 +27,6 @@ from services.gateway.recall.ranking.burst_features import burst_feature_names, 
 from services.gateway.recall.ranking.course_features import course_feature_names, read_course_features
 from services.gateway.recall.ranking.standardising import Column, standardised, token_weights
 from services.gateway.recall.ranking.surroundings import Surroundings
-from services.gateway.recall.ranking.traits import Trait
 
 _NEIGHBOUR_SHARE: Final = 0.85  # of a neighbour's token score that counts as the turn's own
 _RARE_TOKENS: Final = 3
@@ -81,7 +81,7 @@ def read_features(
 @cache
 def feature_parts() -> Mapping[str, str]:
     """The part of an explanation that each feature belongs to, by name, in the order of the features."""
-    nobody = EpisodeColumns.from_response(episodic_pb2.SearchCandidatesResponse())
+    nobody = EpisodeColumns.from_response(episodic_internal_pb2.SearchCandidatesResponse())
     features = read_features(nobody, QuestionEvidence(text="", first_person_text=""))
     return dict(zip(features.names, features.parts, strict=True))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from services.common.auth import Principal
 from services.common.errors import MnemeError
 from services.gateway.upstream import Upstream
@@ -45,7 +45,7 @@ class AccessRecorder:
         """Writes until cancelled."""
         while True:
             access = await self._queue.get()
-            request = episodic_pb2.RecordAccessRequest(user_id=access.user_id, episode_ids=access.episode_ids)
+            request = episodic_internal_pb2.RecordAccessRequest(user_id=access.user_id, episode_ids=access.episode_ids)
             try:
                 # Whoever may read is counted, though a reader may not write.
                 await self._upstream.episodic.record_access(

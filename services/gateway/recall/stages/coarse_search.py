@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.convert import scope_to_proto
@@ -135,12 +135,12 @@ class CoarseSearch:
         tokens: common_pb2.TokenVectors | None,
         timeout_seconds: float,
     ) -> _Found:
-        request = episodic_pb2.SearchCandidatesRequest(
+        request = episodic_internal_pb2.SearchCandidatesRequest(
             user_id=query.user_id,
             query=lexical_query,
             query_vector=vector,
             reader_scope=scope,
-            lane_limit=max(self._settings.lane_limit_of(query.scoring.profile), query.limit),
+            retriever_limit=max(self._settings.lane_limit_of(query.scoring.profile), query.limit),
             neighbour_seeds=self._settings.neighbour_seeds_of(query.scoring.profile),
             neighbour_radius=self._settings.neighbour_radius,
             with_statistics=needs_statistics(query.scoring.profile),

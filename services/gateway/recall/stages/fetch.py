@@ -95,7 +95,7 @@ class Fetch:
             count = fitting(read, bytes_max=self._bytes_max)
             if count < len(read):
                 return read[:count], True
-            wanted = response.left_out_episode_ids if response.episodes else ()
+            wanted = response.omitted_episode_ids if response.episodes else ()
         return read, False
 
     def _that_fit(self, ranked: Sequence[RankedEpisode]) -> Sequence[RankedEpisode]:

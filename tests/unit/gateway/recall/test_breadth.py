@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.turn_traits import Trait
 from services.gateway.recall.columns import EpisodeColumns, FloatColumn
 from services.gateway.recall.question.reading import QuestionEvidence, read_question
 from services.gateway.recall.ranking.breadth import BREADTH, read_breadth
 from services.gateway.recall.ranking.fitted import FittedScorer, Rankers
 from services.gateway.recall.ranking.profiles import FITTED_PARTS
-from services.gateway.recall.ranking.traits import Trait
 from tests.unit.gateway.tiers import NOON, candidates
 
 ORDER = "In what order did I talk about the steps of my move?"

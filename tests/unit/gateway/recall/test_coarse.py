@@ -8,7 +8,7 @@ import pytest
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.errors import DeadlineExceeded, MnemeError, NotFound, StoreUnavailable
@@ -76,7 +76,7 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     scope = Scope(ScopeLevel.PROJECT, "p1")
     await search(tiers, replace(QUERY, scope=scope, limit=150), timeout_seconds=3.0)
     (episodes,) = tiers.episodic.method("search_candidates").requests
-    assert (episodes.query, episodes.lane_limit, episodes.reader_scope.project_id) == ("where", 200, "p1")
+    assert (episodes.query, episodes.retriever_limit, episodes.reader_scope.project_id) == ("where", 200, "p1")
     assert list(episodes.query_vector.values) == [1.0, 0.0]
     (facts,) = tiers.facts.method("search").requests
     assert (facts.use, facts.top_k) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 10)
@@ -91,8 +91,8 @@ async def test_the_light_profile_asks_for_fewer_candidates() -> None:
     await search(tiers, replace(QUERY, scoring=ScoringChoice(profile=Profile.LIGHT)))
     await search(tiers, QUERY)
     light, others = tiers.episodic.method("search_candidates").requests
-    assert (light.lane_limit, light.neighbour_seeds) == (70, 25)
-    assert (others.lane_limit, others.neighbour_seeds) == (200, 60)
+    assert (light.retriever_limit, light.neighbour_seeds) == (70, 25)
+    assert (others.retriever_limit, others.neighbour_seeds) == (200, 60)
 
 
 FAILURES = {
@@ -180,7 +180,7 @@ def test_nothing_asked_is_not_all_failed() -> None:
 
 async def test_columns_keep_what_the_tier_said_of_each_candidate() -> None:
     tiers = full_tiers()
-    tiers.episodic.method("search_candidates").answer = episodic_pb2.SearchCandidatesResponse()
+    tiers.episodic.method("search_candidates").answer = episodic_internal_pb2.SearchCandidatesResponse()
     result = await search(tiers)
     assert result.episodes is not None
     assert len(result.episodes) == 0
@@ -189,7 +189,7 @@ async def test_columns_keep_what_the_tier_said_of_each_candidate() -> None:
 
 async def test_spec_5_10_a_tier_whose_index_lacks_turns_says_so() -> None:
     tiers = full_tiers()
-    tiers.episodic.method("search_candidates").answer = episodic_pb2.SearchCandidatesResponse(degraded=True)
+    tiers.episodic.method("search_candidates").answer = episodic_internal_pb2.SearchCandidatesResponse(degraded=True)
     result = await search(tiers)
     report = reports(result)[Tier.EPISODIC]
     assert (report.state, "index" in report.reason) == (TierState.ANSWERED, True)

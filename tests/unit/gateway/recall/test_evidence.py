@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.turn_traits import Trait
 from services.gateway.recall.question.dates import TimeRange
 from services.gateway.recall.question.reading import QuestionEvidence
 from services.gateway.recall.ranking.evidence import (
@@ -16,7 +17,6 @@ from services.gateway.recall.ranking.evidence import (
     TimeColumn,
     score_evidence,
 )
-from services.gateway.recall.ranking.traits import Trait
 
 DAY = datetime(2023, 7, 7, tzinfo=UTC)
 PLAIN = QuestionEvidence(text="", first_person_text="")

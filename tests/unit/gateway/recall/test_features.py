@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.common.turn_traits import Trait
 from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.ranking.features import feature_names, feature_parts, read_features
 from services.gateway.recall.ranking.surroundings import Surroundings
-from services.gateway.recall.ranking.traits import Trait
 from tests.unit.gateway.tiers import NOON, candidates
 
 

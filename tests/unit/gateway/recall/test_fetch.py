@@ -48,7 +48,7 @@ class PartsOfEpisodes:
         ]
         count = fitting(found, bytes_max=self.bytes_max)
         return episodic_pb2.BatchGetEpisodesResponse(
-            episodes=found[:count], left_out_episode_ids=[episode.episode_id for episode in found[count:]]
+            episodes=found[:count], omitted_episode_ids=[episode.episode_id for episode in found[count:]]
         )
 
 

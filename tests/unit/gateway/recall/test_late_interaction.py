@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mneme.episodic.v1 import episodic_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from services.common.convert import token_vectors_from_proto, token_vectors_to_proto
 from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.settings import RecallSettings
@@ -23,7 +23,7 @@ assert TOKENS is not None
 MESSAGE = token_vectors_to_proto(TOKENS)
 
 
-def answer(**changed: Any) -> episodic_pb2.SearchCandidatesResponse:
+def answer(**changed: Any) -> episodic_internal_pb2.SearchCandidatesResponse:
     response = candidates([1, 2, 3])
     values: dict[str, Any] = {
         "token_scores": np.array([[0.9, 0.0, 0.5], [0.25, 0.0, 1.0]], dtype="<f4").tobytes(),
@@ -34,11 +34,13 @@ def answer(**changed: Any) -> episodic_pb2.SearchCandidatesResponse:
         "active_count": 77,
         **changed,
     }
-    response.MergeFrom(episodic_pb2.SearchCandidatesResponse(**values))
+    response.MergeFrom(episodic_internal_pb2.SearchCandidatesResponse(**values))
     return response
 
 
-async def searched(response: episodic_pb2.SearchCandidatesResponse, *, with_tokens: bool = True) -> EpisodeColumns:
+async def searched(
+    response: episodic_internal_pb2.SearchCandidatesResponse, *, with_tokens: bool = True
+) -> EpisodeColumns:
     tiers = FakeTiers()
     tiers.episodic.method("search_candidates").answer = response
     coarse = CoarseSearch(tiers.upstream(), sessions(tiers), RecallSettings())
@@ -96,7 +98,7 @@ async def test_an_answer_without_token_vectors_or_of_another_shape_has_none(brok
     response = answer()
     for name, value in broken.items():
         response.ClearField(name)
-        response.MergeFrom(episodic_pb2.SearchCandidatesResponse(**{name: value}))
+        response.MergeFrom(episodic_internal_pb2.SearchCandidatesResponse(**{name: value}))
     columns = await searched(response)
     assert columns.token_scores is None
     assert columns.has_tokens.size == columns.reverse.size == columns.token_ids.size == 0

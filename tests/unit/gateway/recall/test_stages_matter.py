@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mneme.agentic.internal.v1 import notes_pb2
+from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.background import BackgroundWork
@@ -43,7 +44,7 @@ SECRET = Scope(ScopeLevel.PROJECT, "secret")
 DAY_SECONDS = 86_400.0
 
 
-def tiers_with(response: episodic_pb2.SearchCandidatesResponse, *, hidden: Sequence[int] = ()) -> FakeTiers:
+def tiers_with(response: episodic_internal_pb2.SearchCandidatesResponse, *, hidden: Sequence[int] = ()) -> FakeTiers:
     """Tiers whose episodic one gives these candidates, and texts of all but the hidden ones to everybody."""
     tiers = FakeTiers()
     tiers.episodic.method("search_candidates").answer = response

@@ -26,7 +26,10 @@ if _version_not_supported:
 
 
 class EpisodicServiceStub:
-    """EpisodicService stores episodes durably, indexes them behind the acknowledgement, and finds them again.
+    """EpisodicService reads, searches, archives and restores episodes. Episodes are written by Remember of the gateway.
+
+    The id of an episode is the id of the interaction that it was made of: the id that Remember returns, that Recall
+    names, and that every request here takes.
     """
 
     def __init__(self, channel):
@@ -35,11 +38,6 @@ class EpisodicServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.StoreEpisodes = channel.unary_unary(
-                '/mneme.episodic.v1.EpisodicService/StoreEpisodes',
-                request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.StoreEpisodesRequest.SerializeToString,
-                response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.StoreEpisodesResponse.FromString,
-                _registered_method=True)
         self.GetEpisode = channel.unary_unary(
                 '/mneme.episodic.v1.EpisodicService/GetEpisode',
                 request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetEpisodeRequest.SerializeToString,
@@ -60,34 +58,24 @@ class EpisodicServiceStub:
                 request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesRequest.SerializeToString,
                 response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesResponse.FromString,
                 _registered_method=True)
-        self.SearchCandidates = channel.unary_unary(
-                '/mneme.episodic.v1.EpisodicService/SearchCandidates',
-                request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchCandidatesRequest.SerializeToString,
-                response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchCandidatesResponse.FromString,
+        self.ArchiveEpisodes = channel.unary_unary(
+                '/mneme.episodic.v1.EpisodicService/ArchiveEpisodes',
+                request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.ArchiveEpisodesRequest.SerializeToString,
+                response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.ArchiveEpisodesResponse.FromString,
                 _registered_method=True)
-        self.RecordFeedback = channel.unary_unary(
-                '/mneme.episodic.v1.EpisodicService/RecordFeedback',
-                request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordFeedbackRequest.SerializeToString,
-                response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordFeedbackResponse.FromString,
-                _registered_method=True)
-        self.RecordAccess = channel.unary_unary(
-                '/mneme.episodic.v1.EpisodicService/RecordAccess',
-                request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordAccessRequest.SerializeToString,
-                response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordAccessResponse.FromString,
+        self.RestoreEpisodes = channel.unary_unary(
+                '/mneme.episodic.v1.EpisodicService/RestoreEpisodes',
+                request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RestoreEpisodesRequest.SerializeToString,
+                response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RestoreEpisodesResponse.FromString,
                 _registered_method=True)
 
 
 class EpisodicServiceServicer:
-    """EpisodicService stores episodes durably, indexes them behind the acknowledgement, and finds them again.
-    """
+    """EpisodicService reads, searches, archives and restores episodes. Episodes are written by Remember of the gateway.
 
-    def StoreEpisodes(self, request, context):
-        """StoreEpisodes stores a batch. Each item succeeds or fails by itself; an episode id that is already stored is
-        left as it is and counts as success, so that repeats are harmless.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
+    The id of an episode is the id of the interaction that it was made of: the id that Remember returns, that Recall
+    names, and that every request here takes.
+    """
 
     def GetEpisode(self, request, context):
         """GetEpisode returns one episode, whatever its status. Fails with NOT_FOUND.
@@ -97,8 +85,8 @@ class EpisodicServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BatchGetEpisodes(self, request, context):
-        """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for. An answer ends early where
-        it would exceed 3 MiB, and names the rest.
+        """BatchGetEpisodes returns those of the named episodes that exist, whatever their status, in the order of the request.
+        A response ends early where it would exceed 3 MiB, and names the rest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -118,23 +106,16 @@ class EpisodicServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def SearchCandidates(self, request, context):
-        """SearchCandidates is the coarse search of a retrieval pipeline: the union of the dense and the lexical lane and
-        of the neighbours of the best hits, as columns of raw evidence without text.
+    def ArchiveEpisodes(self, request, context):
+        """ArchiveEpisodes takes episodes out of every search at once. They stay readable, and RestoreEpisodes brings them back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def RecordFeedback(self, request, context):
-        """RecordFeedback sets the feedback of episodes.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def RecordAccess(self, request, context):
-        """RecordAccess notes that episodes were used. It is answered at once and written behind the answer.
+    def RestoreEpisodes(self, request, context):
+        """RestoreEpisodes makes archived episodes searchable again. They are embedded anew behind the response, which usually
+        takes less than a second; until then their status is PENDING_EMBEDDING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -143,11 +124,6 @@ class EpisodicServiceServicer:
 
 def add_EpisodicServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'StoreEpisodes': grpc.unary_unary_rpc_method_handler(
-                    servicer.StoreEpisodes,
-                    request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.StoreEpisodesRequest.FromString,
-                    response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.StoreEpisodesResponse.SerializeToString,
-            ),
             'GetEpisode': grpc.unary_unary_rpc_method_handler(
                     servicer.GetEpisode,
                     request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetEpisodeRequest.FromString,
@@ -168,20 +144,15 @@ def add_EpisodicServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesRequest.FromString,
                     response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesResponse.SerializeToString,
             ),
-            'SearchCandidates': grpc.unary_unary_rpc_method_handler(
-                    servicer.SearchCandidates,
-                    request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchCandidatesRequest.FromString,
-                    response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchCandidatesResponse.SerializeToString,
+            'ArchiveEpisodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ArchiveEpisodes,
+                    request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.ArchiveEpisodesRequest.FromString,
+                    response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.ArchiveEpisodesResponse.SerializeToString,
             ),
-            'RecordFeedback': grpc.unary_unary_rpc_method_handler(
-                    servicer.RecordFeedback,
-                    request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordFeedbackRequest.FromString,
-                    response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordFeedbackResponse.SerializeToString,
-            ),
-            'RecordAccess': grpc.unary_unary_rpc_method_handler(
-                    servicer.RecordAccess,
-                    request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordAccessRequest.FromString,
-                    response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordAccessResponse.SerializeToString,
+            'RestoreEpisodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreEpisodes,
+                    request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RestoreEpisodesRequest.FromString,
+                    response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.RestoreEpisodesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -192,35 +163,11 @@ def add_EpisodicServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EpisodicService:
-    """EpisodicService stores episodes durably, indexes them behind the acknowledgement, and finds them again.
-    """
+    """EpisodicService reads, searches, archives and restores episodes. Episodes are written by Remember of the gateway.
 
-    @staticmethod
-    def StoreEpisodes(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mneme.episodic.v1.EpisodicService/StoreEpisodes',
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.StoreEpisodesRequest.SerializeToString,
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.StoreEpisodesResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
+    The id of an episode is the id of the interaction that it was made of: the id that Remember returns, that Recall
+    names, and that every request here takes.
+    """
 
     @staticmethod
     def GetEpisode(request,
@@ -331,7 +278,7 @@ class EpisodicService:
             _registered_method=True)
 
     @staticmethod
-    def SearchCandidates(request,
+    def ArchiveEpisodes(request,
             target,
             options=(),
             channel_credentials=None,
@@ -344,9 +291,9 @@ class EpisodicService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/mneme.episodic.v1.EpisodicService/SearchCandidates',
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchCandidatesRequest.SerializeToString,
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchCandidatesResponse.FromString,
+            '/mneme.episodic.v1.EpisodicService/ArchiveEpisodes',
+            mneme_dot_episodic_dot_v1_dot_episodic__pb2.ArchiveEpisodesRequest.SerializeToString,
+            mneme_dot_episodic_dot_v1_dot_episodic__pb2.ArchiveEpisodesResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -358,7 +305,7 @@ class EpisodicService:
             _registered_method=True)
 
     @staticmethod
-    def RecordFeedback(request,
+    def RestoreEpisodes(request,
             target,
             options=(),
             channel_credentials=None,
@@ -371,36 +318,9 @@ class EpisodicService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/mneme.episodic.v1.EpisodicService/RecordFeedback',
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordFeedbackRequest.SerializeToString,
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordFeedbackResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def RecordAccess(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mneme.episodic.v1.EpisodicService/RecordAccess',
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordAccessRequest.SerializeToString,
-            mneme_dot_episodic_dot_v1_dot_episodic__pb2.RecordAccessResponse.FromString,
+            '/mneme.episodic.v1.EpisodicService/RestoreEpisodes',
+            mneme_dot_episodic_dot_v1_dot_episodic__pb2.RestoreEpisodesRequest.SerializeToString,
+            mneme_dot_episodic_dot_v1_dot_episodic__pb2.RestoreEpisodesResponse.FromString,
             options,
             channel_credentials,
             insecure,

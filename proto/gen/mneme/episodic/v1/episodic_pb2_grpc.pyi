@@ -13,44 +13,36 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EpisodicServiceStub:
-    """EpisodicService stores episodes durably, indexes them behind the acknowledgement, and finds them again."""
+    """EpisodicService reads, searches, archives and restores episodes. Episodes are written by Remember of the gateway.
+
+    The id of an episode is the id of the interaction that it was made of: the id that Remember returns, that Recall
+    names, and that every request here takes.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    StoreEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.StoreEpisodesRequest, _episodic_pb2.StoreEpisodesResponse]
-    """StoreEpisodes stores a batch. Each item succeeds or fails by itself; an episode id that is already stored is
-    left as it is and counts as success, so that repeats are harmless.
-    """
     GetEpisode: _aio.UnaryUnaryMultiCallable[_episodic_pb2.GetEpisodeRequest, _episodic_pb2.GetEpisodeResponse]
     """GetEpisode returns one episode, whatever its status. Fails with NOT_FOUND."""
     BatchGetEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.BatchGetEpisodesRequest, _episodic_pb2.BatchGetEpisodesResponse]
-    """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for. An answer ends early where
-    it would exceed 3 MiB, and names the rest.
+    """BatchGetEpisodes returns those of the named episodes that exist, whatever their status, in the order of the request.
+    A response ends early where it would exceed 3 MiB, and names the rest.
     """
     ListEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.ListEpisodesRequest, _episodic_pb2.ListEpisodesResponse]
     """ListEpisodes pages through a user's episodes, newest first."""
     SearchEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.SearchEpisodesRequest, _episodic_pb2.SearchEpisodesResponse]
     """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor."""
-    SearchCandidates: _aio.UnaryUnaryMultiCallable[_episodic_pb2.SearchCandidatesRequest, _episodic_pb2.SearchCandidatesResponse]
-    """SearchCandidates is the coarse search of a retrieval pipeline: the union of the dense and the lexical lane and
-    of the neighbours of the best hits, as columns of raw evidence without text.
+    ArchiveEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.ArchiveEpisodesRequest, _episodic_pb2.ArchiveEpisodesResponse]
+    """ArchiveEpisodes takes episodes out of every search at once. They stay readable, and RestoreEpisodes brings them back."""
+    RestoreEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.RestoreEpisodesRequest, _episodic_pb2.RestoreEpisodesResponse]
+    """RestoreEpisodes makes archived episodes searchable again. They are embedded anew behind the response, which usually
+    takes less than a second; until then their status is PENDING_EMBEDDING.
     """
-    RecordFeedback: _aio.UnaryUnaryMultiCallable[_episodic_pb2.RecordFeedbackRequest, _episodic_pb2.RecordFeedbackResponse]
-    """RecordFeedback sets the feedback of episodes."""
-    RecordAccess: _aio.UnaryUnaryMultiCallable[_episodic_pb2.RecordAccessRequest, _episodic_pb2.RecordAccessResponse]
-    """RecordAccess notes that episodes were used. It is answered at once and written behind the answer."""
 
 class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
-    """EpisodicService stores episodes durably, indexes them behind the acknowledgement, and finds them again."""
+    """EpisodicService reads, searches, archives and restores episodes. Episodes are written by Remember of the gateway.
 
-    @_abc_1.abstractmethod
-    def StoreEpisodes(
-        self,
-        request: _episodic_pb2.StoreEpisodesRequest,
-        context: _aio.ServicerContext[_episodic_pb2.StoreEpisodesRequest, _abc.Awaitable[_episodic_pb2.StoreEpisodesResponse]],
-    ) -> _abc.Awaitable[_episodic_pb2.StoreEpisodesResponse]:
-        """StoreEpisodes stores a batch. Each item succeeds or fails by itself; an episode id that is already stored is
-        left as it is and counts as success, so that repeats are harmless.
-        """
+    The id of an episode is the id of the interaction that it was made of: the id that Remember returns, that Recall
+    names, and that every request here takes.
+    """
 
     @_abc_1.abstractmethod
     def GetEpisode(
@@ -66,8 +58,8 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _episodic_pb2.BatchGetEpisodesRequest,
         context: _aio.ServicerContext[_episodic_pb2.BatchGetEpisodesRequest, _abc.Awaitable[_episodic_pb2.BatchGetEpisodesResponse]],
     ) -> _abc.Awaitable[_episodic_pb2.BatchGetEpisodesResponse]:
-        """BatchGetEpisodes returns those of the named episodes that exist, in the order asked for. An answer ends early where
-        it would exceed 3 MiB, and names the rest.
+        """BatchGetEpisodes returns those of the named episodes that exist, whatever their status, in the order of the request.
+        A response ends early where it would exceed 3 MiB, and names the rest.
         """
 
     @_abc_1.abstractmethod
@@ -87,29 +79,21 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor."""
 
     @_abc_1.abstractmethod
-    def SearchCandidates(
+    def ArchiveEpisodes(
         self,
-        request: _episodic_pb2.SearchCandidatesRequest,
-        context: _aio.ServicerContext[_episodic_pb2.SearchCandidatesRequest, _abc.Awaitable[_episodic_pb2.SearchCandidatesResponse]],
-    ) -> _abc.Awaitable[_episodic_pb2.SearchCandidatesResponse]:
-        """SearchCandidates is the coarse search of a retrieval pipeline: the union of the dense and the lexical lane and
-        of the neighbours of the best hits, as columns of raw evidence without text.
+        request: _episodic_pb2.ArchiveEpisodesRequest,
+        context: _aio.ServicerContext[_episodic_pb2.ArchiveEpisodesRequest, _abc.Awaitable[_episodic_pb2.ArchiveEpisodesResponse]],
+    ) -> _abc.Awaitable[_episodic_pb2.ArchiveEpisodesResponse]:
+        """ArchiveEpisodes takes episodes out of every search at once. They stay readable, and RestoreEpisodes brings them back."""
+
+    @_abc_1.abstractmethod
+    def RestoreEpisodes(
+        self,
+        request: _episodic_pb2.RestoreEpisodesRequest,
+        context: _aio.ServicerContext[_episodic_pb2.RestoreEpisodesRequest, _abc.Awaitable[_episodic_pb2.RestoreEpisodesResponse]],
+    ) -> _abc.Awaitable[_episodic_pb2.RestoreEpisodesResponse]:
+        """RestoreEpisodes makes archived episodes searchable again. They are embedded anew behind the response, which usually
+        takes less than a second; until then their status is PENDING_EMBEDDING.
         """
-
-    @_abc_1.abstractmethod
-    def RecordFeedback(
-        self,
-        request: _episodic_pb2.RecordFeedbackRequest,
-        context: _aio.ServicerContext[_episodic_pb2.RecordFeedbackRequest, _abc.Awaitable[_episodic_pb2.RecordFeedbackResponse]],
-    ) -> _abc.Awaitable[_episodic_pb2.RecordFeedbackResponse]:
-        """RecordFeedback sets the feedback of episodes."""
-
-    @_abc_1.abstractmethod
-    def RecordAccess(
-        self,
-        request: _episodic_pb2.RecordAccessRequest,
-        context: _aio.ServicerContext[_episodic_pb2.RecordAccessRequest, _abc.Awaitable[_episodic_pb2.RecordAccessResponse]],
-    ) -> _abc.Awaitable[_episodic_pb2.RecordAccessResponse]:
-        """RecordAccess notes that episodes were used. It is answered at once and written behind the answer."""
 
 def add_EpisodicServiceServicer_to_server(servicer: EpisodicServiceServicer, server: _aio.Server) -> None: ...

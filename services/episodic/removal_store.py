@@ -1,0 +1,78 @@
+"""The part of the port to the relational truth that changes which episodes there are, and what is thought of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from services.common.idempotency.model import IdempotencyKey
+from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeSelection:
+    """Episodes of one user: some by their ids, those of a conversation, or all of them."""
+
+    episode_ids: Sequence[EpisodeId] | None = None
+    conversation_id: str | None = None
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it is all that the user has."""
+        return self.episode_ids is None and self.conversation_id is None
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """What a request to archive has changed."""
+
+    count: int
+    keys: Sequence[EpisodeKey]  # of these episodes; none where the request was repeated
+
+
+class RemovalStore(Protocol):
+    """Writes with an idempotency record: a repeat changes nothing and returns the first result.
+
+    All raise `InvalidArgument` (REQUEST_ID_REUSED) where the principal used the request id for another request.
+    """
+
+    async def set_feedback(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, key: IdempotencyKey, now: datetime
+    ) -> list[EpisodeId]:
+        """Sets the feedback of those that exist and returns their ids in the order given."""
+        ...
+
+    async def archive(
+        self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime
+    ) -> Archived:
+        """Takes episodes out of search and drops their token vectors, with one change of the owner's revision.
+
+        They stay readable.
+        """
+        ...
+
+    async def restore(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> int:
+        """Makes archived episodes PENDING_EMBEDDING and returns their number."""
+        ...
+
+    async def delete(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> int:
+        """Deletes episodes and what belongs to them, and returns their number.
+
+        Their ids, and named ids that do not exist, are remembered: `insert` does not bring them back. Every cached
+        revision of the owner is void afterwards.
+        """
+        ...
+
+    async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> int:
+        """The same with everything of a tenant."""
+        ...
+
+    async def deleted_keys(self, owner: Owner, selection: EpisodeSelection) -> list[EpisodeKey]:
+        """Places of deleted episodes that no other episode holds: an index may still have points of them."""
+        ...
+
+    async def deleted_owners(self, tenant_id: TenantId) -> list[Owner]:
+        """Users of the tenant of whom episodes were deleted."""
+        ...

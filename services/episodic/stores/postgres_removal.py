@@ -1,0 +1,134 @@
+"""Archiving, restoring and deleting episodes in PostgreSQL, and the idempotency records of writes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from services.common import owners
+from services.common.idempotency.model import RETENTION_SECONDS, Idempotency, IdempotencyKey
+from services.common.idempotency.postgres import PostgresIdempotencyRecords
+from services.common.postgres.pool import translate_errors
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Connection
+from services.episodic.model import POSITION_MAX, EpisodeId, EpisodeKey, Owner, TenantId, UserId, conversation_key
+from services.episodic.removal_store import Archived, EpisodeSelection
+from services.episodic.stores import postgres_rows as rows
+from services.episodic.stores import postgres_sql as sql
+from services.episodic.stores.postgres_tokens import PostgresTokenStore
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """What a write returned."""
+
+    count: int
+    episode_ids: Sequence[UUID] = field(default_factory=list)  # of those that it names
+
+
+_IDEMPOTENCY: Final = Idempotency(_Changed, retention_seconds=RETENTION_SECONDS)
+
+
+class PostgresRemovalStore(PostgresTokenStore):
+    """The part of an `EpisodeStore` that changes which episodes there are, on a pool of the services' role."""
+
+    async def set_feedback(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, key: IdempotencyKey, now: datetime
+    ) -> list[EpisodeId]:
+        """See `EpisodeStore.set_feedback`."""
+
+        async def write(connection: Connection) -> _Changed:
+            found = await connection.fetch(sql.FEEDBACK, owner.tenant_id, owner.user_id, list(episode_ids), feedback)
+            known = {row["episode_id"] for row in found}
+            changed = [episode_id for episode_id in dict.fromkeys(episode_ids) if episode_id in known]
+            return _Changed(len(changed), changed)
+
+        return [EpisodeId(name) for name in (await self._once(owner, key, write, now=now)).episode_ids]
+
+    async def archive(
+        self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime
+    ) -> Archived:
+        """See `EpisodeStore.archive`."""
+        keys: list[EpisodeKey] = []
+
+        async def write(connection: Connection) -> _Changed:
+            found = await connection.fetch(sql.ARCHIVE, *_selected(owner, selection))
+            keys.extend(rows.key(row["episode_key"]) for row in found)
+            return _Changed(len(found))
+
+        return Archived((await self._once(owner, key, write, now=now)).count, keys)
+
+    async def restore(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> int:
+        """See `EpisodeStore.restore`."""
+
+        async def write(connection: Connection) -> _Changed:
+            return _Changed(len(await connection.fetch(sql.RESTORE, *_selected(owner, selection), now)))
+
+        return (await self._once(owner, key, write, now=now)).count
+
+    async def delete(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> int:
+        """See `EpisodeStore.delete`. No episode of the tenant is stored meanwhile, so none slips through."""
+
+        async def write(connection: Connection) -> _Changed:
+            await connection.execute(sql.EXCLUDE_INSERTS, owner.tenant_id)
+            if selection.episode_ids:
+                ids = list(selection.episode_ids)
+                await connection.execute(sql.MARK_DELETED, owner.tenant_id, owner.user_id, ids, now)
+            return _Changed(len(await connection.fetch(sql.DELETE, *_selected(owner, selection), now)))
+
+        return (await self._once(owner, key, write, now=now)).count
+
+    async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> int:
+        """See `EpisodeStore.delete_tenant`."""
+
+        async def write(connection: Connection) -> _Changed:
+            await connection.execute(sql.EXCLUDE_INSERTS, tenant_id)
+            users = await connection.fetch(sql.USERS, tenant_id)
+            counts = [
+                len(await connection.fetch(sql.DELETE, tenant_id, row["user_id"], None, None, None, now))
+                for row in users
+            ]
+            return _Changed(sum(counts))
+
+        return (await self._once(Owner(tenant_id, UserId("")), key, write, now=now)).count
+
+    async def deleted_keys(self, owner: Owner, selection: EpisodeSelection) -> list[EpisodeKey]:
+        """See `EpisodeStore.deleted_keys`."""
+        with translate_errors():
+            found = await self._pool.fetch(sql.DELETED_KEYS, *_selected(owner, selection))
+        return [rows.key(row["episode_key"]) for row in found]
+
+    async def deleted_owners(self, tenant_id: TenantId) -> list[Owner]:
+        """See `EpisodeStore.deleted_owners`."""
+        with translate_errors():
+            found = await self._pool.fetch(sql.DELETED_OWNERS, tenant_id)
+        return [Owner(tenant_id, UserId(row["user_id"])) for row in found]
+
+    async def _once(
+        self, owner: Owner, key: IdempotencyKey, write: Callable[[Connection], Awaitable[_Changed]], *, now: datetime
+    ) -> _Changed:
+        """What `write` returns, in one transaction with its idempotency record; of a repeat the first."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            # Concurrent repeats of a request wait for the first one.
+            await connection.execute(sql.LOCK_REQUEST, owner.tenant_id, key.principal_id, key.request_id)
+            return await _IDEMPOTENCY.run(
+                PostgresIdempotencyRecords(connection, owner.tenant_id, schema="episodic"),
+                key,
+                lambda: write(connection),
+                now=now,
+                user_id=owners.UserId(owner.user_id),
+                resource_id=lambda _: "",
+            )
+
+
+def _selected(owner: Owner, selection: EpisodeSelection) -> tuple[Any, ...]:
+    """Arguments of the statements over a selection."""
+    first = last = None
+    if selection.conversation_id is not None:
+        start = conversation_key(owner, selection.conversation_id)
+        first, last = rows.key_bytes(start), rows.key_bytes(start + POSITION_MAX)
+    ids = None if selection.episode_ids is None else list(selection.episode_ids)
+    return owner.tenant_id, owner.user_id, ids, first, last
