@@ -29,6 +29,7 @@ from services.gateway.grants.stores.postgres import PostgresGrants
 from services.gateway.journal.dispatcher import DeliverySink, Dispatcher
 from services.gateway.journal.model import Tier
 from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNotice
+from services.gateway.journal.recall_log import RecallLog
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
 from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.pipeline import RecallPipeline, Stages
@@ -146,6 +147,8 @@ async def open_gateway(
         notice = _notice(background, resources, dispatcher, chosen)
         access = AccessRecorder(upstream, queue_max=chosen.recall.access_queue_max)
         background.keep_running("record-access", access.run)
+        recall_log = RecallLog(journal, resources.clock, queue_max=chosen.recall.log_queue_max)
+        background.keep_running("record-recalls", recall_log.run)
         classifier = IntentClassifier(resources.embedder, chosen.intent)
         background.keep_running("embed-examples", classifier.prepare)
         grants = Grants(
@@ -166,6 +169,7 @@ async def open_gateway(
                 loadout=Loadout(classifier, chosen.loadout),
                 grants=grants,
                 conflicts=ConflictResolution(chosen.conflicts),
+                recall_log=recall_log,
             ),
             ids=resources.ids,
             settings=chosen.recall,
@@ -173,7 +177,9 @@ async def open_gateway(
         tokens = ConsistencyTokens(resources.secret)
         use_cases = UseCases(
             reader=RequestReader(chosen.limits, tokens),
-            remembering=Remembering(journal, sessions, dispatcher, notice, chosen.remember, chosen.admission),
+            remembering=Remembering(
+                journal, sessions, dispatcher, notice, recall_log, chosen.remember, chosen.admission
+            ),
             recall=pipeline,
             context=ContextBuilder(pipeline, resources.embedder.count_tokens, chosen.context),
             sessions=sessions,

@@ -11,6 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
+from mneme.errors.v1 import error_reason_pb2
 from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, memory_pb2, recall_pb2, tiers_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
@@ -27,10 +28,10 @@ from services.gateway.journal.model import (
 )
 from services.gateway.recall.answer.streaming import TierAnswer
 from services.gateway.recall.model import Conflict, Recalled, RecalledMemory, TierReport
-from services.gateway.remembering import StreamSummary
 from services.gateway.tokens import ConsistencyTokens
 
 _NOTHING: Final[Mapping[str, str]] = {}
+_REASONS: Final[Mapping[str, int]] = dict(error_reason_pb2.ErrorReason.items())
 
 
 def duration(seconds: float) -> Duration:
@@ -75,16 +76,13 @@ def batch_response(
 
 
 def stream_response(
-    summary: StreamSummary, tenant_id: str, tokens: ConsistencyTokens
+    index: int, outcome: Appended | MnemeError, tenant_id: str, tokens: ConsistencyTokens
 ) -> memory_pb2.RememberStreamResponse:
-    """The acknowledgement of a stream."""
-    return memory_pb2.RememberStreamResponse(
-        accepted_count=summary.accepted_count,
-        turn_count=summary.turn_count,
-        refused_count=summary.refused_count,
-        refused=[memory_pb2.RefusedItem(index=r.index, error=item_status(r.error)) for r in summary.refused],
-        consistency_token=tokens.encode(tenant_id, summary.span) if summary.span else "",
-    )
+    """The outcome for one item of a stream."""
+    if isinstance(outcome, MnemeError):
+        return memory_pb2.RememberStreamResponse(index=index, error=item_status(outcome))
+    response = remember_response(outcome, tenant_id, tokens)
+    return memory_pb2.RememberStreamResponse(index=index, response=response)
 
 
 def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
@@ -185,12 +183,13 @@ def tier_backlog(model: TierBacklog, now_seconds: float) -> deliveries_pb2.TierB
 def dead_letter(model: DeadLetter) -> deliveries_pb2.DeadLetter:
     """A delivery that was given up."""
     return deliveries_pb2.DeadLetter(
-        delivery_id=model.delivery_id,
+        delivery_id=str(model.delivery_id),
         tier=tiers_pb2.Tier.Name(int(model.tier)),
         subject_id=model.subject_id,
         user_id=model.user_id,
         attempt_count=model.attempts,
-        last_error_reason=model.last_reason,
+        reason=_error_reason(model.last_reason),
+        detail=model.last_detail,
         give_up_time=timestamp(model.given_up_time),
     )
 
@@ -281,3 +280,9 @@ def _write_turn(turn: common_pb2.Turn, episode: episodic_pb2.Episode) -> None:
         turn.sources.extend(episode.sources)
     if episode.HasField("confidence"):
         turn.confidence = episode.confidence
+
+
+def _error_reason(reason: str) -> error_reason_pb2.ErrorReason:
+    """A reason by name; one that this version does not know is INTERNAL."""
+    number = _REASONS.get(f"ERROR_REASON_{reason}", error_reason_pb2.ERROR_REASON_INTERNAL)
+    return cast("error_reason_pb2.ErrorReason", number)

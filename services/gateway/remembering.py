@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from services.common.auth import Principal
-from services.common.errors import MnemeError
+from services.common.errors import LimitExceeded, MnemeError
 from services.common.settings_types import Amount, Count, table
 from services.gateway.journal.admission import AdmissionSettings, BacklogBound, TenantTurns
 from services.gateway.journal.dispatcher import Dispatcher
@@ -22,42 +23,9 @@ from services.gateway.journal.model import (
     Tier,
 )
 from services.gateway.journal.notice import JournalNotice
+from services.gateway.journal.recall_log import RecallLog
 from services.gateway.journal.store import Journal
 from services.gateway.sessions import SessionAccess
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """An item of a stream that was not taken."""
-
-    index: int  # its place in the stream, from 0
-    error: MnemeError
-
-
-@dataclass(slots=True)
-class StreamSummary:
-    """What came of a stream of items."""
-
-    accepted_count: int = 0
-    turn_count: int = 0
-    refused_count: int = 0
-    refused: list[Refused] = field(default_factory=list)  # the first ones, up to the limit
-    span: SequenceSpan | None = None  # None when nothing was accepted
-
-    def accept(self, appended: Appended) -> None:
-        """Counts an item that is durable."""
-        self.accepted_count += 1
-        self.turn_count += len(appended.interaction_ids)
-        first, last = appended.span.first, appended.span.last
-        if self.span is not None:
-            first, last = min(first, self.span.first), max(last, self.span.last)
-        self.span = SequenceSpan(first, last)
-
-    def refuse(self, refused: Refused, *, named_max: int) -> None:
-        """Counts an item that was not taken, and names the first ones."""
-        self.refused_count += 1
-        if len(self.refused) < named_max:
-            self.refused.append(refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +46,7 @@ class Remembering:
         sessions: SessionAccess,
         dispatcher: Dispatcher,
         notice: JournalNotice,
+        recalls: RecallLog,
         settings: RememberSettings,
         admission: AdmissionSettings | None = None,
     ) -> None:
@@ -93,6 +62,7 @@ class Remembering:
         self._sessions = sessions
         self._dispatcher = dispatcher
         self._notice = notice
+        self._recalls = recalls
         self._settings = settings
 
     async def remember(self, principal: Principal, caller: Caller, command: RememberCommand) -> Appended:
@@ -146,25 +116,42 @@ class Remembering:
 
     async def remember_stream(
         self, caller: Caller, items: AsyncIterator[RememberCommand | MnemeError]
-    ) -> StreamSummary:
-        """Makes the items of a stream durable in groups, as they come. See `remember_mixed`."""
-        summary = StreamSummary()
-        index = 0
-        async for group in _grouped(items, self._settings):
-            for outcome in await self.remember_mixed(caller, group):
-                if isinstance(outcome, Appended):
-                    summary.accept(outcome)
-                else:
-                    summary.refuse(Refused(index, outcome), named_max=100)
-                index += 1
-        return summary
+    ) -> AsyncGenerator[list[Appended | MnemeError], None]:
+        """Makes the items of a stream durable in groups, as they come, and yields the outcomes of each group in order.
+
+        A group is read while the one before is written, and no further: the caller's reading bounds the stream. Where
+        the tenant's backlog is at its bound, the stream is held back before its items are refused.
+        """
+        span: SequenceSpan | None = None
+        async with contextlib.aclosing(_grouped(items, self._settings)) as groups:
+            async for group in groups:
+                outcomes = await self._remember_group(caller, group)
+                for index, outcome in enumerate(outcomes):
+                    if isinstance(outcome, Appended):
+                        span = outcome.span if span is None else span.joined(outcome.span)
+                        outcomes[index] = replace(outcome, span=span)
+                yield outcomes
+
+    async def _remember_group(
+        self, caller: Caller, group: Sequence[RememberCommand | MnemeError]
+    ) -> list[Appended | MnemeError]:
+        try:
+            await self._backlog.wait(caller.tenant_id)
+            return await self._remember_items(caller, group)
+        except LimitExceeded as error:
+            return [error if isinstance(item, RememberCommand) else item for item in group]
 
     async def feedback(self, caller: Caller, command: FeedbackCommand) -> FeedbackRecorded:
         """Makes a judgement durable.
 
         Raises:
             InvalidArgument: The request id was used before with another request.
+            NotFound: There is no such recall.
+            FailedPrecondition: The recall returned nothing that takes feedback.
         """
+        if command.recall_id:
+            judged = await self._recalls.judged(caller.tenant_id, command.user_id, command.recall_id)
+            command = replace(command, memory_ids=judged)
         async with self._turns.turn(caller.tenant_id):
             recorded = await self._journal.append_feedback(caller, command)
         self.announce()
@@ -187,7 +174,7 @@ class Remembering:
 
 async def _grouped(
     items: AsyncIterator[RememberCommand | MnemeError], settings: RememberSettings
-) -> AsyncIterator[list[RememberCommand | MnemeError]]:
+) -> AsyncGenerator[list[RememberCommand | MnemeError], None]:
     """Collects items until a group is full or nothing more came for a moment."""
     group: list[RememberCommand | MnemeError] = []
     turns = 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -18,9 +20,11 @@ from services.common.settings_types import AnswerBytes, Count, table
 from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextOrder, ContextRequest, ContextSettings, SectionKind
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.model import (
     FeedbackCommand,
+    FeedbackValue,
     JournalLimits,
     RememberCommand,
     RetryCommand,
@@ -54,6 +58,9 @@ class RequestLimits:
     page_size_max: Count = 200  # entries of a page; more is cut to it
     page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
     retry_ids_max: Count = 1_000  # dead letters in one RetryDeadLetters
+
+
+_DELIVERY_ID: Final = re.compile(r"[0-9]{1,18}")
 
 
 class RequestReader:
@@ -230,18 +237,27 @@ class RequestReader:
         violations = Violations()
         self._request_id(violations, request.request_id)
         self._ids(violations, "", user_id=request.user_id)
+        violations.enum("value", request.value, FeedbackValue)
         ids_max = self._limits.journal.memory_ids_max
-        violations.count("memory_ids", len(request.memory_ids), count_min=1, count_max=ids_max)
-        for index, memory_id in enumerate(request.memory_ids[:ids_max]):
-            violations.uuid(f"memory_ids[{index}]", memory_id)
-        violations.number("feedback", request.feedback, low=-1, high=1)
+        if request.recall_id:
+            violations.uuid("recall_id", request.recall_id)
+            if request.memories:
+                violations.add("memories", "must be empty where there is a recall_id")
+        else:
+            violations.count("memories", len(request.memories), count_min=1, count_max=ids_max)
+        for index, memory in enumerate(request.memories[:ids_max]):
+            violations.uuid(f"memories[{index}].memory_id", memory.memory_id)
+            is_known = violations.enum(f"memories[{index}].kind", memory.kind, MemoryKind)
+            if is_known and MemoryKind(memory.kind) is not MemoryKind.EPISODE:
+                violations.add(f"memories[{index}].kind", "takes no feedback: judge the episodes it was made from")
         violations.raise_if_any()
         return FeedbackCommand(
             request_id=request.request_id,
             user_id=request.user_id,
-            memory_ids=tuple(request.memory_ids),
-            value=request.feedback,
+            memory_ids=tuple(memory.memory_id for memory in request.memories),
+            value=FeedbackValue(request.value).stored,
             digest=request_digest(request),
+            recall_id=request.recall_id,
         )
 
     def user(self, user_id: str, *, conversation_id: str | None = None, request_id: str | None = None) -> None:
@@ -287,8 +303,14 @@ class RequestReader:
         violations = Violations()
         self._request_id(violations, request.request_id)
         violations.count("delivery_ids", len(request.delivery_ids), count_min=1, count_max=self._limits.retry_ids_max)
+        ids: set[int] = set()
+        for index, delivery_id in enumerate(request.delivery_ids[: self._limits.retry_ids_max]):
+            if _DELIVERY_ID.fullmatch(delivery_id):
+                ids.add(int(delivery_id))
+            else:
+                violations.add(f"delivery_ids[{index}]", "is not an id of a dead letter")
         violations.raise_if_any()
-        return RetryCommand(request.request_id, tuple(request.delivery_ids), request_digest(request))
+        return RetryCommand(request.request_id, tuple(sorted(ids)), request_digest(request))
 
     def _ids(self, violations: Violations, path: str, **ids: str) -> None:
         for name, value in ids.items():

@@ -84,12 +84,16 @@ class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
 
     async def RememberStream(
         self, request_iterator: AsyncIterator[memory_pb2.RememberStreamRequest], context: Context
-    ) -> memory_pb2.RememberStreamResponse:
+    ) -> AsyncIterator[memory_pb2.RememberStreamResponse]:
         """See the proto."""
         principal = current_principal()
         items = self._stream_items(request_iterator)
-        summary = await self._use.remembering.remember_stream(_caller(principal), items)
-        return convert.stream_response(summary, principal.tenant_id, self._use.tokens)
+        index = 0
+        async with aclosing(self._use.remembering.remember_stream(_caller(principal), items)) as groups:
+            async for outcomes in groups:
+                for outcome in outcomes:
+                    yield convert.stream_response(index, outcome, principal.tenant_id, self._use.tokens)
+                    index += 1
 
     async def _stream_items(
         self, requests: AsyncIterator[memory_pb2.RememberStreamRequest]
@@ -129,7 +133,9 @@ class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
         principal = current_principal()
         recorded = await self._use.remembering.feedback(_caller(principal), self._use.reader.feedback(request))
         token = self._use.tokens.encode(principal.tenant_id, recorded.span)
-        return memory_pb2.FeedbackResponse(replayed=recorded.replayed, consistency_token=token)
+        return memory_pb2.FeedbackResponse(
+            consistency_token=token, memory_count=recorded.memory_count, replayed=recorded.replayed
+        )
 
     async def GetProfile(
         self, request: memory_pb2.GetProfileRequest, context: Context

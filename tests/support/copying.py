@@ -16,7 +16,7 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner, Result
 
-from mneme_client import Client, RememberItem, Turn
+from mneme_client import Client, FeedbackValue, RememberItem, Turn
 from services.cli.demo_data import demo_entries
 from services.cli.importers.model import ImportedTurn
 from services.cli.main import app
@@ -68,7 +68,7 @@ async def fill(data_dir: Path, model_folder: Path, keys_folder: Path) -> Filled:
                     result = await client.remember_stream(given)
                     await client.wait_until_visible(user, result.consistency_token)
                 found = await client.recall(users[0], QUESTIONS[0])
-                await client.feedback(users[0], [found.memories[0].memory_id], 1)
+                await client.feedback(users[0], FeedbackValue.GOOD, memory_ids=[found.memories[0].memory_id])
         return Filled(data_dir, keys_file, keys, await ask_all(stack.gateway_target, keys))
 
 

@@ -18,6 +18,7 @@ from mneme_client.types import (
     ConflictChoice,
     ContextOrder,
     ContextSectionKind,
+    FeedbackValue,
     MemoryKind,
     RememberItem,
     Scope,
@@ -152,14 +153,18 @@ def build_context(
 
 
 def feedback(
-    user_id: str, memory_ids: Sequence[str], value: int, *, request_id: str | None
+    user_id: str, value: FeedbackValue, *, memory_ids: Sequence[str], recall_id: str, request_id: str | None
 ) -> Call[results.FeedbackResult]:
     """MemoryService.Feedback."""
     request = memory_pb2.FeedbackRequest(
         request_id=request_id or to_wire.new_request_id(),
         user_id=user_id,
-        memory_ids=memory_ids,
-        feedback=value,
+        value=to_wire.enum_number(value),
+        memories=[
+            memory_pb2.MemoryReference(kind=to_wire.enum_number(MemoryKind.EPISODE), memory_id=memory_id)
+            for memory_id in memory_ids
+        ],
+        recall_id=recall_id,
     )
     return Call(f"{_MEMORY}/Feedback", request, memory_pb2.FeedbackResponse, from_wire.feedback_result)
 
@@ -218,8 +223,8 @@ def end_session(user_id: str, conversation_id: str, *, discard: bool, request_id
 def create_grant(
     user_id: str,
     *,
-    from_scope: Scope | None,
-    to_scope: Scope | None,
+    from_scope: Scope,
+    to_scope: Scope,
     kinds: Sequence[MemoryKind],
     expire_time: datetime | None,
     request_id: str | None,
@@ -286,7 +291,7 @@ def list_dead_letters(*, tier: Tier | None, page_size: int, page_token: str) -> 
     return Call(f"{_DELIVERY}/ListDeadLetters", request, deliveries_pb2.ListDeadLettersResponse, read)
 
 
-def retry_dead_letters(delivery_ids: Sequence[int], *, request_id: str | None) -> Call[int]:
+def retry_dead_letters(delivery_ids: Sequence[str], *, request_id: str | None) -> Call[int]:
     """DeliveryService.RetryDeadLetters; the result is how many were put back."""
 
     def read(message: deliveries_pb2.RetryDeadLettersResponse) -> int:

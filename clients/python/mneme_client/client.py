@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self, TypeVar
@@ -23,6 +23,7 @@ from mneme_client.types import (
     ConflictChoice,
     ContextOrder,
     ContextSectionKind,
+    FeedbackValue,
     RememberItem,
     Scope,
     Scoring,
@@ -132,42 +133,50 @@ class Client(DeliveryOperations, GrantOperations):
         self,
         items: AsyncIterable[RememberItem] | Iterable[RememberItem],
         *,
+        on_outcome: Callable[[int, results.RememberResult | results.ItemError], None] | None = None,
         timeout_seconds: float = STREAM_TIMEOUT_SECONDS,
     ) -> results.StreamResult:
         """Remembers any number of items as they come; each succeeds or fails by itself.
 
-        A list or tuple is sent again when the connection is lost. Any other source cannot be: repeat the call
-        with the same request ids, and what was durable already is recognised.
+        A list or tuple goes on behind the last acknowledged item when the connection is lost. Any other source cannot:
+        repeat the call with the same request ids, and what was durable already is recognised.
 
         Args:
             items: The items. An iterator is read as fast as the service takes them, in the event loop.
+            on_outcome: Called with the index and the outcome of each item, as it becomes durable or is refused.
             timeout_seconds: Deadline of the whole stream.
 
         Raises:
             MnemeClientError: The stream broke. Items sent before may be durable.
         """
-        response = await self._transport.remember_stream(items, timeout_seconds)
-        return from_wire.stream_result(response)
+        outcomes = from_wire.StreamOutcomes(on_outcome)
+        await self._transport.remember_stream(items, timeout_seconds, outcomes.add)
+        return outcomes.result()
 
     async def feedback(
         self,
         user_id: str,
-        memory_ids: Sequence[str],
-        value: int,
+        value: FeedbackValue,
         *,
+        memory_ids: Sequence[str] = (),
+        recall_id: str = "",
         request_id: str | None = None,
         timeout_seconds: float | None = None,
     ) -> results.FeedbackResult:
-        """Judges memories of an earlier answer.
+        """Judges memories of an earlier answer: turns by their memory ids, or all that a recall returned.
 
         Args:
             user_id: Whose memory.
-            memory_ids: The memories, 1 to 200.
-            value: 1 good, -1 bad, 0 takes an earlier judgement back.
+            value: The judgement; NONE takes an earlier one back.
+            memory_ids: The recalled turns, at most 200; empty where there is a `recall_id`.
+            recall_id: The recall, as its answer names it.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
         """
-        return await self._call(calls.feedback(user_id, memory_ids, value, request_id=request_id), timeout_seconds)
+        return await self._call(
+            calls.feedback(user_id, value, memory_ids=memory_ids, recall_id=recall_id, request_id=request_id),
+            timeout_seconds,
+        )
 
     # ------------------------------------------------------------------------------------------- reading
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from google.protobuf.duration_pb2 import Duration
@@ -10,6 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from google.rpc import status_pb2
 
 from mneme.common.v1 import common_pb2
+from mneme.errors.v1 import error_reason_pb2
 from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
@@ -81,20 +83,39 @@ def batch_results(message: memory_pb2.RememberBatchResponse) -> tuple[r.Remember
     return tuple(item_error(m.error) if m.HasField("error") else remember_result(m.response) for m in message.results)
 
 
-def stream_result(message: memory_pb2.RememberStreamResponse) -> r.StreamResult:
-    """The sum of a stream."""
-    return r.StreamResult(
-        accepted_count=message.accepted_count,
-        turn_count=message.turn_count,
-        refused_count=message.refused_count,
-        refused=tuple(r.RefusedItem(m.index, item_error(m.error)) for m in message.refused),
-        consistency_token=message.consistency_token,
-    )
+class StreamOutcomes:
+    """Adds up the responses to a stream."""
+
+    def __init__(self, on_outcome: Callable[[int, r.RememberResult | r.ItemError], None] | None) -> None:
+        """Reports each outcome to `on_outcome`."""
+        self._on_outcome = on_outcome
+        self._accepted_count = 0
+        self._turn_count = 0
+        self._refused: list[r.RefusedItem] = []
+        self._consistency_token = ""
+
+    def add(self, message: memory_pb2.RememberStreamResponse) -> None:
+        """Adds one response."""
+        outcome: r.RememberResult | r.ItemError
+        if message.HasField("error"):
+            outcome = item_error(message.error)
+            self._refused.append(r.RefusedItem(message.index, outcome))
+        else:
+            outcome = remember_result(message.response)
+            self._accepted_count += 1
+            self._turn_count += len(outcome.interactions)
+            self._consistency_token = outcome.consistency_token  # covers what was accepted before
+        if self._on_outcome is not None:
+            self._on_outcome(message.index, outcome)
+
+    def result(self) -> r.StreamResult:
+        """The sum of all that was added."""
+        return r.StreamResult(self._accepted_count, self._turn_count, tuple(self._refused), self._consistency_token)
 
 
 def feedback_result(message: memory_pb2.FeedbackResponse) -> r.FeedbackResult:
     """The acknowledgement of a judgement."""
-    return r.FeedbackResult(message.replayed, message.consistency_token)
+    return r.FeedbackResult(message.consistency_token, message.memory_count, message.replayed)
 
 
 def profile(message: memory_pb2.GetProfileResponse) -> r.Profile:
@@ -213,6 +234,7 @@ def dead_letter(message: deliveries_pb2.DeadLetter) -> r.DeadLetter:
         subject_id=message.subject_id,
         user_id=message.user_id,
         attempt_count=message.attempt_count,
-        last_error_reason=message.last_error_reason,
+        reason=error_reason_pb2.ErrorReason.Name(message.reason).removeprefix("ERROR_REASON_"),
+        detail=message.detail,
         give_up_time=moment(message, "give_up_time"),
     )

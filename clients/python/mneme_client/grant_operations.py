@@ -24,8 +24,8 @@ class GrantOperations(ABC):
         self,
         user_id: str,
         *,
-        from_scope: Scope | None = None,
-        to_scope: Scope | None = None,
+        from_scope: Scope,
+        to_scope: Scope,
         kinds: Sequence[MemoryKind] = (),
         expire_time: datetime | None = None,
         request_id: str | None = None,
@@ -35,8 +35,8 @@ class GrantOperations(ABC):
 
         Args:
             user_id: Whose memory.
-            from_scope: The place whose memories are seen, and no other one; None means GLOBAL.
-            to_scope: The place whose readers see them, as do those below it; None means GLOBAL.
+            from_scope: The place whose memories are seen, and no other one.
+            to_scope: The place whose readers see them, as do those below it.
             kinds: Only these kinds of memories; empty means all.
             expire_time: From when on it does not hold; None means never.
             request_id: Idempotency key; None makes a new one.
@@ -85,8 +85,8 @@ class SyncGrantOperations(ABC):
         self,
         user_id: str,
         *,
-        from_scope: Scope | None = None,
-        to_scope: Scope | None = None,
+        from_scope: Scope,
+        to_scope: Scope,
         kinds: Sequence[MemoryKind] = (),
         expire_time: datetime | None = None,
         request_id: str | None = None,

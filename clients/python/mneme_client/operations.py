@@ -42,7 +42,7 @@ class DeliveryOperations(ABC):
 
     async def retry_dead_letters(
         self,
-        delivery_ids: Sequence[int],
+        delivery_ids: Sequence[str],
         *,
         request_id: str | None = None,
         timeout_seconds: float | None = None,
@@ -79,7 +79,7 @@ class SyncDeliveryOperations(ABC):
 
     def retry_dead_letters(
         self,
-        delivery_ids: Sequence[int],
+        delivery_ids: Sequence[str],
         *,
         request_id: str | None = None,
         timeout_seconds: float | None = None,

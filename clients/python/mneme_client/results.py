@@ -68,8 +68,7 @@ class StreamResult:
 
     accepted_count: int  # items made durable, repeats included
     turn_count: int  # turns in these
-    refused_count: int
-    refused: tuple[RefusedItem, ...]  # the first ones, at most 100
+    refused: tuple[RefusedItem, ...]  # in the order of the stream
     consistency_token: str  # covers every accepted item
 
 
@@ -275,8 +274,9 @@ class RecallResult:
 class FeedbackResult:
     """The acknowledgement of a judgement."""
 
-    replayed: bool
-    consistency_token: str
+    consistency_token: str  # give it to `recall` to see the effect
+    memory_count: int  # how many memories are judged
+    replayed: bool  # a repeat was recognised by its request id
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,12 +371,13 @@ class TierBacklog:
 class DeadLetter:
     """A delivery that was given up."""
 
-    delivery_id: int
+    delivery_id: str
     tier: Tier
     subject_id: str  # the interaction or feedback that it carries
     user_id: str
     attempt_count: int
-    last_error_reason: str
+    reason: str  # of the last failure, of mneme.errors.v1.ErrorReason without its prefix
+    detail: str  # what the tier said about it; may be empty
     give_up_time: datetime | None
 
 

@@ -6,7 +6,7 @@ It uses gRPC's own blocking channel and no event loop, so it works in any thread
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 import grpc
@@ -66,32 +66,40 @@ class SyncTransport:
         return call.read(response)
 
     def remember_stream(
-        self, items: Iterable[RememberItem], timeout_seconds: float
-    ) -> memory_pb2.RememberStreamResponse:
-        """Sends a stream; again where its source can be read again.
+        self,
+        items: Iterable[RememberItem],
+        timeout_seconds: float,
+        on_response: Callable[[memory_pb2.RememberStreamResponse], None],
+    ) -> None:
+        """Sends a stream; where its source can be read again, goes on behind the last response after a failure.
 
         Raises:
             MnemeClientError: It failed, at last.
         """
-        repeatable = isinstance(items, list | tuple)
-        made = (to_wire.stream_request(item) for item in items)
-        # Made once where they are kept, so that a repeat carries the same request ids.
-        requests = list(made) if repeatable else made
-        method = self._channel.stream_unary(
+        # Made once, so that a repeat carries the same request ids.
+        made = [to_wire.stream_request(item) for item in items] if isinstance(items, list | tuple) else None
+        method = self._channel.stream_stream(
             REMEMBER_STREAM_METHOD,
             request_serializer=memory_pb2.RememberStreamRequest.SerializeToString,
             response_deserializer=memory_pb2.RememberStreamResponse.FromString,
         )
+        done = 0  # items with a response
 
-        def attempt(timeout: float, metadata: Metadata) -> Any:
-            # grpc consumes an iterator, and takes nothing else.
-            iterator: Iterator[memory_pb2.RememberStreamRequest] = iter(requests)
-            return method(iterator, timeout=timeout, metadata=metadata)
+        def attempt(timeout: float, metadata: Metadata) -> None:
+            nonlocal done
+            start = done
+            requests = iter(made[start:]) if made is not None else (to_wire.stream_request(item) for item in items)
+            messages = method(requests, timeout=timeout, metadata=metadata)
+            try:
+                for message in messages:
+                    message.index += start
+                    on_response(message)
+                    done += 1
+            finally:
+                messages.cancel()
 
-        response: memory_pb2.RememberStreamResponse = self._repeat(
-            REMEMBER_STREAM_METHOD, attempt, timeout_seconds, self._retry if repeatable else NEVER
-        )
-        return response
+        retry = self._retry if made is not None else NEVER
+        self._repeat(REMEMBER_STREAM_METHOD, attempt, timeout_seconds, retry)
 
     def stream(self, call: Call[Result], timeout_seconds: float) -> Generator[Result, None, None]:
         """Makes a call that is answered by a stream; again where it fails before the first message.

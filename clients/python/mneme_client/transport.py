@@ -59,31 +59,40 @@ class Transport:
         return call.read(response)
 
     async def remember_stream(
-        self, items: AsyncIterable[RememberItem] | Iterable[RememberItem], timeout_seconds: float
-    ) -> memory_pb2.RememberStreamResponse:
-        """Sends a stream; again where its source can be read again.
+        self,
+        items: AsyncIterable[RememberItem] | Iterable[RememberItem],
+        timeout_seconds: float,
+        on_response: Callable[[memory_pb2.RememberStreamResponse], None],
+    ) -> None:
+        """Sends a stream; where its source can be read again, goes on behind the last response after a failure.
 
         Raises:
             MnemeClientError: It failed, at last.
         """
-        requests: Any
-        if repeatable := isinstance(items, list | tuple):
-            # Made once, so that a repeat carries the same request ids.
-            requests = [to_wire.stream_request(item) for item in items]
-        else:
-            requests = _requests(items)
-        method = self._open().stream_unary(
+        # Made once, so that a repeat carries the same request ids.
+        made = [to_wire.stream_request(item) for item in items] if isinstance(items, list | tuple) else None
+        method = self._open().stream_stream(
             REMEMBER_STREAM_METHOD,
             request_serializer=memory_pb2.RememberStreamRequest.SerializeToString,
             response_deserializer=memory_pb2.RememberStreamResponse.FromString,
         )
-        response: memory_pb2.RememberStreamResponse = await self._repeat(
-            REMEMBER_STREAM_METHOD,
-            lambda timeout, metadata: method(requests, timeout=timeout, metadata=metadata),
-            timeout_seconds,
-            self._retry if repeatable else NEVER,
-        )
-        return response
+        done = 0  # items with a response
+
+        async def attempt(timeout: float, metadata: Metadata) -> None:
+            nonlocal done
+            start = done
+            requests: Any = made[start:] if made is not None else _requests(items)
+            messages = method(requests, timeout=timeout, metadata=metadata)
+            try:
+                async for message in messages:
+                    message.index += start
+                    on_response(message)
+                    done += 1
+            finally:
+                messages.cancel()
+
+        retry = self._retry if made is not None else NEVER
+        await self._repeat(REMEMBER_STREAM_METHOD, attempt, timeout_seconds, retry)
 
     async def stream(self, call: Call[Result], timeout_seconds: float) -> AsyncGenerator[Result, None]:
         """Makes a call that is answered by a stream; again where it fails before the first message.

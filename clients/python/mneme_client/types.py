@@ -49,6 +49,15 @@ class Tier(WireEnum):
     PROFILE = 5
 
 
+class FeedbackValue(WireEnum):
+    """A judgement of memories."""
+
+    UNSPECIFIED = 0
+    GOOD = 1
+    BAD = 2
+    NONE = 3  # takes an earlier judgement back
+
+
 class TierState(WireEnum):
     """How a tier took part in an answer."""
 

@@ -36,7 +36,7 @@ def backlog(context: typer.Context, json: options.Json = False) -> None:
 def dead_letters(
     context: typer.Context,
     tier: Annotated[TierName | None, typer.Option(help="Only those to this tier.")] = None,
-    retry: Annotated[list[int] | None, typer.Option(help="Put this one back into the queue; repeatable.")] = None,
+    retry: Annotated[list[str] | None, typer.Option(help="Put this one back into the queue; repeatable.")] = None,
     retry_all: Annotated[bool, typer.Option("--retry-all", help="Put all that are listed back.")] = False,
 ) -> None:
     """List deliveries that were given up, or put them back into the queue. Needs the role admin."""
@@ -64,7 +64,7 @@ async def _backlog(state: CliState, *, json: bool) -> None:
     state.out.print(table)
 
 
-async def _dead_letters(state: CliState, tier: Tier | None, retry: list[int], *, retry_all: bool) -> None:
+async def _dead_letters(state: CliState, tier: Tier | None, retry: list[str], *, retry_all: bool) -> None:
     async with state.connect() as client:
         if retry_all:
             retry = [letter.delivery_id async for letter in client.list_dead_letters(tier=tier)]
@@ -76,18 +76,18 @@ async def _dead_letters(state: CliState, tier: Tier | None, retry: list[int], *,
             table.add_column(heading)
         async for letter in client.list_dead_letters(tier=tier):
             table.add_row(
-                str(letter.delivery_id),
+                letter.delivery_id,
                 letter.tier.name.lower(),
                 plain(letter.user_id),
                 letter.subject_id,
                 str(letter.attempt_count),
-                plain(letter.last_error_reason),
+                plain(f"{letter.reason} {letter.detail}".strip()),
                 when(letter.give_up_time),
             )
         state.out.print(table if table.row_count else "No dead letters.")
 
 
-async def _retry(state: CliState, client: Client, delivery_ids: list[int]) -> None:
+async def _retry(state: CliState, client: Client, delivery_ids: list[str]) -> None:
     retried = 0
     for start in range(0, len(delivery_ids), _RETRY_MAX):
         retried += await client.retry_dead_letters(delivery_ids[start : start + _RETRY_MAX])

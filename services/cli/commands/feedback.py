@@ -7,33 +7,34 @@ from typing import Annotated
 
 import typer
 
+from mneme_client import FeedbackValue
 from services.cli import options
 from services.cli.state import CliState, state_of
 
 
 class Judgement(Enum):
-    """What is said of the memories."""
+    """How the memories are judged."""
 
     GOOD = "good"
     BAD = "bad"
     NONE = "none"
 
 
-_VALUES = {Judgement.GOOD: 1, Judgement.BAD: -1, Judgement.NONE: 0}
-
-
 def feedback(
     context: typer.Context,
     judgement: Annotated[Judgement, typer.Argument(help="none takes an earlier judgement back.")],
-    memory_ids: Annotated[list[str], typer.Argument(help="The memories, by id; `recall --json` shows them.")],
     user: options.User,
+    memory_ids: Annotated[
+        list[str] | None, typer.Argument(help="The recalled turns, by id; `recall --json` shows them.")
+    ] = None,
+    recall: Annotated[str, typer.Option(help="The recall, by id: all that it returned is judged.")] = "",
 ) -> None:
-    """Judge memories of an earlier answer."""
+    """Judge memories of an earlier answer, or a recall as a whole."""
     state = state_of(context)
-    state.run(_feedback(state, user, memory_ids, _VALUES[judgement]))
+    state.run(_feedback(state, user, FeedbackValue[judgement.name], memory_ids or [], recall))
 
 
-async def _feedback(state: CliState, user: str, memory_ids: list[str], value: int) -> None:
+async def _feedback(state: CliState, user: str, value: FeedbackValue, memory_ids: list[str], recall_id: str) -> None:
     async with state.connect() as client:
-        await client.feedback(user, memory_ids, value)
-    state.out.print(f"Noted for {len(memory_ids)} memories.", highlight=False)
+        result = await client.feedback(user, value, memory_ids=memory_ids, recall_id=recall_id)
+    state.out.print(f"Noted for {result.memory_count} memories.", highlight=False)

@@ -1,4 +1,4 @@
-"""Sends the turns of a file to the service, in order, in groups that are durable one after the other."""
+"""Sends the turns of a file to the service, in order."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from itertools import islice
 from mneme_client import Client, RememberItem
 from services.cli.importers.model import BadEntry, Entry, ImportedTurn, RequestIds
 
-GROUP_TURNS = 100
-"""Turns in one stream: the service names at most 100 refused items of a stream, so none goes unnamed."""
+GROUP_TURNS = 1_000
+"""Turns in one stream: what is read of the file at once, and sent again when a connection is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ async def import_entries(
         client: The service.
         entries: What was read, in the order of the conversation.
         user_id: Whose memory.
-        on_progress: Told how much of the file is done, each time a group is durable.
+        on_progress: Called with how much of the file is done, each time a turn is durable or refused.
 
     Raises:
         MnemeClientError: A group could not be sent. Groups before it are durable; repeat the import.
@@ -53,7 +53,8 @@ async def import_entries(
         if turns:
             # One turn an item, so that a refused turn takes no other along.
             result = await client.remember_stream(
-                [RememberItem(user_id, e.conversation_id, e.turn, request_id=ids.request_id(e)) for e in turns]
+                [RememberItem(user_id, e.conversation_id, e.turn, request_id=ids.request_id(e)) for e in turns],
+                on_outcome=lambda index, _, turns=turns: on_progress(turns[index].consumed),  # type: ignore[misc]
             )
             summary.turn_count += result.turn_count
             summary.problems += [

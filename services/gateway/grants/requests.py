@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import grants_pb2
 from services.common.convert import moment, scope_from_proto
 from services.common.errors import InvalidArgument
@@ -26,8 +25,8 @@ class GrantRequestReader:
         """The grant to make."""
         violations = Violations()
         self._ids(violations, request_id=request.request_id, user_id=request.user_id)
-        from_scope = _scope(violations, request.from_scope, request.HasField("from_scope"), "from_scope")
-        to_scope = _scope(violations, request.to_scope, request.HasField("to_scope"), "to_scope")
+        from_scope = self._scope(violations, request, "from_scope")
+        to_scope = self._scope(violations, request, "to_scope")
         if from_scope is not None and from_scope == to_scope:
             violations.add("to_scope", "must be another place than from_scope")
         kinds: set[MemoryKind] = set()
@@ -71,15 +70,18 @@ class GrantRequestReader:
         violations.raise_if_any()
         return size
 
+    @staticmethod
+    def _scope(violations: Violations, request: grants_pb2.CreateGrantRequest, name: str) -> Scope | None:
+        """The scope; None where it is missing or not valid: an omitted field opens nothing."""
+        if not request.HasField(name):
+            violations.add(name, "is required")
+            return None
+        try:
+            return scope_from_proto(getattr(request, name), present=True, field_path=name)
+        except InvalidArgument as error:
+            violations.include(error)
+            return None
+
     def _ids(self, violations: Violations, **ids: str) -> None:
         for name, value in ids.items():
             violations.identifier(name, value, chars_max=self._id_chars_max)
-
-
-def _scope(violations: Violations, message: common_pb2.Scope, is_set: bool, path: str) -> Scope | None:  # noqa: FBT001
-    """The scope; None where it is not valid."""
-    try:
-        return scope_from_proto(message, present=is_set, field_path=path)
-    except InvalidArgument as error:
-        violations.include(error)
-        return None

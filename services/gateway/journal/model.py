@@ -44,15 +44,29 @@ class RememberCommand:
     digest: bytes = b""  # of the whole request: tells a repeat from another request under the same id
 
 
+class FeedbackValue(IntEnum):
+    """A judgement; the numbers are those of the wire format."""
+
+    GOOD = 1
+    BAD = 2
+    NONE = 3
+
+    @property
+    def stored(self) -> int:
+        """As the journal and the tiers store it: 1, -1, or 0 for a judgement that was taken back."""
+        return {FeedbackValue.GOOD: 1, FeedbackValue.BAD: -1, FeedbackValue.NONE: 0}[self]
+
+
 @dataclass(frozen=True, slots=True)
 class FeedbackCommand:
-    """A judgement of earlier memories of one kind, that of the tier which takes it."""
+    """A judgement of episodes, or of a recall as a whole."""
 
     request_id: str
     user_id: str
-    memory_ids: tuple[str, ...]
+    memory_ids: tuple[str, ...]  # episodes; empty where there is a recall
     value: int  # -1, 0 or 1
     digest: bytes = b""  # of the whole request
+    recall_id: str = ""  # the recall whose episodes are judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +84,10 @@ class SequenceSpan:
 
     first: int
     last: int
+
+    def joined(self, other: SequenceSpan) -> SequenceSpan:
+        """The shortest span that covers both."""
+        return SequenceSpan(min(self.first, other.first), max(self.last, other.last))
 
 
 @dataclass(frozen=True, slots=True)

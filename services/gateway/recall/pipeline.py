@@ -20,7 +20,8 @@ from services.common.telemetry import span
 from services.gateway.grants.model import MemoryKind
 from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
-from services.gateway.recall.answer.assembly import assemble
+from services.gateway.journal.recall_log import RecallLog
+from services.gateway.recall.answer.assembly import Assembled, assemble
 from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.answer.streaming import EarlyAnswers, Tell
 from services.gateway.recall.model import (
@@ -66,6 +67,7 @@ class Stages:
     loadout: Loadout = field(default_factory=Loadout)
     grants: ReaderGrants = field(default_factory=NoGrants)
     conflicts: ConflictResolution = field(default_factory=ConflictResolution)
+    recall_log: RecallLog | None = None  # records what was returned, for feedback
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +149,12 @@ class RecallPipeline:
             told = assemble(resolved, coarse, bytes_max=self._settings.answer_bytes_max)
             clock.leave("assemble", told.reason)
             self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in told.memories])
+            recall_id = self._ids.new_id()
+            if self._stages.recall_log is not None:
+                self._stages.recall_log.record(principal.tenant_id, query.user_id, recall_id, _returned(told))
             reading = _reading(query, question, names, intent)
         return Recalled(
-            recall_id=self._ids.new_id(),
+            recall_id=recall_id,
             memories=told.memories,
             facts=told.facts,
             notes=told.notes,
@@ -281,6 +286,15 @@ def _by_source(derived: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[
         for source in sources:
             found[source] = (*found.get(source, ()), identifier)
     return found
+
+
+def _returned(told: Assembled) -> list[tuple[MemoryKind, str]]:
+    """What an answer names, by kind and id."""
+    return [
+        *((MemoryKind.EPISODE, memory.ranked.episode_id) for memory in told.memories),
+        *((MemoryKind.FACT, fact.fact.fact_id) for fact in told.facts),
+        *((MemoryKind.NOTE, note.note.note_id) for note in told.notes),
+    ]
 
 
 def _reading(query: RecallQuery, question: QuestionEvidence, names: Sequence[str], intent: Intent) -> Reading:

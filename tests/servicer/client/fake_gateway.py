@@ -43,6 +43,7 @@ class FakeGateway(
         self.metadata: list[dict[str, str]] = []  # of every call
         self.failures: list[status_pb2.Status] = []  # the next calls fail with these, first one first
         self.lose_answers = 0  # so many writes take effect and then fail
+        self.answers_before_loss = 0  # items of a stream that are answered before it fails
         self.visible_after_recalls = 0  # a recall with a token is not consistent before so many of them
         self.recall_response = recall_pb2.RecallResponse(recall_id="recall-1")
         self.tier_answers: list[recall_pb2.TierAnswer] = []  # of a streamed recall
@@ -113,22 +114,20 @@ class FakeGateway(
 
     async def RememberStream(
         self, request_iterator: AsyncIterator[memory_pb2.RememberStreamRequest], context: Any
-    ) -> memory_pb2.RememberStreamResponse:
-        answer = memory_pb2.RememberStreamResponse()
-        items = [message.item async for message in request_iterator]
+    ) -> AsyncIterator[memory_pb2.RememberStreamResponse]:
+        items: list[memory_pb2.RememberRequest] = []
         await self._enter(items, context)
-        for index, item in enumerate(items):
+        async for message in request_iterator:
+            index, item = len(items), message.item
+            items.append(item)
             if error := self._refusal(item):
-                answer.refused.add(index=index, error=error)
-                answer.refused_count += 1
+                yield memory_pb2.RememberStreamResponse(index=index, error=error)
                 continue
-            answer.consistency_token = self._take(item).consistency_token
-            answer.accepted_count += 1
-            answer.turn_count += len(item.turns)
-        if self.lose_answers > 0:
-            self.lose_answers -= 1
-            await self._fail(unavailable(), context)
-        return answer
+            response = self._take(item)
+            if self.lose_answers > 0 and index >= self.answers_before_loss:
+                self.lose_answers -= 1
+                await self._fail(unavailable(), context)
+            yield memory_pb2.RememberStreamResponse(index=index, response=response)
 
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
         await self._enter(request, context)
@@ -173,7 +172,7 @@ class FakeGateway(
 
     async def Feedback(self, request: memory_pb2.FeedbackRequest, context: Any) -> memory_pb2.FeedbackResponse:
         await self._enter(request, context)
-        return memory_pb2.FeedbackResponse(consistency_token="token-f")
+        return memory_pb2.FeedbackResponse(consistency_token="token-f", memory_count=len(request.memories))
 
     async def GetProfile(self, request: memory_pb2.GetProfileRequest, context: Any) -> memory_pb2.GetProfileResponse:
         await self._enter(request, context)

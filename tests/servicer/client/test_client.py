@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
-from mneme.gateway.v1 import context_pb2, deliveries_pb2, recall_pb2, tiers_pb2
+from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2, tiers_pb2
 from mneme_client import (
     Attachment,
     Client,
@@ -24,6 +24,7 @@ from mneme_client import (
     ContextOrder,
     ContextSectionKind,
     ContextSectionState,
+    FeedbackValue,
     ItemError,
     MemoryKind,
     MnemeClientError,
@@ -143,7 +144,7 @@ async def test_a_stream_counts_and_names_the_refused(client: Client, gateway: Fa
             yield RememberItem("u", "c", text)
 
     result = await client.remember_stream(items())
-    assert (result.accepted_count, result.turn_count, result.refused_count) == (2, 2, 1)
+    assert (result.accepted_count, result.turn_count, len(result.refused)) == (2, 2, 1)
     assert result.refused[0].index == 1
     assert result.refused[0].error.field_path == "turns[0].content"
     assert [t.content for t in gateway.log[("u", "c")]] == ["one", "three"]
@@ -157,6 +158,32 @@ async def test_a_stream_from_a_list_is_sent_again_with_the_same_request_ids(
     assert result.accepted_count == 2
     assert len(gateway.requests) == 2
     assert len(gateway.log[("u", "c")]) == 2
+
+
+async def test_a_stream_from_a_list_goes_on_behind_the_last_acknowledged_item(
+    client: Client, gateway: FakeGateway
+) -> None:
+    gateway.lose_answers, gateway.answers_before_loss = 1, 2
+    seen: list[int] = []
+    items = [RememberItem("u", "c", text) for text in ("one", "two", "three", "four")]
+    result = await client.remember_stream(items, on_outcome=lambda index, _: seen.append(index))
+    assert seen == [0, 1, 2, 3]
+    assert result.accepted_count == 4
+    assert [len(sent) for sent in gateway.requests] == [3, 2]  # what was acknowledged is not sent again
+    assert [t.content for t in gateway.log[("u", "c")]] == ["one", "two", "three", "four"]
+
+
+async def test_spec_6_1_items_of_a_stream_are_acknowledged_while_it_is_open(client: Client) -> None:
+    acknowledged = asyncio.Event()
+
+    async def items() -> AsyncIterator[RememberItem]:
+        yield RememberItem("u", "c", "one")
+        await acknowledged.wait()
+        yield RememberItem("u", "c", "two")
+
+    async with asyncio.timeout(10):
+        result = await client.remember_stream(items(), on_outcome=lambda *_: acknowledged.set())
+    assert result.accepted_count == 2
 
 
 async def test_a_stream_from_an_iterator_is_not_sent_again(client: Client, gateway: FakeGateway) -> None:
@@ -264,8 +291,8 @@ async def test_spec_5_3_grants_are_made_listed_and_taken_back(client: Client, ga
     agent = Scope(ScopeLevel.SESSION, "p", "s", context_id="agent")
     ends = datetime(2027, 1, 1, tzinfo=UTC)
     made = [
-        await client.create_grant("u", from_scope=agent, kinds=[MemoryKind.FACT], expire_time=ends),
-        await client.create_grant("u", to_scope=agent),
+        await client.create_grant("u", from_scope=agent, to_scope=Scope(), kinds=[MemoryKind.FACT], expire_time=ends),
+        await client.create_grant("u", from_scope=Scope(), to_scope=agent),
         await client.create_grant("u", from_scope=agent, to_scope=Scope(ScopeLevel.PROJECT, "q")),
     ]
     assert (made[0].from_scope, made[0].kinds, made[0].expire_time) == (agent, (MemoryKind.FACT,), ends)
@@ -307,17 +334,24 @@ async def test_lists_fetch_all_pages(client: Client, gateway: FakeGateway) -> No
 
 
 async def test_dead_letters_are_listed_and_put_back(client: Client, gateway: FakeGateway) -> None:
-    gateway.dead_letters = [deliveries_pb2.DeadLetter(delivery_id=n, tier=tiers_pb2.TIER_SEMANTIC) for n in range(3)]
+    gateway.dead_letters = [
+        deliveries_pb2.DeadLetter(delivery_id=str(n), tier=tiers_pb2.TIER_SEMANTIC) for n in range(3)
+    ]
     found = [d async for d in client.list_dead_letters(tier=Tier.SEMANTIC, page_size=2)]
-    assert [d.delivery_id for d in found] == [0, 1, 2]
+    assert [d.delivery_id for d in found] == ["0", "1", "2"]
     assert gateway.requests[0].tier == tiers_pb2.TIER_SEMANTIC
     assert await client.retry_dead_letters([d.delivery_id for d in found]) == 3
 
 
 async def test_the_other_calls(client: Client, gateway: FakeGateway) -> None:
     await client.remember("u", "c", "hi")
-    assert (await client.feedback("u", ["m1"], -1)).consistency_token == "token-f"
-    assert gateway.requests[-1].feedback == -1
+    judged = await client.feedback("u", FeedbackValue.BAD, memory_ids=["m1"])
+    assert (judged.consistency_token, judged.memory_count) == ("token-f", 1)
+    request = gateway.requests[-1]
+    assert request.value == memory_pb2.FEEDBACK_VALUE_BAD
+    assert [(m.kind, m.memory_id) for m in request.memories] == [(tiers_pb2.MEMORY_KIND_EPISODE, "m1")]
+    await client.feedback("u", FeedbackValue.NONE, recall_id="r1")
+    assert (gateway.requests[-1].recall_id, list(gateway.requests[-1].memories)) == ("r1", [])
     assert (await client.get_profile("u")).preferences.language == "en"
     window = await client.get_session("u", "c")
     assert (window.ttl, window.turns[0].turn.content) == (timedelta(hours=1), "hi")

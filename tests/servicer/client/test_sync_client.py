@@ -34,7 +34,7 @@ async def test_everything_works_without_an_event_loop(running: Running) -> None:
             assert client.remember("u", "c", ["one", "two", "three"]).replayed
             running.gateway.lose_answers = 1
             items = [RememberItem("u", "d", "x"), RememberItem("u", "d", "")]
-            assert client.remember_stream(items).refused_count == 1
+            assert client.remember_stream(items).refused[0].index == 1
             assert client.remember_stream(iter(items[:1])).accepted_count == 1
             assert [i.position for i in client.list_interactions("u", "c", page_size=2)] == [0, 1, 2]
             assert {c.conversation_id for c in client.list_conversations("u", page_size=1)} == {"c", "d"}

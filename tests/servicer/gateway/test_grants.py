@@ -149,8 +149,8 @@ async def test_spec_5_3_grants_of_another_user_open_nothing(client: Client, user
 
 
 async def test_spec_6_3_a_repeated_request_for_a_grant_makes_one(client: Client, user_id: str) -> None:
-    first = await client.create_grant(user_id, from_scope=PROJECT, request_id="r1")
-    assert await client.create_grant(user_id, from_scope=PROJECT, request_id="r1") == first
+    first = await client.create_grant(user_id, from_scope=PROJECT, to_scope=Scope(), request_id="r1")
+    assert await client.create_grant(user_id, from_scope=PROJECT, to_scope=Scope(), request_id="r1") == first
     await client.revoke_grant(user_id, first.grant_id, request_id="r2")
     await client.revoke_grant(user_id, first.grant_id, request_id="r2")
     with pytest.raises(MnemeClientError) as caught:
@@ -160,7 +160,9 @@ async def test_spec_6_3_a_repeated_request_for_a_grant_makes_one(client: Client,
 
 async def test_what_is_wrong_with_a_grant_is_named(client: Client, user_id: str) -> None:
     with pytest.raises(MnemeClientError) as caught:
-        await client.create_grant(user_id, expire_time=datetime.now(UTC) - timedelta(seconds=1))
+        await client.create_grant(
+            user_id, from_scope=PROJECT, to_scope=PROJECT, expire_time=datetime.now(UTC) - timedelta(seconds=1)
+        )
     assert [violation.field_path for violation in caught.value.violations] == ["to_scope", "expire_time"]
 
 
@@ -230,7 +232,7 @@ async def test_spec_7_1_a_page_of_grants_is_good_for_its_user_alone(
 ) -> None:
     for number in range(3):
         place = Scope(ScopeLevel.PROJECT, f"p{number}")
-        await client.create_grant(user_id, from_scope=place)
+        await client.create_grant(user_id, from_scope=place, to_scope=Scope())
     async with stubs(stack.target) as opened:
         first = await opened.grants.ListGrants(grants_pb2.ListGrantsRequest(user_id=user_id, page_size=2))
         rest = grants_pb2.ListGrantsRequest(user_id=user_id, page_size=2, page_token=first.next_page_token)

@@ -9,7 +9,7 @@ import pytest
 
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import recall_pb2
-from mneme_client import Client, MnemeClientError, Scope, ScopeLevel, Tier, TierState, Turn
+from mneme_client import Client, FeedbackValue, MnemeClientError, Scope, ScopeLevel, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.gateway.recall.stages.catalog import STAGES
 from tests.support.stack import Refusal, RunningStack, Stubs, refusal, until
@@ -208,28 +208,48 @@ async def test_spec_6_4_feedback_reaches_the_episode_and_its_score(
     best = (await client.recall(user_id, query, consistency_token=token)).memories[0]
     feedback, plain = await judged(stack, user_id, best.memory_id, query)
     assert feedback == 0
-    for value, factor in ((1, 1.2), (-1, 0.5), (0, 1.0)):
-        given = await client.feedback(user_id, [best.memory_id], value)
+    for judgement, value, factor in (
+        (FeedbackValue.GOOD, 1, 1.2),
+        (FeedbackValue.BAD, -1, 0.5),
+        (FeedbackValue.NONE, 0, 1.0),
+    ):
+        given = await client.feedback(user_id, judgement, memory_ids=[best.memory_id])
         await client.wait_until_visible(user_id, given.consistency_token)
         feedback, score = await judged(stack, user_id, best.memory_id, query)
         assert feedback == value
         assert score == pytest.approx(factor * plain, rel=1e-3)
 
 
+async def test_spec_6_4_feedback_on_a_recall_judges_the_turns_that_it_returned(
+    client: Client, stack: RunningStack, user_id: str
+) -> None:
+    query = "What pet does Ada have?"
+    token = await remembered(client, user_id)
+    recalled = await client.recall(user_id, query, consistency_token=token)
+    given = await client.feedback(user_id, FeedbackValue.GOOD, recall_id=recalled.recall_id)
+    assert given.memory_count == len(recalled.memories)
+    await client.wait_until_visible(user_id, given.consistency_token)
+    feedback, _ = await judged(stack, user_id, recalled.memories[0].memory_id, query)
+    assert feedback == 1
+    with pytest.raises(MnemeClientError) as caught:
+        await client.feedback(f"{user_id}-else", FeedbackValue.GOOD, recall_id=recalled.recall_id)
+    assert caught.value.code is grpc.StatusCode.NOT_FOUND
+
+
 async def test_spec_6_3_feedback_is_recognised_when_it_is_repeated(client: Client, user_id: str) -> None:
     written = await client.remember(user_id, "c1", "I like jazz.")
     memory_ids = [written.interactions[0].interaction_id]
-    first = await client.feedback(user_id, memory_ids, 1, request_id=f"{user_id}-f")
-    again = await client.feedback(user_id, memory_ids, 1, request_id=f"{user_id}-f")
+    first = await client.feedback(user_id, FeedbackValue.GOOD, memory_ids=memory_ids, request_id=f"{user_id}-f")
+    again = await client.feedback(user_id, FeedbackValue.GOOD, memory_ids=memory_ids, request_id=f"{user_id}-f")
     assert (first.replayed, again.replayed) == (False, True)
     assert again.consistency_token == first.consistency_token
     with pytest.raises(MnemeClientError) as caught:
-        await client.feedback(user_id, memory_ids, -1, request_id=f"{user_id}-f")
+        await client.feedback(user_id, FeedbackValue.BAD, memory_ids=memory_ids, request_id=f"{user_id}-f")
     assert caught.value.reason == "REQUEST_ID_REUSED"
 
 
 async def test_spec_6_4_feedback_on_what_is_gone_is_taken_and_does_nothing(client: Client, user_id: str) -> None:
-    given = await client.feedback(user_id, ["0190a000-0000-7000-8000-000000000001"], 1)
+    given = await client.feedback(user_id, FeedbackValue.GOOD, memory_ids=["0190a000-0000-7000-8000-000000000001"])
     await client.wait_until_visible(user_id, given.consistency_token)
     assert [letter async for letter in client.list_dead_letters()] == []
 

@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from mneme.gateway.v1 import context_pb2, recall_pb2
-from mneme_client import Client, Scoring, TaskType, Tier, TierState, Turn
+from mneme_client import Client, FeedbackValue, Scoring, TaskType, Tier, TierState, Turn
 from tests.support.stack import Stubs, refusal, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -84,7 +84,7 @@ async def test_spec_5_6_feedback_counts_in_interaction(client: Client, user_id: 
     scoring = Scoring("interaction")
     before = await client.recall(user_id, QUESTION, consistency_token=token, scoring=scoring)
     best = before.memories[0]
-    judged = await client.feedback(user_id, [best.memory_id], -1)
+    judged = await client.feedback(user_id, FeedbackValue.BAD, memory_ids=[best.memory_id])
     after = await client.recall(user_id, QUESTION, consistency_token=judged.consistency_token, scoring=scoring)
     score = next(memory.score for memory in after.memories if memory.memory_id == best.memory_id)
     assert score == pytest.approx(0.5 * best.score, rel=1e-3)

@@ -92,7 +92,7 @@ async def test_spec_6_1_a_stream_names_what_it_refused_by_index(client: Client, 
             yield each
 
     summary = await client.remember_stream(source())
-    assert (summary.accepted_count, summary.turn_count, summary.refused_count) == (28, 28, 2)
+    assert (summary.accepted_count, summary.turn_count, len(summary.refused)) == (28, 28, 2)
     assert [(refused.index, refused.error.field_path) for refused in summary.refused] == [
         (7, "item.conversation_id"),
         (19, "item.user_id"),
@@ -107,8 +107,24 @@ async def test_an_empty_stream_wrote_nothing(gateway: Stubs) -> None:
         for request in list[memory_pb2.RememberStreamRequest]():
             yield request
 
-    summary = await gateway.memory.RememberStream(nothing())
-    assert summary == memory_pb2.RememberStreamResponse()
+    assert [response async for response in gateway.memory.RememberStream(nothing())] == []
+
+
+async def test_spec_6_1_items_of_a_stream_are_acknowledged_as_their_group_commits(gateway: Stubs, user_id: str) -> None:
+    turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content="hello")
+    call = gateway.memory.RememberStream()
+    for index in range(3):
+        item = memory_pb2.RememberRequest(user_id=user_id, conversation_id="c1", turns=[turn])
+        await call.write(memory_pb2.RememberStreamRequest(item=item))
+        response = await call.read()
+        assert isinstance(response, memory_pb2.RememberStreamResponse)
+        assert (response.index, response.response.interactions[0].position) == (index, index)
+    await call.write(memory_pb2.RememberStreamRequest())
+    refused = await call.read()
+    assert isinstance(refused, memory_pb2.RememberStreamResponse)
+    assert refused.error.code == grpc.StatusCode.INVALID_ARGUMENT.value[0]
+    await call.done_writing()
+    assert await call.read() is grpc.aio.EOF
 
 
 async def test_spec_6_3_a_repeat_returns_the_first_answer(client: Client, user_id: str) -> None:

@@ -20,7 +20,7 @@ from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2, recall_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
-from mneme_client import Client, MnemeClientError
+from mneme_client import Client, FeedbackValue, MnemeClientError
 from services.common.auth import IDENTITY_METADATA_KEY, Principal, Role
 from tests.support.stack import Metadata, Refusal, RunningStack, Stubs, refusal, stubs
 
@@ -75,7 +75,7 @@ async def call(secured: Stubs, method: MethodDescriptor, metadata: Metadata) -> 
         async def requests() -> AsyncIterator[Any]:
             yield request
 
-        return await getattr(stub, method.name)(requests(), metadata=metadata)
+        return [response async for response in getattr(stub, method.name)(requests(), metadata=metadata)]
     if method.server_streaming:
         return [answer async for answer in getattr(stub, method.name)(request, metadata=metadata)]
     return await getattr(stub, method.name)(request, metadata=metadata)
@@ -201,7 +201,7 @@ async def test_spec_7_1_another_tenant_writes_beside_and_not_into(secured_stack:
 
 async def test_spec_7_1_another_tenant_cannot_judge_a_memory(secured_stack: RunningStack, acme: Acme) -> None:
     async with secured_stack.client("other writer") as other:
-        given = await other.feedback(acme.user_id, [acme.memory_id], -1)
+        given = await other.feedback(acme.user_id, FeedbackValue.BAD, memory_ids=[acme.memory_id])
         await other.wait_until_visible(acme.user_id, given.consistency_token)
     async with grpc.aio.insecure_channel(secured_stack.services.tier_targets.episodic) as channel:
         stub = episodic_pb2_grpc.EpisodicServiceStub(channel)
@@ -244,7 +244,7 @@ async def test_spec_7_1_an_operator_sees_deliveries_of_the_own_tenant_alone(
     secured_stack: RunningStack, secured: Stubs, acme: Acme
 ) -> None:
     assert acme.memory_id
-    request = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1, 200))
+    request = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=map(str, range(1, 200)))
     answer = await secured.deliveries.RetryDeadLetters(request, metadata=secured_stack.with_key("other admin"))
     assert answer.retried_count == 0
 
@@ -360,17 +360,17 @@ async def one_of(*requests: bytes) -> AsyncIterator[bytes]:
         yield request
 
 
-@pytest.mark.parametrize("kind", ["unary_unary", "unary_stream", "stream_unary"])
+@pytest.mark.parametrize("kind", ["unary_unary", "unary_stream", "stream_stream"])
 async def test_spec_7_2_bytes_that_are_no_message_are_refused(
     secured_stack: RunningStack, secured: Stubs, kind: str
 ) -> None:
-    names = {"unary_unary": "Remember", "unary_stream": "RecallStream", "stream_unary": "RememberStream"}
+    names = {"unary_unary": "Remember", "unary_stream": "RecallStream", "stream_stream": "RememberStream"}
     method: Any = getattr(secured.channel, kind)(f"/mneme.gateway.v1.MemoryService/{names[kind]}")
 
     async def refused(metadata: Metadata) -> Refusal:
-        request = one_of(NOTHING, NO_MESSAGE) if kind == "stream_unary" else NO_MESSAGE
+        request = one_of(NOTHING, NO_MESSAGE) if kind == "stream_stream" else NO_MESSAGE
         answer = method(request, metadata=metadata)
-        return await refusal(answer.read() if kind == "unary_stream" else answer)
+        return await refusal(answer.read() if kind.endswith("stream") else answer)
 
     assert await refused(secured_stack.with_key("writer")) == Refusal(INVALID, "INVALID_FIELD", ("",), {})
     assert (await refused(())).code is UNAUTHENTICATED

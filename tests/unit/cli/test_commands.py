@@ -118,11 +118,11 @@ async def test_the_log_is_listed_and_read(invoke: Invoke) -> None:
 async def test_feedback_sends_the_judgement(invoke: Invoke, gateway: FakeGateway) -> None:
     result = await invoke("feedback", "bad", "m1", "m2", "-u", "ana")
     assert result.exit_code == 0, result.output
-    assert (gateway.requests[0].feedback, list(gateway.requests[0].memory_ids)) == (-1, ["m1", "m2"])
+    assert (gateway.requests[0].value, [m.memory_id for m in gateway.requests[0].memories]) == (2, ["m1", "m2"])
 
 
 async def test_deliveries_are_shown_and_retried(invoke: Invoke, gateway: FakeGateway) -> None:
-    gateway.dead_letters = [deliveries_pb2.DeadLetter(delivery_id=n, tier=tiers_pb2.TIER_SEMANTIC) for n in (7, 8)]
+    gateway.dead_letters = [deliveries_pb2.DeadLetter(delivery_id=n, tier=tiers_pb2.TIER_SEMANTIC) for n in ("7", "8")]
     assert "episodic" in (await invoke("backlog")).stdout
     assert json.loads((await invoke("backlog", "--json")).stdout)[0]["pending_count"] == 4
     assert "semantic" in (await invoke("dead-letters", "--tier", "semantic")).stdout
@@ -130,7 +130,7 @@ async def test_deliveries_are_shown_and_retried(invoke: Invoke, gateway: FakeGat
     assert "1 of 1 put back" in one.stdout
     everything = await invoke("dead-letters", "--retry-all")
     assert "2 of 2 put back" in everything.stdout
-    assert list(gateway.requests[-1].delivery_ids) == [7, 8]
+    assert list(gateway.requests[-1].delivery_ids) == ["7", "8"]
 
 
 async def test_refusals_are_one_message(invoke: Invoke, gateway: FakeGateway) -> None:

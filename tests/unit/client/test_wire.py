@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
 from mneme_client import (
     Attachment,
+    FeedbackValue,
     MnemeClientError,
     RetryPolicy,
     Role,
@@ -72,18 +73,18 @@ def test_every_method_is_one_of_the_contract() -> None:
     made: list[calls.Call[Any]] = [
         calls.remember(RememberItem("u", "c", "x")),
         calls.remember_batch([]),
-        calls.feedback("u", [], 1, request_id=None),
+        calls.feedback("u", FeedbackValue.GOOD, memory_ids=[], recall_id="", request_id=None),
         calls.get_profile("u"),
         calls.list_conversations("u", page_size=1, page_token=""),
         calls.list_interactions("u", "c", page_size=1, page_token=""),
         calls.get_session("u", "c"),
         calls.end_session("u", "c", discard=False, request_id=None),
-        calls.create_grant("u", from_scope=None, to_scope=None, kinds=(), expire_time=None, request_id=None),
+        calls.create_grant("u", from_scope=Scope(), to_scope=Scope(), kinds=(), expire_time=None, request_id=None),
         calls.list_grants("u", page_size=1, page_token=""),
         calls.revoke_grant("u", "g", request_id=None),
         calls.get_backlog(),
         calls.list_dead_letters(tier=None, page_size=1, page_token=""),
-        calls.retry_dead_letters([1], request_id=None),
+        calls.retry_dead_letters(["1"], request_id=None),
     ]
     services = {
         service.full_name: service

@@ -341,25 +341,49 @@ def test_all_faults_of_a_context_are_named_at_once() -> None:
     assert paths == ["token_budget", "user_id"]
 
 
+def named(memory_id: str, kind: tiers_pb2.MemoryKind = tiers_pb2.MEMORY_KIND_EPISODE) -> memory_pb2.MemoryReference:
+    return memory_pb2.MemoryReference(kind=kind, memory_id=memory_id)
+
+
 def judgement(**fields: Any) -> memory_pb2.FeedbackRequest:
     return memory_pb2.FeedbackRequest(
-        **{"request_id": "r", "user_id": "ada", "memory_ids": [ID], "feedback": 1, **fields}
+        **{
+            "request_id": "r",
+            "user_id": "ada",
+            "memories": [named(ID)],
+            "value": memory_pb2.FEEDBACK_VALUE_GOOD,
+            **fields,
+        }
     )
 
 
-@pytest.mark.parametrize("value", [-1, 0, 1])
-def test_a_judgement_is_read(value: int) -> None:
-    command = READER.feedback(judgement(feedback=value))
-    assert (command.value, command.memory_ids) == (value, (ID,))
+@pytest.mark.parametrize(("value", "stored"), [("GOOD", 1), ("BAD", -1), ("NONE", 0)])
+def test_a_judgement_is_read(value: str, stored: int) -> None:
+    command = READER.feedback(judgement(value=f"FEEDBACK_VALUE_{value}"))
+    assert (command.value, command.memory_ids, command.recall_id) == (stored, (ID,), "")
+    command = READER.feedback(judgement(value=f"FEEDBACK_VALUE_{value}", memories=[], recall_id=ID))
+    assert (command.value, command.memory_ids, command.recall_id) == (stored, (), ID)
 
 
 FEEDBACK_FAULTS = {
     "no request id": (judgement(request_id=""), Reason.INVALID_FIELD, ["request_id"]),
     "no user": (judgement(user_id=""), Reason.INVALID_FIELD, ["user_id"]),
-    "no memories": (judgement(memory_ids=[]), Reason.INVALID_FIELD, ["memory_ids"]),
-    "too many memories": (judgement(memory_ids=[ID] * 201), Reason.TOO_MANY_ITEMS, ["memory_ids"]),
-    "not an id": (judgement(memory_ids=[ID, "x"]), Reason.INVALID_FIELD, ["memory_ids[1]"]),
-    "beyond good": (judgement(feedback=2), Reason.INVALID_FIELD, ["feedback"]),
+    "no memories": (judgement(memories=[]), Reason.INVALID_FIELD, ["memories"]),
+    "too many memories": (judgement(memories=[named(ID)] * 201), Reason.TOO_MANY_ITEMS, ["memories"]),
+    "not an id": (judgement(memories=[named(ID), named("x")]), Reason.INVALID_FIELD, ["memories[1].memory_id"]),
+    "no kind": (
+        judgement(memories=[memory_pb2.MemoryReference(memory_id=ID)]),
+        Reason.UNKNOWN_ENUM_VALUE,
+        ["memories[0].kind"],
+    ),
+    "a kind without feedback": (
+        judgement(memories=[named(ID, tiers_pb2.MEMORY_KIND_FACT), named(ID, tiers_pb2.MEMORY_KIND_NOTE)]),
+        Reason.INVALID_FIELD,
+        ["memories[0].kind", "memories[1].kind"],
+    ),
+    "memories and a recall": (judgement(recall_id=ID), Reason.INVALID_FIELD, ["memories"]),
+    "not a recall": (judgement(memories=[], recall_id="x"), Reason.INVALID_FIELD, ["recall_id"]),
+    "an omitted value takes nothing back": (judgement(value=0), Reason.UNKNOWN_ENUM_VALUE, ["value"]),
 }
 
 
@@ -387,11 +411,15 @@ def test_the_tier_of_a_listing() -> None:
 
 
 def test_dead_letters_to_retry() -> None:
-    assert READER.retry(deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=[3, 4])).delivery_ids == (
+    assert READER.retry(
+        deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=["3", "4"])
+    ).delivery_ids == (
         3,
         4,
     )
     none = deliveries_pb2.RetryDeadLettersRequest(request_id="r")
     assert wrong(lambda: READER.retry(none)) == (Reason.INVALID_FIELD, ["delivery_ids"])
-    many = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=range(1_001))
+    many = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=map(str, range(1_001)))
+    strange = deliveries_pb2.RetryDeadLettersRequest(request_id="r", delivery_ids=["3", "x", "-1"])
+    assert wrong(lambda: READER.retry(strange)) == (Reason.INVALID_FIELD, ["delivery_ids[1]", "delivery_ids[2]"])
     assert wrong(lambda: READER.retry(many)) == (Reason.TOO_MANY_ITEMS, ["delivery_ids"])

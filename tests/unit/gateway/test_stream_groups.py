@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from services.common.errors import InvalidArgument, MnemeError
-from services.gateway.journal.model import Appended, RememberCommand, SequenceSpan
-from services.gateway.remembering import Refused, RememberSettings, StreamSummary, _grouped
+from services.gateway.journal.model import RememberCommand
+from services.gateway.remembering import RememberSettings, _grouped
 from tests.unit.gateway.tiers import interaction
 
 Item = RememberCommand | MnemeError
@@ -92,17 +92,6 @@ async def test_the_reading_of_a_stream_ends_with_its_groups() -> None:
 
     groups = _grouped(endless(), QUICK)
     assert names([await anext(groups)]) == [["a"]]
-    await groups.aclose()  # type: ignore[attr-defined]  # an async generator has it
+    await groups.aclose()
     async with asyncio.timeout(5.0):
         await ended.wait()
-
-
-def test_a_summary_counts_everything_and_names_the_first_refusals() -> None:
-    summary = StreamSummary()
-    summary.accept(Appended(("i1", "i2"), 0, SequenceSpan(5, 6), replayed=False))
-    summary.accept(Appended(("i3",), 0, SequenceSpan(2, 2), replayed=True))
-    for index in range(5):
-        summary.refuse(Refused(index, InvalidArgument("no")), named_max=2)
-    assert (summary.accepted_count, summary.turn_count, summary.refused_count) == (2, 3, 5)
-    assert [refused.index for refused in summary.refused] == [0, 1]
-    assert summary.span == SequenceSpan(2, 6)

@@ -209,7 +209,10 @@ READER = GrantRequestReader(id_chars_max=128, page_size_default=50, page_size_ma
 
 def request(**fields: Any) -> grants_pb2.CreateGrantRequest:
     project = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p1")
-    return grants_pb2.CreateGrantRequest(**{"request_id": "r1", "user_id": "ada", "from_scope": project, **fields})
+    everywhere = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_GLOBAL)
+    return grants_pb2.CreateGrantRequest(
+        **{"request_id": "r1", "user_id": "ada", "from_scope": project, "to_scope": everywhere, **fields}
+    )
 
 
 def test_a_request_for_a_grant_is_read() -> None:
@@ -228,7 +231,8 @@ def test_a_request_for_a_grant_is_read() -> None:
         ({"user_id": ""}, "user_id"),
         ({"from_scope": common_pb2.Scope()}, "from_scope.level"),
         ({"to_scope": common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK)}, "to_scope.task_id"),
-        ({"from_scope": None}, "to_scope"),
+        ({"from_scope": None}, "from_scope"),
+        ({"to_scope": None}, "to_scope"),
         ({"kinds": [tiers_pb2.MEMORY_KIND_UNSPECIFIED]}, "kinds[0]"),
         ({"kinds": [tiers_pb2.MEMORY_KIND_FACT, tiers_pb2.MEMORY_KIND_FACT]}, "kinds[1]"),
         ({"expire_time": timestamp(NOON)}, "expire_time"),

@@ -24,10 +24,11 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from mneme.errors.v1 import error_reason_pb2 as mneme_dot_errors_dot_v1_dot_error__reason__pb2
 from mneme.gateway.v1 import tiers_pb2 as mneme_dot_gateway_dot_v1_dot_tiers__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!mneme/gateway/v1/deliveries.proto\x12\x10mneme.gateway.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/gateway/v1/tiers.proto\"\x13\n\x11GetBacklogRequest\"B\n\x12GetBacklogResponse\x12,\n\x05tiers\x18\x01 \x03(\x0b\x32\x1d.mneme.gateway.v1.TierBacklog\"\x8d\x01\n\x0bTierBacklog\x12$\n\x04tier\x18\x01 \x01(\x0e\x32\x16.mneme.gateway.v1.Tier\x12\x15\n\rpending_count\x18\x02 \x01(\x03\x12\x12\n\ndead_count\x18\x03 \x01(\x03\x12-\n\noldest_age\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"s\n\x16ListDeadLettersRequest\x12)\n\x04tier\x18\x01 \x01(\x0e\x32\x16.mneme.gateway.v1.TierH\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\tB\x07\n\x05_tier\"f\n\x17ListDeadLettersResponse\x12\x32\n\x0c\x64\x65\x61\x64_letters\x18\x01 \x03(\x0b\x32\x1c.mneme.gateway.v1.DeadLetter\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xd0\x01\n\nDeadLetter\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\x03\x12$\n\x04tier\x18\x02 \x01(\x0e\x32\x16.mneme.gateway.v1.Tier\x12\x12\n\nsubject_id\x18\x03 \x01(\t\x12\x0f\n\x07user_id\x18\x04 \x01(\t\x12\x15\n\rattempt_count\x18\x05 \x01(\x05\x12\x19\n\x11last_error_reason\x18\x06 \x01(\t\x12\x30\n\x0cgive_up_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"C\n\x17RetryDeadLettersRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64\x65livery_ids\x18\x02 \x03(\x03\"1\n\x18RetryDeadLettersResponse\x12\x15\n\rretried_count\x18\x01 \x01(\x05\x32\xbd\x02\n\x0f\x44\x65liveryService\x12W\n\nGetBacklog\x12#.mneme.gateway.v1.GetBacklogRequest\x1a$.mneme.gateway.v1.GetBacklogResponse\x12\x66\n\x0fListDeadLetters\x12(.mneme.gateway.v1.ListDeadLettersRequest\x1a).mneme.gateway.v1.ListDeadLettersResponse\x12i\n\x10RetryDeadLetters\x12).mneme.gateway.v1.RetryDeadLettersRequest\x1a*.mneme.gateway.v1.RetryDeadLettersResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!mneme/gateway/v1/deliveries.proto\x12\x10mneme.gateway.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\"mneme/errors/v1/error_reason.proto\x1a\x1cmneme/gateway/v1/tiers.proto\"\x13\n\x11GetBacklogRequest\"B\n\x12GetBacklogResponse\x12,\n\x05tiers\x18\x01 \x03(\x0b\x32\x1d.mneme.gateway.v1.TierBacklog\"\x8d\x01\n\x0bTierBacklog\x12$\n\x04tier\x18\x01 \x01(\x0e\x32\x16.mneme.gateway.v1.Tier\x12\x15\n\rpending_count\x18\x02 \x01(\x05\x12\x12\n\ndead_count\x18\x03 \x01(\x05\x12-\n\noldest_age\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"s\n\x16ListDeadLettersRequest\x12)\n\x04tier\x18\x01 \x01(\x0e\x32\x16.mneme.gateway.v1.TierH\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\tB\x07\n\x05_tier\"f\n\x17ListDeadLettersResponse\x12\x32\n\x0c\x64\x65\x61\x64_letters\x18\x01 \x03(\x0b\x32\x1c.mneme.gateway.v1.DeadLetter\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf3\x01\n\nDeadLetter\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12$\n\x04tier\x18\x02 \x01(\x0e\x32\x16.mneme.gateway.v1.Tier\x12\x12\n\nsubject_id\x18\x03 \x01(\t\x12\x0f\n\x07user_id\x18\x04 \x01(\t\x12\x15\n\rattempt_count\x18\x05 \x01(\x05\x12,\n\x06reason\x18\x06 \x01(\x0e\x32\x1c.mneme.errors.v1.ErrorReason\x12\x0e\n\x06\x64\x65tail\x18\x07 \x01(\t\x12\x30\n\x0cgive_up_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"C\n\x17RetryDeadLettersRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64\x65livery_ids\x18\x02 \x03(\t\"1\n\x18RetryDeadLettersResponse\x12\x15\n\rretried_count\x18\x01 \x01(\x05\x32\xbd\x02\n\x0f\x44\x65liveryService\x12W\n\nGetBacklog\x12#.mneme.gateway.v1.GetBacklogRequest\x1a$.mneme.gateway.v1.GetBacklogResponse\x12\x66\n\x0fListDeadLetters\x12(.mneme.gateway.v1.ListDeadLettersRequest\x1a).mneme.gateway.v1.ListDeadLettersResponse\x12i\n\x10RetryDeadLetters\x12).mneme.gateway.v1.RetryDeadLettersRequest\x1a*.mneme.gateway.v1.RetryDeadLettersResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,22 +36,22 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.gateway.v1.deliveries
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023ai.mneme.gateway.v1P\001Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\252\002\020Mneme.Gateway.V1'
-  _globals['_GETBACKLOGREQUEST']._serialized_start=150
-  _globals['_GETBACKLOGREQUEST']._serialized_end=169
-  _globals['_GETBACKLOGRESPONSE']._serialized_start=171
-  _globals['_GETBACKLOGRESPONSE']._serialized_end=237
-  _globals['_TIERBACKLOG']._serialized_start=240
-  _globals['_TIERBACKLOG']._serialized_end=381
-  _globals['_LISTDEADLETTERSREQUEST']._serialized_start=383
-  _globals['_LISTDEADLETTERSREQUEST']._serialized_end=498
-  _globals['_LISTDEADLETTERSRESPONSE']._serialized_start=500
-  _globals['_LISTDEADLETTERSRESPONSE']._serialized_end=602
-  _globals['_DEADLETTER']._serialized_start=605
-  _globals['_DEADLETTER']._serialized_end=813
-  _globals['_RETRYDEADLETTERSREQUEST']._serialized_start=815
-  _globals['_RETRYDEADLETTERSREQUEST']._serialized_end=882
-  _globals['_RETRYDEADLETTERSRESPONSE']._serialized_start=884
-  _globals['_RETRYDEADLETTERSRESPONSE']._serialized_end=933
-  _globals['_DELIVERYSERVICE']._serialized_start=936
-  _globals['_DELIVERYSERVICE']._serialized_end=1253
+  _globals['_GETBACKLOGREQUEST']._serialized_start=186
+  _globals['_GETBACKLOGREQUEST']._serialized_end=205
+  _globals['_GETBACKLOGRESPONSE']._serialized_start=207
+  _globals['_GETBACKLOGRESPONSE']._serialized_end=273
+  _globals['_TIERBACKLOG']._serialized_start=276
+  _globals['_TIERBACKLOG']._serialized_end=417
+  _globals['_LISTDEADLETTERSREQUEST']._serialized_start=419
+  _globals['_LISTDEADLETTERSREQUEST']._serialized_end=534
+  _globals['_LISTDEADLETTERSRESPONSE']._serialized_start=536
+  _globals['_LISTDEADLETTERSRESPONSE']._serialized_end=638
+  _globals['_DEADLETTER']._serialized_start=641
+  _globals['_DEADLETTER']._serialized_end=884
+  _globals['_RETRYDEADLETTERSREQUEST']._serialized_start=886
+  _globals['_RETRYDEADLETTERSREQUEST']._serialized_end=953
+  _globals['_RETRYDEADLETTERSRESPONSE']._serialized_start=955
+  _globals['_RETRYDEADLETTERSRESPONSE']._serialized_end=1004
+  _globals['_DELIVERYSERVICE']._serialized_start=1007
+  _globals['_DELIVERYSERVICE']._serialized_end=1324
 # @@protoc_insertion_point(module_scope)

@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from mneme.errors.v1 import error_reason_pb2 as _error_reason_pb2
 from mneme.gateway.v1 import tiers_pb2 as _tiers_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -52,30 +53,32 @@ class ListDeadLettersResponse(_message.Message):
     def __init__(self, dead_letters: _Optional[_Iterable[_Union[DeadLetter, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class DeadLetter(_message.Message):
-    __slots__ = ("delivery_id", "tier", "subject_id", "user_id", "attempt_count", "last_error_reason", "give_up_time")
+    __slots__ = ("delivery_id", "tier", "subject_id", "user_id", "attempt_count", "reason", "detail", "give_up_time")
     DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
     TIER_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_COUNT_FIELD_NUMBER: _ClassVar[int]
-    LAST_ERROR_REASON_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
     GIVE_UP_TIME_FIELD_NUMBER: _ClassVar[int]
-    delivery_id: int
+    delivery_id: str
     tier: _tiers_pb2.Tier
     subject_id: str
     user_id: str
     attempt_count: int
-    last_error_reason: str
+    reason: _error_reason_pb2.ErrorReason
+    detail: str
     give_up_time: _timestamp_pb2.Timestamp
-    def __init__(self, delivery_id: _Optional[int] = ..., tier: _Optional[_Union[_tiers_pb2.Tier, str]] = ..., subject_id: _Optional[str] = ..., user_id: _Optional[str] = ..., attempt_count: _Optional[int] = ..., last_error_reason: _Optional[str] = ..., give_up_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, delivery_id: _Optional[str] = ..., tier: _Optional[_Union[_tiers_pb2.Tier, str]] = ..., subject_id: _Optional[str] = ..., user_id: _Optional[str] = ..., attempt_count: _Optional[int] = ..., reason: _Optional[_Union[_error_reason_pb2.ErrorReason, str]] = ..., detail: _Optional[str] = ..., give_up_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class RetryDeadLettersRequest(_message.Message):
     __slots__ = ("request_id", "delivery_ids")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     DELIVERY_IDS_FIELD_NUMBER: _ClassVar[int]
     request_id: str
-    delivery_ids: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, request_id: _Optional[str] = ..., delivery_ids: _Optional[_Iterable[int]] = ...) -> None: ...
+    delivery_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, request_id: _Optional[str] = ..., delivery_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RetryDeadLettersResponse(_message.Message):
     __slots__ = ("retried_count",)

@@ -60,7 +60,8 @@ class GrantServiceServicer:
 
     def CreateGrant(self, request, context):
         """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
-        there is one already, its kinds and its expiry are replaced. Fails with LIMIT_EXCEEDED when the user has 256.
+        there is one already, its kinds and its expiry are replaced. Recalls that begin after the response use it here; other
+        gateways read a user's grants again after 5 s by default. Fails with LIMIT_EXCEEDED when the user has 256.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -74,8 +75,8 @@ class GrantServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RevokeGrant(self, request, context):
-        """RevokeGrant takes a grant back. Recalls that begin after the answer do not use it; those that other gateways answer
-        may for some seconds more, 5 by default. Fails with NOT_FOUND.
+        """RevokeGrant takes a grant back. Recalls that begin after the response do not use it here; other gateways may use it
+        for 5 s more by default. An expiry holds everywhere at its time. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -20,13 +20,14 @@ class GrantServiceStub:
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateGrant: _aio.UnaryUnaryMultiCallable[_grants_pb2.CreateGrantRequest, _grants_pb2.CreateGrantResponse]
     """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
-    there is one already, its kinds and its expiry are replaced. Fails with LIMIT_EXCEEDED when the user has 256.
+    there is one already, its kinds and its expiry are replaced. Recalls that begin after the response use it here; other
+    gateways read a user's grants again after 5 s by default. Fails with LIMIT_EXCEEDED when the user has 256.
     """
     ListGrants: _aio.UnaryUnaryMultiCallable[_grants_pb2.ListGrantsRequest, _grants_pb2.ListGrantsResponse]
     """ListGrants pages through a user's grants that are in force, oldest first."""
     RevokeGrant: _aio.UnaryUnaryMultiCallable[_grants_pb2.RevokeGrantRequest, _grants_pb2.RevokeGrantResponse]
-    """RevokeGrant takes a grant back. Recalls that begin after the answer do not use it; those that other gateways answer
-    may for some seconds more, 5 by default. Fails with NOT_FOUND.
+    """RevokeGrant takes a grant back. Recalls that begin after the response do not use it here; other gateways may use it
+    for 5 s more by default. An expiry holds everywhere at its time. Fails with NOT_FOUND.
     """
 
 class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -41,7 +42,8 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_grants_pb2.CreateGrantRequest, _abc.Awaitable[_grants_pb2.CreateGrantResponse]],
     ) -> _abc.Awaitable[_grants_pb2.CreateGrantResponse]:
         """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
-        there is one already, its kinds and its expiry are replaced. Fails with LIMIT_EXCEEDED when the user has 256.
+        there is one already, its kinds and its expiry are replaced. Recalls that begin after the response use it here; other
+        gateways read a user's grants again after 5 s by default. Fails with LIMIT_EXCEEDED when the user has 256.
         """
 
     @_abc_1.abstractmethod
@@ -58,8 +60,8 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _grants_pb2.RevokeGrantRequest,
         context: _aio.ServicerContext[_grants_pb2.RevokeGrantRequest, _abc.Awaitable[_grants_pb2.RevokeGrantResponse]],
     ) -> _abc.Awaitable[_grants_pb2.RevokeGrantResponse]:
-        """RevokeGrant takes a grant back. Recalls that begin after the answer do not use it; those that other gateways answer
-        may for some seconds more, 5 by default. Fails with NOT_FOUND.
+        """RevokeGrant takes a grant back. Recalls that begin after the response do not use it here; other gateways may use it
+        for 5 s more by default. An expiry holds everywhere at its time. Fails with NOT_FOUND.
         """
 
 def add_GrantServiceServicer_to_server(servicer: GrantServiceServicer, server: _aio.Server) -> None: ...

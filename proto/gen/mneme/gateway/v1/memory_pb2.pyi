@@ -2,14 +2,27 @@ from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import context_pb2 as _context_pb2
 from mneme.gateway.v1 import recall_pb2 as _recall_pb2
+from mneme.gateway.v1 import tiers_pb2 as _tiers_pb2
 from mneme.semantic.v1 import profile_pb2 as _profile_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class FeedbackValue(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FEEDBACK_VALUE_UNSPECIFIED: _ClassVar[FeedbackValue]
+    FEEDBACK_VALUE_GOOD: _ClassVar[FeedbackValue]
+    FEEDBACK_VALUE_BAD: _ClassVar[FeedbackValue]
+    FEEDBACK_VALUE_NONE: _ClassVar[FeedbackValue]
+FEEDBACK_VALUE_UNSPECIFIED: FeedbackValue
+FEEDBACK_VALUE_GOOD: FeedbackValue
+FEEDBACK_VALUE_BAD: FeedbackValue
+FEEDBACK_VALUE_NONE: FeedbackValue
 
 class RememberRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "conversation_id", "turns", "scope")
@@ -70,46 +83,46 @@ class RememberStreamRequest(_message.Message):
     def __init__(self, item: _Optional[_Union[RememberRequest, _Mapping]] = ...) -> None: ...
 
 class RememberStreamResponse(_message.Message):
-    __slots__ = ("accepted_count", "turn_count", "refused_count", "refused", "consistency_token")
-    ACCEPTED_COUNT_FIELD_NUMBER: _ClassVar[int]
-    TURN_COUNT_FIELD_NUMBER: _ClassVar[int]
-    REFUSED_COUNT_FIELD_NUMBER: _ClassVar[int]
-    REFUSED_FIELD_NUMBER: _ClassVar[int]
-    CONSISTENCY_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    accepted_count: int
-    turn_count: int
-    refused_count: int
-    refused: _containers.RepeatedCompositeFieldContainer[RefusedItem]
-    consistency_token: str
-    def __init__(self, accepted_count: _Optional[int] = ..., turn_count: _Optional[int] = ..., refused_count: _Optional[int] = ..., refused: _Optional[_Iterable[_Union[RefusedItem, _Mapping]]] = ..., consistency_token: _Optional[str] = ...) -> None: ...
-
-class RefusedItem(_message.Message):
-    __slots__ = ("index", "error")
+    __slots__ = ("index", "response", "error")
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     index: int
+    response: RememberResponse
     error: _status_pb2.Status
-    def __init__(self, index: _Optional[int] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    def __init__(self, index: _Optional[int] = ..., response: _Optional[_Union[RememberResponse, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+
+class MemoryReference(_message.Message):
+    __slots__ = ("kind", "memory_id")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    kind: _tiers_pb2.MemoryKind
+    memory_id: str
+    def __init__(self, kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., memory_id: _Optional[str] = ...) -> None: ...
 
 class FeedbackRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "memory_ids", "feedback")
+    __slots__ = ("request_id", "user_id", "value", "memories", "recall_id")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
-    MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
-    FEEDBACK_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    MEMORIES_FIELD_NUMBER: _ClassVar[int]
+    RECALL_ID_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
-    memory_ids: _containers.RepeatedScalarFieldContainer[str]
-    feedback: int
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., feedback: _Optional[int] = ...) -> None: ...
+    value: FeedbackValue
+    memories: _containers.RepeatedCompositeFieldContainer[MemoryReference]
+    recall_id: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., value: _Optional[_Union[FeedbackValue, str]] = ..., memories: _Optional[_Iterable[_Union[MemoryReference, _Mapping]]] = ..., recall_id: _Optional[str] = ...) -> None: ...
 
 class FeedbackResponse(_message.Message):
-    __slots__ = ("replayed", "consistency_token")
-    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("consistency_token", "memory_count", "replayed")
     CONSISTENCY_TOKEN_FIELD_NUMBER: _ClassVar[int]
-    replayed: bool
+    MEMORY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
     consistency_token: str
-    def __init__(self, replayed: _Optional[bool] = ..., consistency_token: _Optional[str] = ...) -> None: ...
+    memory_count: int
+    replayed: bool
+    def __init__(self, consistency_token: _Optional[str] = ..., memory_count: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class GetProfileRequest(_message.Message):
     __slots__ = ("user_id",)

@@ -47,7 +47,7 @@ class MemoryServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberBatchRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberBatchResponse.FromString,
                 _registered_method=True)
-        self.RememberStream = channel.stream_unary(
+        self.RememberStream = channel.stream_stream(
                 '/mneme.gateway.v1.MemoryService/RememberStream',
                 request_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberStreamRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberStreamResponse.FromString,
@@ -84,8 +84,9 @@ class MemoryServiceServicer:
     """
 
     def Remember(self, request, context):
-        """Remember takes one or more turns of one conversation. When it answers, they are durable; everything else
-        happens behind the answer. All turns are taken or none.
+        """Remember takes one or more turns of one conversation. When it responds, they are durable; everything else
+        happens in the background. All turns are taken or none. Fails with RESOURCE_EXHAUSTED and a RetryInfo while more than
+        the configured number of the tenant's deliveries wait, 100,000 by default.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -99,8 +100,9 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RememberStream(self, request_iterator, context):
-        """RememberStream takes any number of items, one message each, and answers when the stream ends. Items are made
-        durable in groups as they come; the answer counts what was accepted and names what was refused.
+        """RememberStream takes any number of items, one message each, and responds to each as its group becomes durable, in the
+        order of the items. A client that does not read the responses is not read from either. Where the tenant's backlog of
+        deliveries has reached its bound, the stream is held back for up to 30 s by default, then its items are refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -131,7 +133,9 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Feedback(self, request, context):
-        """Feedback says how good earlier memories were. It reaches the episodes behind the answer.
+        """Feedback judges memories of an earlier response. It reaches their tier in the background. Today episodes take
+        feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
+        recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,7 +161,7 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberBatchRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberBatchResponse.SerializeToString,
             ),
-            'RememberStream': grpc.stream_unary_rpc_method_handler(
+            'RememberStream': grpc.stream_stream_rpc_method_handler(
                     servicer.RememberStream,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberStreamRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.RememberStreamResponse.SerializeToString,
@@ -264,7 +268,7 @@ class MemoryService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.stream_unary(
+        return grpc.experimental.stream_stream(
             request_iterator,
             target,
             '/mneme.gateway.v1.MemoryService/RememberStream',

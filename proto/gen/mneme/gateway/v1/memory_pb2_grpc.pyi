@@ -19,14 +19,16 @@ class MemoryServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Remember: _aio.UnaryUnaryMultiCallable[_memory_pb2.RememberRequest, _memory_pb2.RememberResponse]
-    """Remember takes one or more turns of one conversation. When it answers, they are durable; everything else
-    happens behind the answer. All turns are taken or none.
+    """Remember takes one or more turns of one conversation. When it responds, they are durable; everything else
+    happens in the background. All turns are taken or none. Fails with RESOURCE_EXHAUSTED and a RetryInfo while more than
+    the configured number of the tenant's deliveries wait, 100,000 by default.
     """
     RememberBatch: _aio.UnaryUnaryMultiCallable[_memory_pb2.RememberBatchRequest, _memory_pb2.RememberBatchResponse]
     """RememberBatch takes turns of many conversations. Each item succeeds or fails by itself."""
-    RememberStream: _aio.StreamUnaryMultiCallable[_memory_pb2.RememberStreamRequest, _memory_pb2.RememberStreamResponse]
-    """RememberStream takes any number of items, one message each, and answers when the stream ends. Items are made
-    durable in groups as they come; the answer counts what was accepted and names what was refused.
+    RememberStream: _aio.StreamStreamMultiCallable[_memory_pb2.RememberStreamRequest, _memory_pb2.RememberStreamResponse]
+    """RememberStream takes any number of items, one message each, and responds to each as its group becomes durable, in the
+    order of the items. A client that does not read the responses is not read from either. Where the tenant's backlog of
+    deliveries has reached its bound, the stream is held back for up to 30 s by default, then its items are refused.
     """
     Recall: _aio.UnaryUnaryMultiCallable[_recall_pb2.RecallRequest, _recall_pb2.RecallResponse]
     """Recall finds what matters for a query, over all tiers, with the reasons. A tier that fails is named in
@@ -40,7 +42,10 @@ class MemoryServiceStub:
     BuildContext: _aio.UnaryUnaryMultiCallable[_context_pb2.BuildContextRequest, _context_pb2.BuildContextResponse]
     """BuildContext recalls and returns text within a token budget, ready to put into a prompt."""
     Feedback: _aio.UnaryUnaryMultiCallable[_memory_pb2.FeedbackRequest, _memory_pb2.FeedbackResponse]
-    """Feedback says how good earlier memories were. It reaches the episodes behind the answer."""
+    """Feedback judges memories of an earlier response. It reaches their tier in the background. Today episodes take
+    feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
+    recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
+    """
     GetProfile: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetProfileRequest, _memory_pb2.GetProfileResponse]
     """GetProfile returns the user's profile."""
 
@@ -53,8 +58,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.RememberRequest,
         context: _aio.ServicerContext[_memory_pb2.RememberRequest, _abc.Awaitable[_memory_pb2.RememberResponse]],
     ) -> _abc.Awaitable[_memory_pb2.RememberResponse]:
-        """Remember takes one or more turns of one conversation. When it answers, they are durable; everything else
-        happens behind the answer. All turns are taken or none.
+        """Remember takes one or more turns of one conversation. When it responds, they are durable; everything else
+        happens in the background. All turns are taken or none. Fails with RESOURCE_EXHAUSTED and a RetryInfo while more than
+        the configured number of the tenant's deliveries wait, 100,000 by default.
         """
 
     @_abc_1.abstractmethod
@@ -69,10 +75,11 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     def RememberStream(
         self,
         request_iterator: _abc.AsyncIterator[_memory_pb2.RememberStreamRequest],
-        context: _aio.ServicerContext[_abc.AsyncIterator[_memory_pb2.RememberStreamRequest], _abc.Awaitable[_memory_pb2.RememberStreamResponse]],
-    ) -> _abc.Awaitable[_memory_pb2.RememberStreamResponse]:
-        """RememberStream takes any number of items, one message each, and answers when the stream ends. Items are made
-        durable in groups as they come; the answer counts what was accepted and names what was refused.
+        context: _aio.ServicerContext[_abc.AsyncIterator[_memory_pb2.RememberStreamRequest], _abc.AsyncIterator[_memory_pb2.RememberStreamResponse]],
+    ) -> _abc.AsyncIterator[_memory_pb2.RememberStreamResponse]:
+        """RememberStream takes any number of items, one message each, and responds to each as its group becomes durable, in the
+        order of the items. A client that does not read the responses is not read from either. Where the tenant's backlog of
+        deliveries has reached its bound, the stream is held back for up to 30 s by default, then its items are refused.
         """
 
     @_abc_1.abstractmethod
@@ -110,7 +117,10 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.FeedbackRequest,
         context: _aio.ServicerContext[_memory_pb2.FeedbackRequest, _abc.Awaitable[_memory_pb2.FeedbackResponse]],
     ) -> _abc.Awaitable[_memory_pb2.FeedbackResponse]:
-        """Feedback says how good earlier memories were. It reaches the episodes behind the answer."""
+        """Feedback judges memories of an earlier response. It reaches their tier in the background. Today episodes take
+        feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
+        recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
+        """
 
     @_abc_1.abstractmethod
     def GetProfile(
