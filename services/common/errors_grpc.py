@@ -184,15 +184,17 @@ def _from_details(code: grpc.StatusCode, status: Status, store: str) -> MnemeErr
         # A newer server's reason: the class still tells the kind.
         reason = cls.default_reason
     facts = dict(info.metadata)
+    seconds = retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else None
     if cls is StoreUnavailable:
-        seconds = retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else 1.0
+        seconds = 1.0 if seconds is None else seconds
         if reason is Reason.SHUTTING_DOWN:
             return StoreUnavailable(store, seconds)  # it is not the one who passes this on that stops
         return StoreUnavailable(facts.get("store", store), seconds, reason=reason)
     if cls is NotFound or cls is AlreadyExists:
         return cls(facts.get("resource", "resource"), facts.get("id", ""))
     if cls is LimitExceeded:
-        return LimitExceeded(facts.get("limit_name", store), _number(facts.get("limit")), status.message)
+        limit = _number(facts.get("limit"))
+        return LimitExceeded(facts.get("limit_name", store), limit, status.message, retry_after_seconds=seconds)
     violations = [FieldViolation(v.field, v.description) for v in request.field_violations]
     return cls(status.message, reason=reason, metadata=facts, violations=violations)
 

@@ -23,6 +23,7 @@ from services.common.auth import DEVELOPMENT_PRINCIPAL, ApiKeyRing, Authenticato
 from services.common.clock import Clock
 from services.common.ids import IdSource
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
+from services.common.rpc.interceptors.admission import AdmissionSettings
 from services.common.rpc.server import (
     GrpcServer,
     ServerSettings,
@@ -111,6 +112,18 @@ class HostSettings(BaseSettings):
         ge=0,
         le=60,
         description="How long a service that stops takes calls yet and says NOT_SERVING: for load balancers.",
+    )
+    concurrent_calls_max: int = Field(
+        default=1_000, ge=1, description="Calls served at once; health and reflection do not count."
+    )
+    tenant_calls_max: int = Field(default=256, ge=1, description="Calls of one tenant served at once.")
+    tenant_streams_max: int = Field(default=64, ge=1, description="Streams of one tenant served at once.")
+    connection_streams_max: int = Field(
+        default=256, ge=1, description="Calls at once on one connection; clients wait with more."
+    )
+    request_seconds: float = Field(default=5.0, gt=0, description="How long a call waits for its request.")
+    stream_idle_seconds: float = Field(
+        default=60.0, gt=0, description="How long a stream such as RememberStream waits for the next message."
     )
     stream_deadline_seconds: float = Field(
         default=3600.0, gt=0, description="For a RememberStream without a deadline; longer ones are cut to it."
@@ -241,6 +254,11 @@ async def running_server(
     limits = InterceptorSettings(
         default_deadline_seconds=settings.default_deadline_seconds,
         max_deadline_seconds=settings.max_deadline_seconds,
+        admission=AdmissionSettings(
+            calls_max=settings.concurrent_calls_max,
+            tenant_calls_max=settings.tenant_calls_max,
+            tenant_streams_max=settings.tenant_streams_max,
+        ),
         # A stream lasts as long as its caller has something to send; every group of it is durable by itself.
         method_deadline_seconds={"/mneme.gateway.v1.MemoryService/RememberStream": settings.stream_deadline_seconds},
     )
@@ -248,6 +266,9 @@ async def running_server(
         ServerSettings(
             address=address,
             tls=settings.tls,
+            connection_streams_max=settings.connection_streams_max,
+            request_seconds=settings.request_seconds,
+            stream_idle_seconds=settings.stream_idle_seconds,
             drain_seconds=settings.drain_seconds if drain_seconds is None else drain_seconds,
             grace_seconds=grace_seconds,
         ),

@@ -22,7 +22,7 @@ from services.common.clock import Clock
 from services.common.errors import InvalidArgument
 from services.common.paging import PageTokens, cut_page
 from services.common.rpc.deadline import seconds_left
-from services.common.rpc.interceptors.around import Context
+from services.common.rpc.interceptors.base import Context
 from services.common.telemetry import traceparent
 from services.gateway import convert
 from services.gateway.context.service import ContextBuilder

@@ -16,9 +16,11 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from services.common.auth import METADATA_BYTES_MAX, Role
 from services.common.rpc.in_process import InProcessChannel, InProcessServer
-from services.common.rpc.interceptors.around import AroundInterceptor, InterceptorChain
+from services.common.rpc.interceptors.around import InterceptorChain
 from services.common.rpc.interceptors.auth import AuthInterceptor
+from services.common.rpc.interceptors.base import AroundInterceptor
 from services.common.rpc.interceptors.gate import CallGate
+from services.common.rpc.library_log import silence_lost_callers
 from services.common.rpc.reflection import add_reflection
 
 _log = structlog.get_logger(__name__)
@@ -60,10 +62,13 @@ class ServerSettings:
 
     address: str = "127.0.0.1:0"  # host:port, port 0 for any; or unix:/path
     message_bytes_max: int = 8 * 1024 * 1024  # of a request or response
-    concurrent_calls_max: int = 1_000  # beyond it calls are refused as RESOURCE_EXHAUSTED
+    connection_streams_max: int = 256  # calls at once on one connection; clients wait with more
+    request_seconds: float = 5.0  # how long a call waits for its request
+    stream_idle_seconds: float = 60.0  # how long a stream of requests waits for the next one
     drain_seconds: float = 0.0  # how long a server that stops takes calls yet, though it says that it is not healthy
     grace_seconds: float = 10.0  # for calls under way after that
     keepalive_seconds: float = 60.0  # between pings to idle clients
+    handshake_seconds: float = 10.0  # for a connection to speak HTTP/2, and TLS where it is on
     tls: TlsFiles | None = None
 
 
@@ -85,23 +90,27 @@ class GrpcServer:
         self._is_development = any(isinstance(i, AuthInterceptor) and i.admits_anybody for i in interceptors)
         if self._is_development and not is_loopback(settings.address):
             raise ValueError(f"in development mode a server listens on loopback only, not on {settings.address}")
+        silence_lost_callers()
         self._services = services
         self._health = health.aio.HealthServicer()
         self._gate = CallGate()
-        chain = InterceptorChain(interceptors, gate=self._gate)
-        self._in_process = InProcessServer(
-            chain, message_bytes_max=settings.message_bytes_max, concurrent_calls_max=settings.concurrent_calls_max
+        chain = InterceptorChain(
+            interceptors,
+            gate=self._gate,
+            request_seconds=settings.request_seconds,
+            stream_idle_seconds=settings.stream_idle_seconds,
         )
+        self._in_process = InProcessServer(chain, message_bytes_max=settings.message_bytes_max)
         self._server = grpc.aio.server(
-            interceptors=[chain] if interceptors else [],
-            maximum_concurrent_rpcs=settings.concurrent_calls_max,
+            interceptors=[chain],
             options=[
                 ("grpc.max_receive_message_length", settings.message_bytes_max),
                 ("grpc.max_send_message_length", settings.message_bytes_max),
                 ("grpc.keepalive_time_ms", int(settings.keepalive_seconds * 1000)),
                 ("grpc.keepalive_permit_without_calls", 1),
                 ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-                *_metadata_limits(services),
+                ("grpc.server_handshake_timeout_ms", int(settings.handshake_seconds * 1000)),
+                *_connection_limits(services, settings),
                 ("grpc.so_reuseport", 0),  # a second server on the port is an error, not a silent partner
             ],
         )
@@ -186,11 +195,20 @@ def is_loopback(address: str) -> bool:
         return host in _LOOPBACK_NAMES
 
 
-def _metadata_limits(services: Sequence[ServiceBinding]) -> list[tuple[str, int]]:
-    """Large identities, with the scopes granted to a reader, come to servers that other services call."""
+def _connection_limits(services: Sequence[ServiceBinding], settings: ServerSettings) -> list[tuple[str, int]]:
+    """What one connection may bring.
+
+    Other services have one connection each, for calls on behalf of all tenants, and send large identities, with the
+    scopes granted to a reader.
+    """
     is_called_by_services = any(Role.SERVICE in service.roles.values() for service in services)
     size = METADATA_BYTES_MAX if is_called_by_services else _METADATA_BYTES_MAX
-    return [("grpc.max_metadata_size", size), ("grpc.absolute_max_metadata_size", size)]
+    streams = settings.connection_streams_max * (4 if is_called_by_services else 1)
+    return [
+        ("grpc.max_concurrent_streams", streams),
+        ("grpc.max_metadata_size", size),
+        ("grpc.absolute_max_metadata_size", size),
+    ]
 
 
 def _check_roles(service: ServiceBinding) -> None:

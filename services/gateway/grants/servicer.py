@@ -6,7 +6,7 @@ from mneme.gateway.v1 import grants_pb2, grants_pb2_grpc
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.paging import PageTokens
-from services.common.rpc.interceptors.around import Context
+from services.common.rpc.interceptors.base import Context
 from services.gateway.grants import convert
 from services.gateway.grants.requests import GrantRequestReader
 from services.gateway.grants.service import Grants

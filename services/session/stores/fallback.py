@@ -234,7 +234,7 @@ class FallbackSessionStore:
     def _lose_primary(self, error: StoreUnavailable) -> None:
         if self.is_degraded:
             return
-        _log.warning("session_store_lost", store=error.metadata.get("store", _STORE_NAME), exc_info=error)
+        _log.warning("session_store_lost", store=error.metadata.get("store", _STORE_NAME))
         for key, moment in self._recent.items():
             session = self._memory.peek(key, now=moment)
             if session is not None:

@@ -11,9 +11,13 @@ import grpc
 import pytest
 
 from services.common.auth import Authenticator, current_principal_or_none
+from services.common.errors import LimitExceeded
+from services.common.errors_grpc import from_rpc_error
 from services.common.hosting import RunningServer
 from services.common.rpc.channel import CallMetadata
-from services.common.rpc.interceptors.around import Context
+from services.common.rpc.interceptors import InterceptorSettings
+from services.common.rpc.interceptors.admission import AdmissionSettings
+from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import GrpcServer, ServerSettings
 from tests.servicer.common.conftest import READER, WRITER
 from tests.support.echo import ECHO, EchoServicer, binding, channel_to, echo_channel, running_echo
@@ -213,8 +217,8 @@ async def test_spec_7_2_an_answer_over_the_limit_is_refused(
 async def test_spec_7_2_calls_beyond_the_limit_are_refused(
     way: str, servicer: EchoServicer, authenticator: Authenticator, metadata: CallMetadata
 ) -> None:
-    settings = ServerSettings(concurrent_calls_max=1, grace_seconds=0.0)
-    async with echo_channel(way, servicer, authenticator, settings=settings) as channel, asyncio.timeout(5):
+    limits = InterceptorSettings(admission=AdmissionSettings(calls_max=1))
+    async with echo_channel(way, servicer, authenticator, limits=limits) as channel, asyncio.timeout(5):
         hanging = echo(channel, "Hang")(b"", metadata=metadata(READER))
         await servicer.hanging.wait()
         error = await failure(echo(channel)(b"", metadata=metadata(READER)))
@@ -222,7 +226,9 @@ async def test_spec_7_2_calls_beyond_the_limit_are_refused(
         await servicer.closed.wait()
         assert await until_let_in(echo(channel), metadata) == b"again"
 
-    assert (error.code(), error.details()) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "Concurrent RPC limit exceeded!")
+    found = from_rpc_error(error, store="test")
+    assert isinstance(found, LimitExceeded)
+    assert (found.metadata, found.retry_after_seconds) == ({"limit_name": "calls", "limit": "1"}, 1.0)
 
 
 async def until_let_in(method: Any, metadata: CallMetadata) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Role
 from services.common.hosting import RunningServer
-from services.common.rpc.interceptors.around import Context
+from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding
 from tests.support.echo import channel_to
 

@@ -62,6 +62,7 @@ def test_the_order_of_interceptors() -> None:
         "ErrorInterceptor",
         "DeadlineInterceptor",
         "AuthInterceptor",
+        "AdmissionInterceptor",
     ]
 
 

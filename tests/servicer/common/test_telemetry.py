@@ -50,6 +50,7 @@ def test_the_order_of_interceptors_with_telemetry(exporter: TreeSpanExporter) ->
         "ErrorInterceptor",
         "DeadlineInterceptor",
         "AuthInterceptor",
+        "AdmissionInterceptor",
     ]
     assert exporter.take() == ()
 

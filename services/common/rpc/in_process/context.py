@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 import grpc
 
 from services.common.rpc.in_process.call import CallEnd, Metadata
-from services.common.rpc.interceptors.around import Context
+from services.common.rpc.interceptors.base import Context
 
 PEER: Final = "in-process"
 
@@ -20,8 +20,9 @@ class InProcessContext(Context):
     There are no streams, no compression and no certificates within a process.
     """
 
-    def __init__(self, metadata: Metadata, deadline: float | None) -> None:
-        """Begins with the caller's metadata and the call's deadline by time.monotonic(), None where it has none."""
+    def __init__(self, request: bytes, metadata: Metadata, deadline: float | None) -> None:
+        """Begins with the caller's request, metadata, and deadline by time.monotonic(), None where it has none."""
+        self._request: Any = request
         self._invocation_metadata = tuple(metadata)
         self._deadline = deadline
         self._code: Any = None  # as grpc keeps it: what was set, None for OK
@@ -117,8 +118,9 @@ class InProcessContext(Context):
         """Nothing is compressed."""
 
     async def read(self) -> Any:
-        """Raises grpc.aio.UsageError: there are no streams."""
-        raise grpc.aio.UsageError("a unary call within the process has no stream to read")
+        """The request, once; then the end of what its caller sends."""
+        request, self._request = self._request, grpc.aio.EOF
+        return request
 
     async def write(self, message: Any) -> None:  # noqa: ARG002
         """Raises grpc.aio.UsageError: there are no streams."""

@@ -13,7 +13,8 @@ import structlog
 
 from services.common.rpc.in_process.call import CallEnd, InProcessCall, Metadata
 from services.common.rpc.in_process.context import InProcessContext
-from services.common.rpc.interceptors.around import Handler, InterceptorChain
+from services.common.rpc.interceptors.around import InterceptorChain
+from services.common.rpc.interceptors.base import Handler
 
 _log = structlog.get_logger("mneme.rpc")
 
@@ -40,18 +41,15 @@ class InProcessServer:
     Health and reflection are for others, and streams need a socket.
     """
 
-    def __init__(self, chain: InterceptorChain, *, message_bytes_max: int, concurrent_calls_max: int) -> None:
+    def __init__(self, chain: InterceptorChain, *, message_bytes_max: int) -> None:
         """Refuses calls until it is started.
 
         Args:
             chain: The blocks around every call.
             message_bytes_max: Of a request or response.
-            concurrent_calls_max: Beyond it calls are refused as RESOURCE_EXHAUSTED. Calls through sockets have a limit
-                of their own.
         """
         self._chain = chain
         self._message_bytes_max = message_bytes_max
-        self._concurrent_calls_max = concurrent_calls_max
         self._generic: list[Any] = []
         self._handlers: dict[str, Handler | None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -107,10 +105,10 @@ class InProcessServer:
         elif variables is None:
             call.settle(NOT_RUNNING)
         elif timeout_seconds is None or timeout_seconds > 0:  # else its timer ends it: nothing need be begun
-            context = InProcessContext(metadata, call.deadline)
+            context = InProcessContext(request, metadata, call.deadline)
             limit = min(response_bytes_max, self._message_bytes_max)
             task = asyncio.get_running_loop().create_task(
-                _serve(handler, request, context, call, _reading(read_response, limit)), context=variables.copy()
+                _serve(handler, context, call, _reading(read_response, limit)), context=variables.copy()
             )
             call.run_in(task)
             self._tasks.add(task)
@@ -120,8 +118,6 @@ class InProcessServer:
     def _refusal(self, handler: Any, request: bytes) -> CallEnd | None:
         if handler is None:
             return CallEnd(grpc.StatusCode.UNIMPLEMENTED, "Method not found!")
-        if len(self._tasks) >= self._concurrent_calls_max:
-            return CallEnd(grpc.StatusCode.RESOURCE_EXHAUSTED, "Concurrent RPC limit exceeded!")
         if len(request) > self._message_bytes_max:
             return too_large(len(request), self._message_bytes_max)
         return None
@@ -143,7 +139,6 @@ def too_large(size: int, size_max: int) -> CallEnd:
 
 async def _serve(
     handler: Any,
-    request: bytes,
     context: InProcessContext,
     call: InProcessCall,
     read: Callable[[bytes, Metadata], CallEnd],
@@ -152,7 +147,7 @@ async def _serve(
     end = _STOPPED
     is_cancelled = False
     try:
-        response = await handler.unary_unary(_converted(handler.request_deserializer, request), context)
+        response = await handler.stream_unary(None, context)
         end = context.end()  # a status that was set or aborted with counts more than an answer
         if end.code is grpc.StatusCode.OK:
             end = read(_converted(handler.response_serializer, response), end.trailing_metadata)

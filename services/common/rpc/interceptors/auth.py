@@ -7,7 +7,7 @@ from typing import Any
 
 from services.common.auth import Authenticator, Role, role_missing, set_current_principal
 from services.common.errors import PermissionDenied
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve
+from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve
 
 
 class AuthInterceptor(AroundInterceptor):
@@ -23,9 +23,9 @@ class AuthInterceptor(AroundInterceptor):
         """Whether calls without a credential are let in: development mode."""
         return self._authenticator.development_principal is not None
 
-    def around(self, call: Serve, method: str) -> Serve:
+    def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
-        role = self._roles.get(method)
+        role = self._roles.get(method.name)
 
         def serve(request: Any, context: Context) -> Awaitable[Any]:
             principal = self._authenticator.authenticate(dict(context.invocation_metadata() or ()))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from services.common.auth import Authenticator, Role
 from services.common.ids import IdSource
-from services.common.rpc.interceptors.around import AroundInterceptor
+from services.common.rpc.interceptors.admission import AdmissionInterceptor, AdmissionSettings
 from services.common.rpc.interceptors.auth import AuthInterceptor
+from services.common.rpc.interceptors.base import AroundInterceptor
 from services.common.rpc.interceptors.deadline import DeadlineInterceptor
 from services.common.rpc.interceptors.errors import ErrorInterceptor
 from services.common.rpc.interceptors.log import LogInterceptor
@@ -24,6 +25,7 @@ class InterceptorSettings:
 
     default_deadline_seconds: float = 10.0  # for a call that has none
     max_deadline_seconds: float = 300.0  # a longer one is cut
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     method_deadline_seconds: Mapping[str, float] = field(default_factory=dict)  # defaults by full method name
 
 
@@ -47,4 +49,5 @@ def interceptors(
             method_seconds=settings.method_deadline_seconds,
         ),
         AuthInterceptor(authenticator, roles),
+        AdmissionInterceptor(settings.admission),
     ]

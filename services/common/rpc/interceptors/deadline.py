@@ -8,7 +8,7 @@ from typing import Any
 
 from services.common.errors import DeadlineExceeded
 from services.common.rpc.deadline import set_deadline
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve
+from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve
 
 
 class DeadlineInterceptor(AroundInterceptor):
@@ -25,9 +25,9 @@ class DeadlineInterceptor(AroundInterceptor):
         self._max_seconds = max_seconds
         self._method_seconds = dict(method_seconds or {})
 
-    def around(self, call: Serve, method: str) -> Serve:
+    def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
-        default = self._method_seconds.get(method, self._default_seconds)
+        default = self._method_seconds.get(method.name, self._default_seconds)
         longest = max(self._max_seconds, default)
 
         async def serve(request: Any, context: Context) -> Any:

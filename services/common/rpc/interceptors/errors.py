@@ -10,7 +10,8 @@ import structlog
 from services.common.embedding.errors import EmbedderBusyError, EmbeddingError
 from services.common.errors import LimitExceeded, StoreUnavailable
 from services.common.errors_grpc import abort_with, status_code
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve
+from services.common.log_sampling import LogSampler
+from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve
 
 _log = structlog.get_logger("mneme.rpc")
 
@@ -18,7 +19,11 @@ _log = structlog.get_logger("mneme.rpc")
 class ErrorInterceptor(AroundInterceptor):
     """Ends a call that failed with the status of its error."""
 
-    def around(self, call: Serve, method: str) -> Serve:
+    def __init__(self) -> None:
+        """Samples tracebacks by the class of the error."""
+        self._sampler = LogSampler("call_failed")
+
+    def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
 
         async def serve(request: Any, context: Context) -> Any:
@@ -29,13 +34,14 @@ class ErrorInterceptor(AroundInterceptor):
             except EmbedderBusyError:
                 await abort_with(context, LimitExceeded("embedding_queue", 0, "too many texts wait to be embedded"))
             except EmbeddingError:
-                _log.exception("embedding_failed", method=method)
+                if self._sampler.admits("embedding"):
+                    _log.exception("embedding_failed", method=method.name)
                 await abort_with(context, StoreUnavailable("embedder"))
             except Exception as error:
                 # Cancellation is no Exception: it passes.
-                if status_code(error) is grpc.StatusCode.INTERNAL:
+                if status_code(error) is grpc.StatusCode.INTERNAL and self._sampler.admits(type(error).__name__):
                     # Logged here once; the caller learns only that it happened.
-                    _log.exception("call_failed", method=method)
+                    _log.exception("call_failed", method=method.name)
                 await abort_with(context, error)
 
         return serve

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from services.common.errors import Reason, StoreUnavailable
-
-if TYPE_CHECKING:
-    from services.common.rpc.interceptors.around import Context, Serve
+from services.common.rpc.interceptors.base import Context, Serve
 
 _RETRY_SECONDS: Final = 0.1  # connections are closed: the next attempt goes elsewhere, if there is an elsewhere
 

@@ -9,21 +9,26 @@ from typing import Any, Final
 import structlog
 
 from services.common.auth import current_principal_or_none
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, code_name
+from services.common.log_sampling import LogSampler
+from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve, code_name
 
 #: Codes that are the caller's business and no sign of trouble here.
 _QUIET: Final = frozenset({"OK", "NOT_FOUND", "ALREADY_EXISTS", "CANCELLED"})
 
 
 class LogInterceptor(AroundInterceptor):
-    """Logs at debug level what went well and at warning level what did not."""
+    """Logs at debug level what succeeded and at warning level what did not.
+
+    Warnings are sampled by status: callers who are refused as fast as they can call do not fill a disk.
+    """
 
     def __init__(self) -> None:
         """Takes the logger as it is configured now: binding it for each call would cost more than all else here."""
         self._log = structlog.get_logger("mneme.rpc").bind()
-        self._tells_all: bool = self._log.is_enabled_for(logging.DEBUG)
+        self._logs_debug: bool = self._log.is_enabled_for(logging.DEBUG)
+        self._sampler = LogSampler("call")
 
-    def around(self, call: Serve, method: str) -> Serve:
+    def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
 
         async def serve(request: Any, context: Context) -> Any:
@@ -36,8 +41,8 @@ class LogInterceptor(AroundInterceptor):
                 raise
             finally:
                 code = code_name(context, error)
-                if self._tells_all or code not in _QUIET:
-                    self._write(method, code, time.perf_counter() - started)
+                if self._logs_debug if code in _QUIET else self._sampler.admits(code):
+                    self._write(method.name, code, time.perf_counter() - started)
 
         return serve
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, code_name
+from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve, code_name
 from services.common.telemetry import state
 
 
@@ -18,7 +18,7 @@ class MetricsInterceptor(AroundInterceptor):
             "rpc.server.duration", unit="ms", description="Time of calls served"
         )
 
-    def around(self, call: Serve, method: str) -> Serve:
+    def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
 
         async def serve(request: Any, context: Context) -> Any:
@@ -31,7 +31,7 @@ class MetricsInterceptor(AroundInterceptor):
                 raise
             finally:
                 milliseconds = (time.perf_counter() - started) * 1000
-                attributes = {"rpc.method": method, "rpc.grpc.status_code": code_name(context, error)}
+                attributes = {"rpc.method": method.name, "rpc.grpc.status_code": code_name(context, error)}
                 self._duration.record(milliseconds, attributes)
 
         return serve

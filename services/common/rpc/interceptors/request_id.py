@@ -9,7 +9,7 @@ from typing import Any, Final
 from structlog.contextvars import bind_contextvars
 
 from services.common.ids import IdSource
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, metadata_value
+from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve, metadata_value
 
 METADATA_KEY: Final = "x-request-id"
 
@@ -29,7 +29,7 @@ class RequestIdInterceptor(AroundInterceptor):
         """Makes ids by `ids`."""
         self._ids = ids
 
-    def around(self, call: Serve, method: str) -> Serve:  # noqa: ARG002
+    def around(self, call: Serve, method: Method) -> Serve:  # noqa: ARG002
         """See `AroundInterceptor`."""
 
         async def serve(request: Any, context: Context) -> Any:

@@ -8,7 +8,7 @@ import grpc
 from opentelemetry import propagate
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from services.common.rpc.interceptors.around import AroundInterceptor, Context, Serve, code_name
+from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve, code_name
 from services.common.telemetry import state
 
 
@@ -19,9 +19,9 @@ class TraceInterceptor(AroundInterceptor):
     end in another task than they began in.
     """
 
-    def around(self, call: Serve, method: str) -> Serve:
+    def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
-        full_name = method.removeprefix("/")
+        full_name = method.name.removeprefix("/")
         service, _, name = full_name.partition("/")
 
         async def serve(request: Any, context: Context) -> Any:
