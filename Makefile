@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages fmt check docs tools lock image clean \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-latency bench-load bench-durability bench-outage fit refit
+	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage fit refit
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -112,6 +112,10 @@ refit: setup ## fit the ranker to your own judgements: JUDGEMENTS=file TARGET=ho
 bench-latency: setup ## time of Recall and Remember by store size: OUT=file [SIZES=1000,10000] [ENGINES=all]
 	@test -n "$(OUT)" || { echo "usage: make bench-latency OUT=file [SIZES=1000,10000]" >&2; exit 2; }
 	@$(BIN)/python -m bench.latency --sizes "$(SIZES)" --out "$(OUT)" $(BENCH_ENGINES) $(if $(ENGINES),--beside-embedded) $(BENCH_ARGS)
+
+bench-memory: setup ## memory of a process after many users were searched: OUT=file [BENCH_ARGS="--memories 20000 --users 2000"]
+	@test -n "$(OUT)" || { echo "usage: make bench-memory OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.cache_memory --out "$(OUT)" $(BENCH_ARGS)
 
 bench-load: setup ## throughput of a mixed load at 1, 8 and 32 clients: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-load OUT=file" >&2; exit 2; }

@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -74,8 +74,21 @@ def conversations_of(size: int, *, seed: int) -> Iterator[StoredConversation]:
 
 async def load_through_gateway(gateway: Gateway, size: int, *, seed: int) -> LoadTimes:
     """Load by RememberBatch, as an application would, and wait until all is indexed."""
+    return await remember_conversations(gateway, conversations_of(size, seed=seed))
+
+
+async def remember_conversations(gateway: Gateway, conversations: Iterable[StoredConversation]) -> LoadTimes:
+    """The same with other conversations."""
     started = time.perf_counter()
-    batches = _batched(_remember_request(conversation) for conversation in conversations_of(size, seed=seed))
+    turns = 0
+
+    def requests() -> Iterator[memory_pb2.RememberRequest]:
+        nonlocal turns
+        for conversation in conversations:
+            turns += len(conversation.turns)
+            yield _remember_request(conversation)
+
+    batches = _batched(requests())
     last: dict[str, str] = {}
 
     async def write() -> None:
@@ -90,7 +103,7 @@ async def load_through_gateway(gateway: Gateway, size: int, *, seed: int) -> Loa
         raise BenchError(f"{backlog.dead} deliveries were given up while loading")
     for user_id, token in last.items():
         await gateway.wait_visible(user_id, token)
-    return LoadTimes(size, acknowledged - started, time.perf_counter() - started)
+    return LoadTimes(turns, acknowledged - started, time.perf_counter() - started)
 
 
 async def load_episodes_directly(channel: Channel, size: int, *, seed: int, encoder: SentenceEncoder) -> LoadTimes:
