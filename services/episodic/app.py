@@ -104,19 +104,24 @@ async def open_episodic(
     """
     chosen = settings or EpisodicSettings()
     async with contextlib.AsyncExitStack() as stack:
-        index = await _open_index(qdrant_folder, qdrant_server, resources.embedder, chosen)
+        index = await _open_index(qdrant_folder, qdrant_server, resources, chosen)
         stack.push_async_callback(index.aclose)
         store = PostgresEpisodeStore(pool, model=index.model)
         yield await stack.enter_async_context(open_episodic_on(store, index, resources, chosen))
 
 
 async def _open_index(
-    folder: Path, server: QdrantServer | None, embedder: Embedder, settings: EpisodicSettings
+    folder: Path, server: QdrantServer | None, resources: EpisodicResources, settings: EpisodicSettings
 ) -> EpisodeIndex:
-    model, dimension = embedder.fingerprint, embedder.dimension
+    model, dimension = resources.embedder.fingerprint, resources.embedder.dimension
     if server is None:
         return await EdgeEpisodeIndex.open(
-            folder, model=model, dimension=dimension, text=settings.text, settings=settings.edge
+            folder,
+            model=model,
+            dimension=dimension,
+            text=settings.text,
+            settings=settings.edge,
+            cache=resources.cache,
         )
     # Imported here: half a second that only the server's users pay.
     from services.episodic.stores.qdrant import QdrantEpisodeIndex

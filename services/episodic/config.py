@@ -83,8 +83,8 @@ class IndexerSettings:
     scan_pause_factor: Amount = 9.0  # pause by the time of the step before: 9 leaves nine tenths of the time to others
     orphans_share_max: Share = 0.5  # of a big index that may be removed because the store does not know it; 1: all
     orphans_small_index: CountOrNone = 1_000  # pieces of an index that is not big: any share of it may be removed
-    kept_vectors_max: CountOrNone = 8_192  # pieces' vectors handed in by callers that wait in memory for their rows
-    kept_bytes_max: CountOrNone = 64 * 1024 * 1024  # of them and their token vectors
+    pending_vectors_max: CountOrNone = 8_192  # vectors from requests that wait in memory until they are indexed
+    pending_bytes_max: CountOrNone = 64 * 1024 * 1024  # of them and their token vectors
     active_poll_seconds: Seconds = 0.25  # how often wait_until_active looks for what another replica indexed
 
     def outage_seconds(self, failures: int) -> float:
@@ -114,11 +114,8 @@ class EdgeSettings:
     exact_up_to_kilobytes: Count = 30_000  # vectors of one owner (1.5 KB each) that are searched without a graph
     search_threads: Count = 1  # of the engine: a query this short gains nothing from two
     overfetch_factor: Factor = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
-    kept_points_min: Count = 500  # pieces of an owner that are worth comparing in memory, outside the engine
-    kept_bytes_max: CountOrNone = 1024 * 1024 * 1024  # of them, 2.5 KB each; least recently searched go. 0: none
-    kept_after_searches: Count = 3  # of an owner, before its pieces are read into memory: 0.1 ms each
-    kept_pause_seconds: Amount = 0.005  # between steps of reading, so that other work goes on
-    kept_reading_factor: Amount = 0.5  # how long a step takes, times the pause before it, which busy times lengthen
+    cached_points_min: Count = 500  # pieces of an owner that are worth caching, to be compared outside the engine
+    prefetch_pause_seconds: Amount = 0.005  # between two steps of loading an owner, so that other work goes on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedEr
 from services.common.embedding.tokens import TextEncoding
 from services.common.errors import MnemeError
 from services.episodic.config import IndexerSettings, TextSettings, TokenSettings
-from services.episodic.kept import KeptPieces
 from services.episodic.model import EpisodeId, EpisodeStatus, Owner, episode_pieces
+from services.episodic.pending_pieces import PendingPieces
 from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import (
     EpisodeIndex,
@@ -63,7 +63,7 @@ class EpisodeIndexer:
         self._text = text or TextSettings()
         self._tokens = tokens or TokenSettings()
         self._space = embedder.tokens if self._tokens.stored else None
-        self._kept = KeptPieces(self._settings)
+        self._pending_pieces = PendingPieces(self._settings)
         self._work = asyncio.Event()
         self._progress = asyncio.Event()
         self._doubt = asyncio.Event()
@@ -100,7 +100,7 @@ class EpisodeIndexer:
         They wait in memory only: after a crash, or when too many wait, the texts are embedded again.
         """
         for name, pieces in (encodings or {}).items():
-            self._kept.add(name, pieces)
+            self._pending_pieces.add(name, pieces)
         self._work.set()
 
     async def wait_active(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, EpisodeStatus]:
@@ -246,7 +246,7 @@ class EpisodeIndexer:
 
     def _taken(self, episode: PendingEpisode, pieces_count: int) -> Sequence[TextEncoding] | None:
         """What a caller brought along, if it is as much as the pieces."""
-        pieces = self._kept.take((episode.owner, episode.episode_id))
+        pieces = self._pending_pieces.take((episode.owner, episode.episode_id))
         return pieces if pieces is not None and len(pieces) == pieces_count else None
 
     def _lacks(self, known: Sequence[TextEncoding] | None) -> bool:

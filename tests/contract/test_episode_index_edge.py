@@ -2,23 +2,27 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from services.common.cache import OwnerCache
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings
 from services.episodic.store import EpisodeIndex, IndexQuery, LaneHits
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from tests.contract.episode_index import EpisodeIndexContract, key_of, piece, query
 from tests.contract.episode_samples import OWNER
+from tests.support.caches import eager_cache
 
 
-async def opened(folder: Path, **settings: float) -> EdgeEpisodeIndex:
+async def opened(folder: Path, *, cache: OwnerCache | None = None, **settings: Any) -> EdgeEpisodeIndex:
     return await EdgeEpisodeIndex.open(
         folder,
         model="hashing-test-64",
         dimension=64,
-        settings=EdgeSettings(**settings),  # type: ignore[arg-type]
+        settings=EdgeSettings(**settings),
+        cache=cache,
     )
 
 
@@ -88,7 +92,11 @@ class TestEdgeEpisodeIndex(EpisodeIndexContract):
         await opened_index.aclose()
 
     async def test_too_much_is_optimised_without_a_quiet_time(self, tmp_path: Path) -> None:
-        settings = {"optimize_after_points": 10, "optimize_loaded_after_points": 100, "optimize_quiet_seconds": 3_600.0}
+        settings: dict[str, Any] = {
+            "optimize_after_points": 10,
+            "optimize_loaded_after_points": 100,
+            "optimize_quiet_seconds": 3_600.0,
+        }
         opened_index = await opened(tmp_path, flush_seconds=0.01, **settings)
         await opened_index.search(query("apple"), limit=1)
         await opened_index.put([piece(n, f"apple {n}") for n in range(500)])
@@ -120,8 +128,8 @@ class TestEdgeEpisodeIndex(EpisodeIndexContract):
             await closed.score(query("apple"), dense=[key_of(1)], lexical=())
 
 
-class _KeepingIndex(EdgeEpisodeIndex):
-    """Has the lanes of whoever is searched in memory."""
+class _CachingIndex(EdgeEpisodeIndex):
+    """Has every owner that is searched in the cache."""
 
     async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
         await super().search(query, limit=limit)
@@ -129,34 +137,35 @@ class _KeepingIndex(EdgeEpisodeIndex):
         return await super().search(query, limit=limit)
 
 
-async def keeping(folder: Path, **settings: float) -> EdgeEpisodeIndex:
-    return await _KeepingIndex.open(
+async def caching(folder: Path, cache: OwnerCache | None = None) -> EdgeEpisodeIndex:
+    return await _CachingIndex.open(
         folder,
         model="hashing-test-64",
         dimension=64,
-        settings=EdgeSettings(kept_points_min=1, kept_after_searches=1, **settings),  # type: ignore[arg-type]
+        settings=EdgeSettings(cached_points_min=1),
+        cache=cache or eager_cache(),
     )
 
 
-class TestEdgeEpisodeIndexWithLanesKept(EpisodeIndexContract):
+class TestCachedEdgeEpisodeIndex(EpisodeIndexContract):
     @pytest.fixture
     async def index(self, tmp_path: Path) -> AsyncIterator[EpisodeIndex]:
-        opened_index = await keeping(tmp_path)
+        opened_index = await caching(tmp_path)
         yield opened_index
         await opened_index.aclose()
 
 
-class TestKeptLanes:
+class TestEdgeCache:
     async def test_answers_are_those_of_the_engine(self, tmp_path: Path) -> None:
         texts = ["apple pie", "a pie of plums", "apple apple tree", "plums", "the tree of plums and of apples", "cake"]
         plain = await opened(tmp_path / "plain")
-        kept = await keeping(tmp_path / "kept")
-        for opened_index in (plain, kept):
+        cached = await caching(tmp_path / "cached")
+        for opened_index in (plain, cached):
             await opened_index.put([piece(n, f"{texts[n % 6]} {texts[n * 7 % 5]} {n % 11}") for n in range(400)])
         for text in ("apple pie", "who ate the plums", "tree 7", "nothing of that"):
             question = query(text)
-            expected, found = await plain.search(question, limit=40), await kept.search(question, limit=40)
-            assert kept.kept_count == 400
+            expected, found = await plain.search(question, limit=40), await cached.search(question, limit=40)
+            assert cached.cached_count == 400
             assert sorted(found.dense.values()) == pytest.approx(sorted(expected.dense.values()), abs=1e-6)
             assert sorted(found.lexical.values()) == pytest.approx(sorted(expected.lexical.values()), rel=1e-5)
             assert (found.dense_complete, found.lexical_complete) == (
@@ -164,56 +173,66 @@ class TestKeptLanes:
                 expected.lexical_complete,
             )
             named = [key_of(n) for n in range(0, 400, 7)]
-            scores = await kept.score(question, dense=named, lexical=named)
+            scores = await cached.score(question, dense=named, lexical=named)
             exact = await plain.score(question, dense=named, lexical=named)
             assert dict(scores.dense) == pytest.approx(dict(exact.dense), abs=1e-6)
             assert dict(scores.lexical) == pytest.approx(dict(exact.lexical), rel=1e-5)
         await plain.aclose()
-        await kept.aclose()
+        await cached.aclose()
 
     async def test_what_is_written_later_is_found_and_what_is_removed_is_not(self, tmp_path: Path) -> None:
-        kept = await keeping(tmp_path)
-        await kept.put([piece(n, f"apple {n}") for n in range(50)])
-        await kept.search(query("apple"), limit=10)
-        await kept.put([piece(n, f"plum {n}") for n in range(40, 60)])
-        await kept.remove(OWNER, [key_of(n) for n in range(10)])
-        assert kept.kept_count == 50
-        hits = await kept.search(query("apple"), limit=100)
+        cached = await caching(tmp_path)
+        await cached.put([piece(n, f"apple {n}") for n in range(50)])
+        await cached.search(query("apple"), limit=10)
+        await cached.put([piece(n, f"plum {n}") for n in range(40, 60)])
+        await cached.remove(OWNER, [key_of(n) for n in range(10)])
+        assert cached.cached_count == 50
+        hits = await cached.search(query("apple"), limit=100)
         assert set(hits.lexical) == {key_of(n) for n in range(10, 40)}
         assert set(hits.dense) == {key_of(n) for n in range(10, 60)}
-        await kept.aclose()
+        await cached.aclose()
 
-    async def test_what_is_written_while_they_are_read_is_found(self, tmp_path: Path) -> None:
-        index = await opened(tmp_path, kept_points_min=1, kept_after_searches=1)
+    async def test_what_is_written_while_an_owner_is_loaded_is_found(self, tmp_path: Path) -> None:
+        index = await opened(tmp_path, cache=eager_cache(), cached_points_min=1)
         await index.put([piece(n, f"apple {n}") for n in range(500)])
         await index.search(query("apple"), limit=10)
         await asyncio.sleep(0.004)
         await index.put([piece(n, f"plum {n}") for n in range(490, 510)])
         await index.remove(OWNER, [key_of(n) for n in range(480, 485)])
         await index.settle()
-        assert index.kept_count == 505
+        assert index.cached_count == 505
         assert len((await index.search(query("plum"), limit=100)).lexical) == 20
         await index.aclose()
 
-    async def test_small_owners_and_rare_questions_stay_with_the_engine(self, tmp_path: Path) -> None:
-        index = await opened(tmp_path, kept_points_min=51, kept_after_searches=2)
+    async def test_small_owners_and_rare_searches_stay_with_the_engine(self, tmp_path: Path) -> None:
+        index = await opened(tmp_path, cache=OwnerCache(prefetch_after_misses=2), cached_points_min=51)
         await index.put([piece(n, f"apple {n}") for n in range(50)])
-        for _ in range(4):
+        counts = []
+        for number in range(1, 5):
+            if number == 3:
+                await index.put([piece(50, "apple 50")])
             await index.search(query("apple"), limit=10)
-        await index.settle()
-        assert index.kept_count == 0
-        await index.put([piece(50, "apple 50")])
-        await index.search(query("apple"), limit=10)
-        await index.settle()
-        assert index.kept_count == 0
-        await index.search(query("apple"), limit=10)
-        await index.settle()
-        assert index.kept_count == 51
+            await index.settle()
+            counts.append(index.cached_count)
+        assert counts == [0, 0, 0, 51], "too few at the second search, enough at the fourth"
         await index.aclose()
 
-    async def test_more_than_has_a_place_is_not_kept(self, tmp_path: Path) -> None:
-        index = await keeping(tmp_path, kept_bytes_max=50 * (64 * 4 + 600))
+    async def test_an_owner_who_is_forgotten_is_answered_by_the_engine(self, tmp_path: Path) -> None:
+        cache = eager_cache()
+        index = await caching(tmp_path, cache)
+        await index.put([piece(n, f"apple {n}") for n in range(50)])
+        await index.search(query("apple"), limit=10)
+        assert index.cached_count == 50
+        assert cache.size_bytes > 0
+        cache.forget((OWNER.tenant_id, OWNER.user_id))
+        assert (index.cached_count, cache.size_bytes) == (0, 0)
+        await index.put([piece(50, "apple 50")])
+        assert len((await index.search(query("apple"), limit=100)).lexical) == 51
+        await index.aclose()
+
+    async def test_more_than_the_budget_is_not_cached(self, tmp_path: Path) -> None:
+        index = await caching(tmp_path, eager_cache(bytes_max=50 * (64 * 4 + 600)))
         await index.put([piece(n, f"apple {n}") for n in range(51)])
         assert len((await index.search(query("apple"), limit=100)).lexical) == 51
-        assert index.kept_count == 0
+        assert index.cached_count == 0
         await index.aclose()

@@ -12,16 +12,17 @@ from uuid import UUID
 
 import structlog
 
+from services.common.cache import OwnerCache
 from services.common.disk import DiskWatch
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
 from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, LaneHits
+from services.episodic.stores.cached_rows import Terms, terms_of
+from services.episodic.stores.edge_cache import EdgeCache
 from services.episodic.stores.edge_engine import ShardState
 from services.episodic.stores.edge_host import EdgeHost
-from services.episodic.stores.edge_kept import KeptOwners
 from services.episodic.stores.edge_shard import shard_folder
-from services.episodic.stores.kept_lanes import Terms, terms_of
 from services.episodic.stores.points import create_bm25, scan_episodes
 
 _log = structlog.get_logger(__name__)
@@ -39,6 +40,7 @@ class EdgeEpisodeIndex:
         text: TextSettings,
         settings: EdgeSettings,
         disk: DiskWatch,
+        cache: OwnerCache,
     ) -> None:
         """Name the index; use `open`."""
         self._model = model
@@ -54,7 +56,7 @@ class EdgeEpisodeIndex:
             disk=disk,
             on_lost=self._forget_cached,
         )
-        self._kept = KeptOwners(self._host, settings, dimension=dimension)
+        self._cache = EdgeCache(self._host, cache, settings, dimension=dimension)
         self._last_search_seconds = -math.inf
         self._is_dirty = False
         self._left_unindexed = 0
@@ -70,6 +72,7 @@ class EdgeEpisodeIndex:
         text: TextSettings | None = None,
         settings: EdgeSettings | None = None,
         disk: DiskWatch | None = None,
+        cache: OwnerCache | None = None,
     ) -> EdgeEpisodeIndex:
         """Open or create the index of a model. A damaged one is set aside and replaced by an empty one.
 
@@ -80,6 +83,7 @@ class EdgeEpisodeIndex:
             text: How text becomes terms.
             settings: Sizes and times.
             disk: Watches the folder's disk; with the default settings where None.
+            cache: The process's; None: one of its own.
 
         Raises:
             DataDirLocked: Another process has this index open.
@@ -92,6 +96,7 @@ class EdgeEpisodeIndex:
             text=text or TextSettings(),
             settings=settings or EdgeSettings(),
             disk=disk or DiskWatch(qdrant_folder),
+            cache=cache or OwnerCache(),
         )
         await index._host.open()
         index._model = f"{model}@{index._host.generation}"
@@ -112,14 +117,14 @@ class EdgeEpisodeIndex:
         return self._dimension
 
     @property
-    def kept_count(self) -> int:
-        """Pieces that are kept in memory beside the engine."""
-        return self._kept.count
+    def cached_count(self) -> int:
+        """Pieces that are cached."""
+        return self._cache.count
 
     async def settle(self) -> None:
-        """Wait until the engine runs on sound files, and lanes that are being read into memory are there."""
+        """Wait until the engine runs on sound files, and what is being loaded is cached."""
         await self._host.settle()
-        await self._kept.settle()
+        await self._cache.settle()
 
     async def state(self) -> ShardState:
         """Size of the shard."""
@@ -131,22 +136,22 @@ class EdgeEpisodeIndex:
         for start in range(0, len(pieces), self._settings.upsert_points_max):
             self._disk.require_space()
             chunk = pieces[start : start + self._settings.upsert_points_max]
-            is_wanted = self._kept.wants(chunk)
+            is_wanted = self._cache.wants(chunk)
             terms: list[Terms] = await self._write("put", chunk, with_terms=is_wanted)
             if is_wanted:
-                self._kept.put(list(zip(chunk, terms, strict=True)))
+                self._cache.put(list(zip(chunk, terms, strict=True)))
 
     async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
         """See `EpisodeIndex.search`."""
         self._last_search_seconds = asyncio.get_running_loop().time()
-        kept = await self._kept.search(query, terms_of(self._bm25.embed_query(query.text)), limit=limit)
-        return kept if kept is not None else await self._asked("search", query, limit)
+        hits = await self._cache.search(query, terms_of(self._bm25.embed_query(query.text)), limit=limit)
+        return hits if hits is not None else await self._asked("search", query, limit)
 
     async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
         """See `EpisodeIndex.score`."""
-        kept = self._kept.score(query, dense=dense, lexical=lexical)
-        if kept is not None:
-            return kept
+        hits = self._cache.score(query, dense=dense, lexical=lexical)
+        if hits is not None:
+            return hits
         if not dense and not lexical:
             return LaneHits(dense={}, lexical={}, dense_complete=False, lexical_complete=False)
         return await self._asked("score", query, dense, lexical)
@@ -155,7 +160,7 @@ class EdgeEpisodeIndex:
         """See `EpisodeIndex.remove`."""
         if keys:
             await self._write("remove", owner, keys)
-            self._kept.remove(owner, keys)
+            self._cache.remove(owner, keys)
 
     async def remove_owner(self, owner: Owner) -> None:
         """See `EpisodeIndex.remove_owner`."""
@@ -188,11 +193,11 @@ class EdgeEpisodeIndex:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._upkeep
             self._upkeep = None
-        await self._kept.aclose()
+        await self._cache.aclose()
         await self._host.aclose()
 
     def _forget_cached(self) -> None:
-        self._kept.forget_all()
+        self._cache.forget_all()
 
     async def _asked(self, name: str, *arguments: Any) -> LaneHits:
         """Hits of the engine, unless it is busy with the disk for too long: words of the store answer then."""
@@ -208,7 +213,7 @@ class EdgeEpisodeIndex:
         try:
             return await self._host.call(name, *arguments, **keywords)
         except BaseException:
-            self._kept.forget_all()  # whether the engine has done it is not known
+            self._cache.forget_all()  # whether the engine has done it is not known
             raise
 
     async def _keep_up(self) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from services.common.embedding import vector_rows
 from services.common.embedding.vectors import Vector
 from services.episodic.model import EpisodeKey
-from services.episodic.stores.kept_lanes import KeptLanes, KeptPiece
+from services.episodic.stores.cached_rows import CachedPiece, OwnerRows
 
 _DIMENSION = 24
 _TERMS = 12
@@ -29,7 +29,7 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 class _Model:
     """Pieces by identifier."""
 
-    pieces: dict[int, KeptPiece] = field(default_factory=dict)
+    pieces: dict[int, CachedPiece] = field(default_factory=dict)
 
     def dense(self, vector: Vector, scopes: set[str]) -> dict[EpisodeKey, float]:
         found: dict[EpisodeKey, float] = {}
@@ -55,10 +55,10 @@ class _Model:
         return found
 
 
-def _piece(random: np.random.Generator, identifier: int) -> KeptPiece:
+def _piece(random: np.random.Generator, identifier: int) -> CachedPiece:
     vector = random.normal(size=_DIMENSION)
     terms = random.permutation(_TERMS)[: random.integers(0, 5)].tolist()
-    return KeptPiece(
+    return CachedPiece(
         identifier,
         EpisodeKey(identifier // 3),
         _SCOPES[identifier // 3 % len(_SCOPES)],
@@ -67,14 +67,14 @@ def _piece(random: np.random.Generator, identifier: int) -> KeptPiece:
     )
 
 
-def _changed(random: np.random.Generator, lanes: KeptLanes) -> _Model:
+def _changed(random: np.random.Generator, owner_rows: OwnerRows) -> _Model:
     model = _Model()
     for _ in range(8):
         pieces = [_piece(random, int(number)) for number in random.permutation(400)[:60]]
-        lanes.put(pieces)
+        owner_rows.put(pieces)
         model.pieces |= {piece.identifier: piece for piece in pieces}
         gone = {EpisodeKey(int(number)) for number in random.permutation(134)[:10]}
-        lanes.remove(gone)
+        owner_rows.remove(gone)
         model.pieces = {number: piece for number, piece in model.pieces.items() if piece.key not in gone}
     return model
 
@@ -82,13 +82,13 @@ def _changed(random: np.random.Generator, lanes: KeptLanes) -> _Model:
 @given(seed=st.integers(0, 2**32 - 1), limit=st.integers(1, 150), scopes=st.sets(st.sampled_from([*_SCOPES, "none"])))
 def test_answers_are_those_of_a_plain_computation(seed: int, limit: int, scopes: set[str]) -> None:
     random = np.random.default_rng(seed)
-    lanes = KeptLanes(_DIMENSION, count=int(random.integers(0, 300)))
-    model = _changed(random, lanes)
-    assert len(lanes) == len(model.pieces)
+    owner_rows = OwnerRows(_DIMENSION, count=int(random.integers(0, 300)))
+    model = _changed(random, owner_rows)
+    assert len(owner_rows) == len(model.pieces)
     vector = _piece(random, 0).vector
     terms = {int(term): float(random.uniform(0.5, 2.0)) for term in random.permutation(_TERMS + 2)[:4]}
-    scores = lanes.scores(vector, terms, sorted(scopes))
-    found = lanes.search(scores, limit=limit, overfetch=1.25)
+    scores = owner_rows.scores(vector, terms, sorted(scopes))
+    found = owner_rows.search(scores, limit=limit, overfetch=1.25)
     for lane, is_complete, expected in (
         (found.dense, found.dense_complete, model.dense(vector, scopes)),
         (found.lexical, found.lexical_complete, model.lexical(terms, scopes)),
@@ -99,38 +99,38 @@ def test_answers_are_those_of_a_plain_computation(seed: int, limit: int, scopes:
         assert not is_complete or len(expected) <= limit
     named = [EpisodeKey(int(number)) for number in random.permutation(140)[:50]]
     for is_lexical, expected in ((False, model.dense(vector, scopes)), (True, model.lexical(terms, scopes))):
-        assert lanes.score(scores, named, lexical=is_lexical) == pytest.approx(
+        assert owner_rows.score(scores, named, lexical=is_lexical) == pytest.approx(
             {key: expected[key] for key in named if key in expected}, abs=2e-6
         )
 
 
 def test_what_is_put_in_later_is_not_in_scores_computed_before() -> None:
     random = np.random.default_rng(4)
-    lanes = KeptLanes(_DIMENSION)
-    lanes.put([_piece(random, number) for number in range(0, 90, 3)])
-    scores = lanes.scores(_piece(random, 0).vector, {1: 1.0}, _SCOPES)
-    before = lanes.search(scores, limit=100, overfetch=1.25)
-    lanes.put([_piece(random, number) for number in range(90, 3_000, 3)])
-    assert not lanes.is_current(scores)
-    assert lanes.search(scores, limit=100, overfetch=1.25) == before
-    assert lanes.score(scores, [EpisodeKey(40)], lexical=False) == {}
+    owner_rows = OwnerRows(_DIMENSION)
+    owner_rows.put([_piece(random, number) for number in range(0, 90, 3)])
+    scores = owner_rows.scores(_piece(random, 0).vector, {1: 1.0}, _SCOPES)
+    before = owner_rows.search(scores, limit=100, overfetch=1.25)
+    owner_rows.put([_piece(random, number) for number in range(90, 3_000, 3)])
+    assert not owner_rows.is_current(scores)
+    assert owner_rows.search(scores, limit=100, overfetch=1.25) == before
+    assert owner_rows.score(scores, [EpisodeKey(40)], lexical=False) == {}
 
 
 def test_of_those_that_score_alike_keys_decide() -> None:
     """More of them than are fetched for a lane, in another order than their keys'."""
     random = np.random.default_rng(5)
-    lanes, alike = KeptLanes(_DIMENSION), _piece(random, 0)
+    owner_rows, alike = OwnerRows(_DIMENSION), _piece(random, 0)
     keys = [EpisodeKey(int(number)) for number in random.permutation(300)]
-    lanes.put([KeptPiece(key, key, "g", alike.vector, {1: 1.0}) for key in keys])
-    scores = lanes.scores(alike.vector, {1: 1.0}, ["g"])
-    found = lanes.search(scores, limit=20, overfetch=1.25)
+    owner_rows.put([CachedPiece(key, key, "g", alike.vector, {1: 1.0}) for key in keys])
+    scores = owner_rows.scores(alike.vector, {1: 1.0}, ["g"])
+    found = owner_rows.search(scores, limit=20, overfetch=1.25)
     assert list(found.dense) == list(found.lexical) == list(range(20))
 
 
 def test_nothing_is_found_where_nothing_is() -> None:
-    lanes = KeptLanes(_DIMENSION)
+    owner_rows = OwnerRows(_DIMENSION)
     vector = _piece(np.random.default_rng(1), 0).vector
-    found = lanes.search(lanes.scores(vector, {1: 1.0}, _SCOPES), limit=10, overfetch=1.25)
+    found = owner_rows.search(owner_rows.scores(vector, {1: 1.0}, _SCOPES), limit=10, overfetch=1.25)
     assert (found.dense, found.lexical) == ({}, {})
     assert found.dense_complete
     assert found.lexical_complete

@@ -1,8 +1,4 @@
-"""Both lanes of one owner in memory: the dense one as rows compared at once, the lexical one as lists of each term.
-
-The engine compares a filtered owner's points one by one, segment by segment: for 100,000 of a million points 23 ms in
-the dense lane and 8 in the lexical one, and 11 more to score neighbours. Here it is an eighth of that.
-"""
+"""All pieces of one owner in memory: vectors as rows that are compared at once, terms as lists of postings."""
 
 from __future__ import annotations
 
@@ -26,20 +22,20 @@ Terms: TypeAlias = Mapping[int, float]
 
 _ROWS_MIN: Final = 256
 _GROWTH: Final = 2.0
-"""By how much arrays grow when they are full. What is spare was never written to, and so takes no memory."""
+"""By how much arrays grow when they are full. What is spare is not written to, and so takes no memory."""
 _SPARE: Final = 1.25
 """Rows by the number that is announced."""
 _REMOVED: Final = -1
 _BYTES_BESIDE: Final = 600
-"""Of a piece: its key, its terms, its places in dictionaries."""
+"""Of a piece: its key, its postings, its places in dictionaries."""
 _UNUSED_MIN: Final = 2_000
-"""Rows of removed pieces that are not worth reading everything anew."""
+"""Rows of removed pieces that are not worth loading everything anew."""
 _POSTINGS_MIN: Final = 2
 _POSTINGS_GROWTH: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPiece:
+class CachedPiece:
     """A point of the index."""
 
     identifier: int
@@ -78,8 +74,8 @@ class _Postings:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneScores:
-    """Scores of all pieces for one question; what was put in later is not in them."""
+class RowScores:
+    """Scores of all pieces for one query; what was added later is not in them."""
 
     version: int
     dense: Comparison
@@ -87,11 +83,11 @@ class LaneScores:
     visible: npt.NDArray[np.bool_]  # whether the reader sees the piece
 
 
-class KeptLanes:
-    """All pieces of one owner. Rows are added, or marked as removed: a reader on another thread is not disturbed."""
+class OwnerRows:
+    """Pieces of one owner. Rows are added, or marked as removed: a reader on another thread is not disturbed."""
 
     def __init__(self, dimension: int, *, count: int = 0) -> None:
-        """Nothing yet, with room for so many pieces: to find it later takes 0.1 s for 100,000."""
+        """Empty, with arrays for so many pieces."""
         rows = int(count * _SPARE)
         self._vectors = VectorRows(rows, dimension)
         self._scopes: npt.NDArray[np.int32] = np.full(rows, _REMOVED, np.int32)
@@ -123,10 +119,10 @@ class KeptLanes:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether so much was removed or replaced that it is worth reading everything anew."""
+        """Whether so much was removed or replaced that loading everything anew is worth it."""
         return len(self._keys) > 2 * len(self._rows) + _UNUSED_MIN
 
-    def put(self, pieces: Sequence[KeptPiece]) -> None:
+    def put(self, pieces: Sequence[CachedPiece]) -> None:
         """Add pieces, or replace them."""
         self._reserve(len(self._keys) + len(pieces))
         start = len(self._keys)
@@ -147,19 +143,19 @@ class KeptLanes:
         self._version += 1
 
     def remove(self, keys: Iterable[EpisodeKey]) -> None:
-        """Forget all pieces of episodes; unknown ones are ignored."""
+        """Remove all pieces of episodes; unknown ones are ignored."""
         for key in keys:
             for row in self._rows_by_key.pop(key, ()):
                 self._scopes[row] = _REMOVED
                 del self._rows[self._identifiers[row]]
         self._version += 1
 
-    def scores(self, vector: Vector, query_terms: Terms, scope_keys: Sequence[str]) -> LaneScores:
-        """Scores of all pieces. Takes 4 ms for 100,000 of them; may run on another thread.
+    def scores(self, vector: Vector, query_terms: Terms, scope_keys: Sequence[str]) -> RowScores:
+        """Scores of all pieces. May run on another thread.
 
         Args:
             vector: Of length 1.
-            query_terms: The question's.
+            query_terms: Of the query.
             scope_keys: What the reader sees.
         """
         version, count = self._version, len(self._keys)
@@ -167,10 +163,10 @@ class KeptLanes:
         chosen = [number for key in scope_keys if (number := self._scope_numbers.get(key)) is not None]
         dense = self._vectors.compare(vector, count)
         lexical = self._lexical(query_terms, count, scopes)
-        return LaneScores(version, dense, lexical, is_among(scopes, chosen))
+        return RowScores(version, dense, lexical, is_among(scopes, chosen))
 
-    def search(self, scores: LaneScores, *, limit: int, overfetch: float) -> LaneHits:
-        """The best `limit` episodes of each lane."""
+    def search(self, scores: RowScores, *, limit: int, overfetch: float) -> LaneHits:
+        """The best `limit` episodes of each retriever."""
         visible = None if scores.visible.all() else np.flatnonzero(scores.visible)
         count = len(scores.dense) if visible is None else len(visible)
 
@@ -189,7 +185,7 @@ class KeptLanes:
             lexical_complete=lexical_complete,
         )
 
-    def score(self, scores: LaneScores, keys: Iterable[EpisodeKey], *, lexical: bool) -> dict[EpisodeKey, float]:
+    def score(self, scores: RowScores, keys: Iterable[EpisodeKey], *, lexical: bool) -> dict[EpisodeKey, float]:
         """Scores of those of the episodes that are visible and have one: that of their best piece."""
         count = len(scores.lexical)
         found = [(key, row) for key in keys for row in self._rows_by_key.get(key, ()) if row < count]
@@ -202,12 +198,12 @@ class KeptLanes:
                 best[key] = value
         return best
 
-    def is_current(self, scores: LaneScores) -> bool:
+    def is_current(self, scores: RowScores) -> bool:
         """Whether nothing has changed since."""
         return scores.version == self._version
 
     def _lexical(self, query_terms: Terms, count: int, scopes: npt.NDArray[np.int32]) -> Scores:
-        """BM25: weights are of the engine's making, the inverse frequency is over all of the owner's pieces."""
+        """BM25: the engine computes the weights; the inverse document frequency is over all of the owner's pieces."""
         total = np.zeros(count, np.float32)
         alive = len(self._rows)
         has_removed = alive < count
@@ -217,10 +213,10 @@ class KeptLanes:
                 continue
             rows, weights = postings.below(count)
             if has_removed and len(rows):
-                kept = scopes[rows] != _REMOVED
-                rows, weights = rows[kept], weights[kept]
+                is_alive = scopes[rows] != _REMOVED
+                rows, weights = rows[is_alive], weights[is_alive]
             if len(rows):
-                # In four bytes, as the engine computes it.
+                # In float32, as the engine computes it.
                 others, half = np.float32(alive - len(rows)), np.float32(0.5)
                 inverse = np.log((others + half) / (np.float32(len(rows)) + half) + np.float32(1.0))
                 np.add.at(total, rows, weights * (np.float32(query_weight) * inverse))
@@ -229,11 +225,11 @@ class KeptLanes:
     def _best(
         self, top: Callable[[int], tuple[Rows, Scores]], count: int, limit: int, overfetch: float
     ) -> tuple[dict[EpisodeKey, float], bool]:
-        """The best episodes, and whether there are no others; ties by key.
+        """The best episodes, and whether these are all; ties by key.
 
         Args:
             top: Gives the best rows of a number, and their scores.
-            count: Rows there are.
+            count: Number of rows.
             limit: Episodes that are wanted.
             overfetch: Rows for each of them.
         """
@@ -268,7 +264,7 @@ class KeptLanes:
 
 
 def _top(rows: Rows, values: Scores, count: int) -> tuple[Rows, Scores]:
-    """Rows with the best values, and those that equal the last one of these: their keys decide between them."""
+    """Rows with the best values, and those that tie with the last of them: their keys decide."""
     place = len(rows) - count
     if place <= 0:
         return rows, values
@@ -282,6 +278,6 @@ def terms_of(sparse: Any) -> dict[int, float]:
 
 
 def unit(vector: Vector) -> Vector:
-    """The vector as the engine keeps it: of length 1."""
+    """The vector as the engine stores it: of length 1."""
     length = float(np.linalg.norm(vector))
     return (vector / length).astype(np.float32) if length > 0.0 else vector
