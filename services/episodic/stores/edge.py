@@ -165,7 +165,7 @@ class EdgeEpisodeIndex:
     async def remove_owner(self, owner: Owner) -> None:
         """See `EpisodeIndex.remove_owner`."""
         await self._write("remove_owner", owner)
-        self._kept.remove_owner(owner)
+        self._cache.remove_owner(owner)
 
     async def count(self, owner: Owner) -> int:
         """See `EpisodeIndex.count`."""
