@@ -131,6 +131,7 @@ def turn_from_proto(
         speaker=message.speaker,
         attachments=attachments_from_proto(message.attachments),
         confidence=message.confidence if message.HasField("confidence") else None,
+        importance=message.importance if message.HasField("importance") else None,
         sources=tuple(message.sources),
         metadata=dict(message.metadata),
     )
@@ -149,6 +150,8 @@ def turn_to_proto(turn: Turn) -> pb.Turn:
     )
     if turn.confidence is not None:
         message.confidence = turn.confidence
+    if turn.importance is not None:
+        message.importance = turn.importance
     return message
 
 
@@ -265,9 +268,10 @@ def _check_bounds(violations: Violations, message: pb.Turn, path: str, limits: T
     violations.count(f"{path}.attachments", len(message.attachments), count_max=limits.attachments_max)
     violations.count(f"{path}.sources", len(message.sources), count_max=limits.sources_max)
     violations.count(f"{path}.metadata", len(message.metadata), count_max=limits.metadata_entries_max)
-    confidence = message.confidence
-    if message.HasField("confidence") and not (math.isfinite(confidence) and 0.0 <= confidence <= 1.0):
-        violations.add(f"{path}.confidence", "must be in [0, 1]")
+    shares = {"confidence": message.confidence, "importance": message.importance}
+    for name, value in shares.items():  # 0 where unset
+        if not (math.isfinite(value) and 0.0 <= value <= 1.0):
+            violations.add(f"{path}.{name}", "must be in [0, 1]")
 
 
 def _invalid(field_path: str, description: str) -> InvalidArgument:

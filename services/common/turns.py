@@ -38,6 +38,7 @@ class Turn:
     speaker: str = ""  # tells people of one conversation apart; may be empty
     attachments: tuple[Attachment, ...] = ()
     confidence: float | None = None  # in [0, 1], where stated
+    importance: float | None = None  # in [0, 1], where the caller states it
     sources: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 

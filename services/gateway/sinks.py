@@ -212,6 +212,8 @@ def _new_episode(interaction: Interaction) -> episodic_internal_pb2.NewEpisode:
     )
     if turn.HasField("confidence"):
         episode.confidence = turn.confidence
+    if turn.HasField("importance"):
+        episode.importance = turn.importance
     return episode
 
 

@@ -82,6 +82,7 @@ class JournalContract:
             speaker="Bot",
             attachments=(Attachment("s3://a", "image/png", "a cat"),),
             confidence=0.75,
+            importance=0.875,
             sources=("doc1",),
             metadata={"k": "v"},
         )

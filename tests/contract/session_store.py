@@ -76,6 +76,7 @@ class SessionStoreContract(SessionRequestsContract):
             speaker="Bot",
             attachments=(Attachment("s3://a", "image/png", "a cat"), Attachment(uri="x")),
             confidence=0.0,
+            importance=0.75,
             sources=("doc 1", "doc 2"),
             metadata={"k": "v", "": "empty"},
         )

@@ -52,6 +52,7 @@ def turn(message: common_pb2.Turn) -> Turn:
         time=moment(message, "time"),
         attachments=tuple(attachment(a) for a in message.attachments),
         confidence=message.confidence if message.HasField("confidence") else None,
+        importance=message.importance if message.HasField("importance") else None,
         sources=tuple(message.sources),
         metadata=dict(message.metadata),
     )

@@ -73,6 +73,7 @@ def turn(value: TurnInput) -> common_pb2.Turn:
             common_pb2.Attachment(uri=a.uri, mime_type=a.mime_type, caption=a.caption) for a in value.attachments
         ],
         confidence=value.confidence,
+        importance=value.importance,
         sources=value.sources,
         metadata=value.metadata,
     )

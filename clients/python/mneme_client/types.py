@@ -206,6 +206,7 @@ class Turn:
     time: datetime | None = None  # aware; None means now, on writing
     attachments: tuple[Attachment, ...] = ()
     confidence: float | None = None  # in [0, 1], where known
+    importance: float | None = None  # in [0, 1]: how much it matters to remember it; None means 0.5
     sources: tuple[str, ...] = ()  # what stands behind it
     metadata: Mapping[str, str] = field(default_factory=dict)  # given back with the turn, not searched
 

@@ -236,6 +236,18 @@ async def test_spec_6_4_feedback_on_a_recall_judges_the_turns_that_it_returned(
     assert caught.value.code is grpc.StatusCode.NOT_FOUND
 
 
+async def test_spec_2_1_the_importance_of_a_turn_reaches_its_episode(
+    stack: RunningStack, client: Client, user_id: str
+) -> None:
+    written = await client.remember(user_id, "c1", [Turn("The alarm code is 4711.", importance=0.875), "Noted."])
+    await client.wait_until_visible(user_id, written.consistency_token)
+    ids = [reference.interaction_id for reference in written.interactions]
+    async with grpc.aio.insecure_channel(stack.services.tier_targets.episodic) as channel:
+        request = episodic_pb2.BatchGetEpisodesRequest(user_id=user_id, episode_ids=ids)
+        read = await episodic_pb2_grpc.EpisodicServiceStub(channel).BatchGetEpisodes(request, metadata=stack.identity())
+    assert [episode.importance for episode in read.episodes] == [0.875, 0.5]
+
+
 async def test_spec_6_3_feedback_is_recognised_when_it_is_repeated(client: Client, user_id: str) -> None:
     written = await client.remember(user_id, "c1", "I like jazz.")
     memory_ids = [written.interactions[0].interaction_id]

@@ -45,11 +45,12 @@ async def test_spec_6_1_turns_get_ids_and_gapless_positions(client: Client, user
 
 
 async def test_spec_6_2_the_log_is_there_with_the_acknowledgement(client: Client, user_id: str) -> None:
-    said = Turn("Look!", speaker="Ada", confidence=0.5, sources=("doc",), metadata={"k": "v"})
+    said = Turn("Look!", speaker="Ada", confidence=0.5, importance=0.0, sources=("doc",), metadata={"k": "v"})
     written = await client.remember(user_id, "c1", [said, "Nice."])
     (first, second) = [i async for i in client.list_interactions(user_id, "c1")]
     assert first.interaction_id == written.interactions[0].interaction_id
     assert (first.turn.content, first.turn.speaker, first.turn.confidence) == ("Look!", "Ada", 0.5)
+    assert (first.turn.importance, second.turn.importance) == (0.0, None)
     assert (first.turn.sources, dict(first.turn.metadata)) == (("doc",), {"k": "v"})
     assert (second.position, second.turn.content) == (1, "Nice.")
 

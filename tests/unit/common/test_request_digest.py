@@ -21,6 +21,7 @@ def request() -> memory_pb2.RememberRequest:
         time=Timestamp(seconds=10),
         attachments=[common_pb2.Attachment(uri="s3://a", mime_type="image/png", caption="a cat")],
         confidence=0.5,
+        importance=0.75,
         sources=["doc1"],
         metadata={"a": "1", "b": "2"},
     )

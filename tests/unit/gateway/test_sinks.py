@@ -74,7 +74,7 @@ async def test_spec_6_1_a_session_tier_that_is_down_is_an_outage_and_no_refusal(
 
 async def test_an_episode_is_what_was_said() -> None:
     tiers = stored(2)
-    question = interaction(1, "Where is it?", speaker="Ada", confidence=0.25, metadata={"k": "v"})
+    question = interaction(1, "Where is it?", speaker="Ada", confidence=0.25, importance=0.75, metadata={"k": "v"})
     answer = interaction(2, "In Lyon.", role=MessageRole.ASSISTANT)
     await EpisodicSink(tiers.upstream(), timeout_seconds=3.0).deliver(
         "acme", [delivery(1, question), delivery(2, answer)]
@@ -85,6 +85,7 @@ async def test_an_episode_is_what_was_said() -> None:
     assert (first.episode_id, first.conversation_id, first.position) == (uuid(1), "c1", 1)
     assert (first.query, first.response, first.speaker, first.confidence) == ("Where is it?", "", "Ada", 0.25)
     assert dict(first.metadata) == {"k": "v"}
+    assert (first.importance, second.HasField("importance")) == (0.75, False)
     assert (second.query, second.response, second.HasField("confidence")) == ("", "In Lyon.", False)
 
 

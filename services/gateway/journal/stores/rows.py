@@ -29,6 +29,8 @@ def turn_extra(turn: Turn) -> dict[str, Any] | None:
         extra["attachments"] = [[a.uri, a.mime_type, a.caption] for a in turn.attachments]
     if turn.confidence is not None:
         extra["confidence"] = turn.confidence
+    if turn.importance is not None:
+        extra["importance"] = turn.importance
     if turn.sources:
         extra["sources"] = list(turn.sources)
     if turn.metadata:
@@ -46,6 +48,7 @@ def interaction(row: asyncpg.Record) -> Interaction:
         speaker=row["speaker"],
         attachments=tuple(Attachment(*parts) for parts in extra.get("attachments", ())),
         confidence=extra.get("confidence"),
+        importance=extra.get("importance"),
         sources=tuple(extra.get("sources", ())),
         metadata=extra.get("metadata", {}),
     )

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmneme/common/v1/common.proto\x12\x0fmneme.common.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x80\x01\n\x05Scope\x12*\n\x05level\x18\x01 \x01(\x0e\x32\x1b.mneme.common.v1.ScopeLevel\x12\x12\n\nproject_id\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x0f\n\x07task_id\x18\x04 \x01(\t\x12\x12\n\ncontext_id\x18\x05 \x01(\t\"\'\n\x06Vector\x12\r\n\x05model\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\x02\"T\n\x0cTokenVectors\x12\r\n\x05model\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x11\n\ttoken_ids\x18\x03 \x01(\x0c\x12\x0f\n\x07vectors\x18\x04 \x01(\x0c\"=\n\nAttachment\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ption\x18\x03 \x01(\t\"\xd1\x02\n\x04Turn\x12*\n\x04role\x18\x01 \x01(\x0e\x32\x1c.mneme.common.v1.MessageRole\x12\x0f\n\x07speaker\x18\x02 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0b\x61ttachments\x18\x05 \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x17\n\nconfidence\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07sources\x18\x07 \x03(\t\x12\x35\n\x08metadata\x18\x08 \x03(\x0b\x32#.mneme.common.v1.Turn.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_confidence*\x8e\x01\n\x0bMessageRole\x12\x1c\n\x18MESSAGE_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11MESSAGE_ROLE_USER\x10\x01\x12\x1a\n\x16MESSAGE_ROLE_ASSISTANT\x10\x02\x12\x17\n\x13MESSAGE_ROLE_SYSTEM\x10\x03\x12\x15\n\x11MESSAGE_ROLE_TOOL\x10\x04*\x89\x01\n\nScopeLevel\x12\x1b\n\x17SCOPE_LEVEL_UNSPECIFIED\x10\x00\x12\x16\n\x12SCOPE_LEVEL_GLOBAL\x10\x01\x12\x17\n\x13SCOPE_LEVEL_PROJECT\x10\x02\x12\x17\n\x13SCOPE_LEVEL_SESSION\x10\x03\x12\x14\n\x10SCOPE_LEVEL_TASK\x10\x04\x42g\n\x12\x61i.mneme.common.v1P\x01Z=github.com/mneme-ai/mneme/clients/go/mneme/common/v1;commonv1\xaa\x02\x0fMneme.Common.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmneme/common/v1/common.proto\x12\x0fmneme.common.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x80\x01\n\x05Scope\x12*\n\x05level\x18\x01 \x01(\x0e\x32\x1b.mneme.common.v1.ScopeLevel\x12\x12\n\nproject_id\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x0f\n\x07task_id\x18\x04 \x01(\t\x12\x12\n\ncontext_id\x18\x05 \x01(\t\"\'\n\x06Vector\x12\r\n\x05model\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\x02\"T\n\x0cTokenVectors\x12\r\n\x05model\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x11\n\ttoken_ids\x18\x03 \x01(\x0c\x12\x0f\n\x07vectors\x18\x04 \x01(\x0c\"=\n\nAttachment\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0f\n\x07\x63\x61ption\x18\x03 \x01(\t\"\xf9\x02\n\x04Turn\x12*\n\x04role\x18\x01 \x01(\x0e\x32\x1c.mneme.common.v1.MessageRole\x12\x0f\n\x07speaker\x18\x02 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0b\x61ttachments\x18\x05 \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x17\n\nconfidence\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07sources\x18\x07 \x03(\t\x12\x35\n\x08metadata\x18\x08 \x03(\x0b\x32#.mneme.common.v1.Turn.MetadataEntry\x12\x17\n\nimportance\x18\t \x01(\x01H\x01\x88\x01\x01\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_confidenceB\r\n\x0b_importance*\x8e\x01\n\x0bMessageRole\x12\x1c\n\x18MESSAGE_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11MESSAGE_ROLE_USER\x10\x01\x12\x1a\n\x16MESSAGE_ROLE_ASSISTANT\x10\x02\x12\x17\n\x13MESSAGE_ROLE_SYSTEM\x10\x03\x12\x15\n\x11MESSAGE_ROLE_TOOL\x10\x04*\x89\x01\n\nScopeLevel\x12\x1b\n\x17SCOPE_LEVEL_UNSPECIFIED\x10\x00\x12\x16\n\x12SCOPE_LEVEL_GLOBAL\x10\x01\x12\x17\n\x13SCOPE_LEVEL_PROJECT\x10\x02\x12\x17\n\x13SCOPE_LEVEL_SESSION\x10\x03\x12\x14\n\x10SCOPE_LEVEL_TASK\x10\x04\x42g\n\x12\x61i.mneme.common.v1P\x01Z=github.com/mneme-ai/mneme/clients/go/mneme/common/v1;commonv1\xaa\x02\x0fMneme.Common.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,10 +35,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\022ai.mneme.common.v1P\001Z=github.com/mneme-ai/mneme/clients/go/mneme/common/v1;commonv1\252\002\017Mneme.Common.V1'
   _globals['_TURN_METADATAENTRY']._loaded_options = None
   _globals['_TURN_METADATAENTRY']._serialized_options = b'8\001'
-  _globals['_MESSAGEROLE']._serialized_start=744
-  _globals['_MESSAGEROLE']._serialized_end=886
-  _globals['_SCOPELEVEL']._serialized_start=889
-  _globals['_SCOPELEVEL']._serialized_end=1026
+  _globals['_MESSAGEROLE']._serialized_start=784
+  _globals['_MESSAGEROLE']._serialized_end=926
+  _globals['_SCOPELEVEL']._serialized_start=929
+  _globals['_SCOPELEVEL']._serialized_end=1066
   _globals['_SCOPE']._serialized_start=83
   _globals['_SCOPE']._serialized_end=211
   _globals['_VECTOR']._serialized_start=213
@@ -48,7 +48,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ATTACHMENT']._serialized_start=340
   _globals['_ATTACHMENT']._serialized_end=401
   _globals['_TURN']._serialized_start=404
-  _globals['_TURN']._serialized_end=741
-  _globals['_TURN_METADATAENTRY']._serialized_start=679
-  _globals['_TURN_METADATAENTRY']._serialized_end=726
+  _globals['_TURN']._serialized_end=781
+  _globals['_TURN_METADATAENTRY']._serialized_start=704
+  _globals['_TURN_METADATAENTRY']._serialized_end=751
 # @@protoc_insertion_point(module_scope)

@@ -81,7 +81,7 @@ class Attachment(_message.Message):
     def __init__(self, uri: _Optional[str] = ..., mime_type: _Optional[str] = ..., caption: _Optional[str] = ...) -> None: ...
 
 class Turn(_message.Message):
-    __slots__ = ("role", "speaker", "content", "time", "attachments", "confidence", "sources", "metadata")
+    __slots__ = ("role", "speaker", "content", "time", "attachments", "confidence", "sources", "metadata", "importance")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -97,6 +97,7 @@ class Turn(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
     role: MessageRole
     speaker: str
     content: str
@@ -105,4 +106,5 @@ class Turn(_message.Message):
     confidence: float
     sources: _containers.RepeatedScalarFieldContainer[str]
     metadata: _containers.ScalarMap[str, str]
-    def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., speaker: _Optional[str] = ..., content: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., attachments: _Optional[_Iterable[_Union[Attachment, _Mapping]]] = ..., confidence: _Optional[float] = ..., sources: _Optional[_Iterable[str]] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    importance: float
+    def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., speaker: _Optional[str] = ..., content: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., attachments: _Optional[_Iterable[_Union[Attachment, _Mapping]]] = ..., confidence: _Optional[float] = ..., sources: _Optional[_Iterable[str]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., importance: _Optional[float] = ...) -> None: ...
