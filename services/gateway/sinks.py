@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar, cast
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.internal.v1 import interactions_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
-from mneme.semantic.v1 import facts_pb2, profile_pb2
+from mneme.semantic.internal.v1 import semantic_pb2
 from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
 from services.common.errors_grpc import from_item_status
@@ -28,7 +28,7 @@ from services.gateway.worker import worker_principal
 
 T = TypeVar("T")
 _Result: TypeAlias = (
-    episodic_internal_pb2.StoreEpisodeResult | facts_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult
+    episodic_internal_pb2.StoreEpisodeResult | semantic_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult
 )
 
 
@@ -126,7 +126,7 @@ class SemanticSink:
         """See `DeliverySink.deliver`."""
         response = await self._upstream.facts.extract(
             worker_principal(tenant_id),
-            facts_pb2.ExtractFactsRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
+            semantic_pb2.ExtractFactsRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
             timeout_seconds=self._timeout_seconds,
         )
         return _outcome(deliveries, response.results)
@@ -145,7 +145,7 @@ class ProfileSink:
         interactions = [source_interaction(_interaction(delivery)) for delivery in deliveries]
         await self._upstream.profile.observe(
             worker_principal(tenant_id),
-            profile_pb2.ObserveInteractionsRequest(interactions=interactions),
+            semantic_pb2.ObserveInteractionsRequest(interactions=interactions),
             timeout_seconds=self._timeout_seconds,
         )
         return DeliveryOutcome(done=tuple(deliveries))
@@ -235,7 +235,7 @@ def _by_conversation(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]
 def _outcome(
     deliveries: Sequence[Delivery],
     results: Iterable[
-        episodic_internal_pb2.StoreEpisodeResult | facts_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult
+        episodic_internal_pb2.StoreEpisodeResult | semantic_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult
     ],
 ) -> DeliveryOutcome:
     """Pairs deliveries with the results of a call, which come in the same order."""

@@ -15,6 +15,7 @@ import grpc
 from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
 from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
+from mneme.semantic.internal.v1 import semantic_pb2, semantic_pb2_grpc
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
@@ -143,12 +144,13 @@ class FactClient(_Client):
         """Calls over the channel."""
         super().__init__("semantic", metadata)
         self._stub = facts_pb2_grpc.FactServiceStub(channel)
+        self._internal = semantic_pb2_grpc.SemanticInternalServiceStub(channel)
 
     async def extract(
-        self, principal: Principal, request: facts_pb2.ExtractFactsRequest, *, timeout_seconds: float
-    ) -> facts_pb2.ExtractFactsResponse:
-        """See FactService.ExtractFacts."""
-        return await self._call(self._stub.ExtractFacts, request, principal, timeout_seconds)
+        self, principal: Principal, request: semantic_pb2.ExtractFactsRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.ExtractFactsResponse:
+        """See SemanticInternalService.ExtractFacts."""
+        return await self._call(self._internal.ExtractFacts, request, principal, timeout_seconds)
 
     async def search(
         self, principal: Principal, request: facts_pb2.SearchFactsRequest, *, timeout_seconds: float
@@ -164,6 +166,7 @@ class ProfileClient(_Client):
         """Calls over the channel."""
         super().__init__("profile", metadata)
         self._stub = profile_pb2_grpc.ProfileServiceStub(channel)
+        self._internal = semantic_pb2_grpc.SemanticInternalServiceStub(channel)
 
     async def get(
         self, principal: Principal, request: profile_pb2.GetProfileRequest, *, timeout_seconds: float
@@ -172,10 +175,10 @@ class ProfileClient(_Client):
         return await self._call(self._stub.GetProfile, request, principal, timeout_seconds)
 
     async def observe(
-        self, principal: Principal, request: profile_pb2.ObserveInteractionsRequest, *, timeout_seconds: float
+        self, principal: Principal, request: semantic_pb2.ObserveInteractionsRequest, *, timeout_seconds: float
     ) -> None:
-        """See ProfileService.ObserveInteractions."""
-        await self._call(self._stub.ObserveInteractions, request, principal, timeout_seconds)
+        """See SemanticInternalService.ObserveInteractions."""
+        await self._call(self._internal.ObserveInteractions, request, principal, timeout_seconds)
 
 
 class NoteClient(_Client):

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
+from mneme.semantic.internal.v1 import semantic_pb2_grpc
 from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
@@ -18,11 +19,13 @@ from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.common.tier_embedder import TierEmbedder
+from services.semantic import servicer as internal_servicer
 from services.semantic.config import SemanticSettings
 from services.semantic.facts import servicer as facts_servicer
 from services.semantic.facts.commands import VectorForm
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.extraction.rules import RuleFactExtractor
+from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
@@ -126,14 +129,9 @@ def open_semantic_on(
         settings=chosen,
     )
     profiles = ProfileService(profile_store, clock=resources.clock, ids=resources.ids, settings=chosen)
-    fact_handlers = facts_servicer.FactServicer(
-        facts,
-        chosen.facts,
-        PageTokens(resources.secret),
-        VectorForm(embedder.model_id, embedder.dimension),
-        resources.clock,
-    )
-    profile_handlers = profile_servicer.ProfileServicer(profiles, chosen, resources.clock)
+    removal = FactRemoval(fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen)
+    tokens = PageTokens(resources.secret)
+    form = VectorForm(embedder.model_id, embedder.dimension)
     return SemanticTier(
         facts,
         profiles,
@@ -141,14 +139,20 @@ def open_semantic_on(
             ServiceBinding(
                 facts_servicer.SERVICE_NAME,
                 facts_pb2_grpc.add_FactServiceServicer_to_server,
-                fact_handlers,
+                facts_servicer.FactServicer(facts, removal, chosen, tokens, form),
                 facts_servicer.ROLES,
             ),
             ServiceBinding(
                 profile_servicer.SERVICE_NAME,
                 profile_pb2_grpc.add_ProfileServiceServicer_to_server,
-                profile_handlers,
+                profile_servicer.ProfileServicer(profiles, chosen),
                 profile_servicer.ROLES,
+            ),
+            ServiceBinding(
+                internal_servicer.SERVICE_NAME,
+                semantic_pb2_grpc.add_SemanticInternalServiceServicer_to_server,
+                internal_servicer.SemanticInternalServicer(facts, removal, profiles, chosen.facts, resources.clock),
+                internal_servicer.ROLES,
             ),
         ),
     )

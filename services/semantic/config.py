@@ -39,7 +39,7 @@ class EvidenceSettings:
     versions_max: Count = 100
     """Newest earlier states kept with a fact; its evidence is kept in full."""
     topic_facts_max: Count = 64
-    """Facts of one topic, last said first, that a new statement is weighed against. Earlier ones are settled."""
+    """Facts of one topic, last said first, that a new statement is compared with. Earlier ones stay as they are."""
     statements_max: Count = 128
     """Newest statements of a fact that its state follows from. Earlier ones count as evidence."""
     derived_from_max: CountOrNone = 64
@@ -62,6 +62,8 @@ class FactLimits:
 
     batch_interactions_max: Count = 256
     """Interactions in one ExtractFacts or ObserveInteractions."""
+    ids_max: Count = 1_000
+    """Facts or interactions named in one request of the gateway."""
     id_chars_max: Count = 128
     """User ids, conversation ids, request ids."""
     text_chars_max: Count = 2_000
@@ -78,9 +80,9 @@ class FactLimits:
     """Facts in a page; more is cut to it."""
     page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX
     """Bytes of a page, or of the hits of a search; gRPC clients take 4 MiB unless told otherwise."""
-    top_k_default: Count = 10
+    limit_default: Count = 10
     """Hits of a search where none is asked for."""
-    top_k_max: Count = 200
+    limit_max: Count = 200
     """Hits of a search."""
     stated_confidence: Share = 0.9
     """Confidence of a stated fact where none is given."""

@@ -16,7 +16,6 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import keys_of
-from services.semantic.facts.ledger import FactLedger
 from services.semantic.facts.model import (
     Fact,
     FactCategory,
@@ -28,6 +27,7 @@ from services.semantic.facts.model import (
     StatementId,
 )
 from services.semantic.facts.store import FactChange, FactSearch, FactStore, FactWriter
+from services.semantic.facts.working_set import FactWorkingSet
 from tests.support.embedding import HashingEmbedder
 
 DAY_ONE = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -88,10 +88,10 @@ async def enter(
     """Enter statements as the service does, in one work."""
 
     async def work(writer: FactWriter) -> list[FactId]:
-        ledger = FactLedger(owner.user_id, EvidenceSettings(), new_id=new_id, model=model)
-        ledger.load(await writer.records(ledger.keys([(s.draft, scope) for s in statements])))
-        entered = [ledger.enter(s, scope, vector(s.draft.text)) for s in statements]
-        await writer.put(ledger.changes())
+        working_set = FactWorkingSet(owner.user_id, EvidenceSettings(), new_id=new_id, model=model)
+        working_set.load(await writer.records(working_set.keys([(s.draft, scope) for s in statements])))
+        entered = [working_set.enter(s, scope, vector(s.draft.text)) for s in statements]
+        await writer.put(working_set.changes())
         return entered
 
     return await store.write(owner, work)
@@ -136,7 +136,7 @@ def exact_search(changes: Sequence[FactChange], search: FactSearch) -> list[tupl
         and change.fact.scope.key in search.reader.visible_keys()
         and change.fact.confidence > search.confidence
     ]
-    return sorted(found, key=lambda hit: (-hit[1], hit[0]))[: search.top_k]
+    return sorted(found, key=lambda hit: (-hit[1], hit[0]))[: search.limit]
 
 
 def made_fact(

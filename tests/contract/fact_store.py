@@ -21,6 +21,7 @@ from services.semantic.facts.model import (
     FactId,
     FactStatus,
     ScoredFact,
+    VersionReason,
 )
 from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore, FactWriter
 from tests.contract.fact_samples import (
@@ -51,13 +52,13 @@ async def search(
     query: str,
     *,
     owner: Owner = ANN,
-    top_k: int = 10,
+    limit: int = 10,
     confidence: float = 0.3,
     includes_threshold: bool = True,
     reader: Scope = GLOBAL_SCOPE,
     model: str = MODEL,
 ) -> list[ScoredFact]:
-    return await store.search(owner, FactSearch(vector(query), model, reader, top_k, confidence, includes_threshold))
+    return await store.search(owner, FactSearch(vector(query), model, reader, limit, confidence, includes_threshold))
 
 
 MakeStore: TypeAlias = Callable[[EvidenceSettings], FactStore]
@@ -130,7 +131,7 @@ class FactStoreContract:
         assert again == fact_id
         assert fact.confidence == pytest.approx(0.8 + 0.05 * 0.2)
         assert (fact.evidence_count, fact.revision, fact.status) == (2, 2, FactStatus.STABLE)
-        assert [(v.confidence, v.reason) for v in fact.versions] == [(0.8, "confirmed")]
+        assert [(v.confidence, v.reason) for v in fact.versions] == [(0.8, VersionReason.CONFIRMED)]
         assert len(await store.list_facts(ANN, which=FactFilter(), after=None, limit=5)) == 1
 
     async def test_records_come_with_their_statements_and_their_topic(self, store: FactStore) -> None:
@@ -188,8 +189,8 @@ class FactStoreContract:
         await enter(store, ANN, [said(likes("tea")), said(lives_in("Leeds"))])
         await enter(store, ANN, [said(likes("tea"), day=1)])
         category = FactFilter(category=FactCategory.PERSONAL_INFO)
-        status = FactFilter(status=FactStatus.STABLE)
-        both = FactFilter(category=FactCategory.PERSONAL_INFO, status=FactStatus.STABLE)
+        status = FactFilter(statuses=frozenset({FactStatus.STABLE}))
+        both = FactFilter(category=FactCategory.PERSONAL_INFO, statuses=frozenset({FactStatus.STABLE}))
         texts = [
             [fact.text for fact in await store.list_facts(ANN, which=which, after=None, limit=9)]
             for which in (category, status, both)
@@ -202,7 +203,7 @@ class FactStoreContract:
         assert hits[0].fact.text == "Ann likes tea"
         assert hits[0].similarity == pytest.approx(1.0, abs=1e-5)
         assert [hit.similarity for hit in hits] == sorted((h.similarity for h in hits), reverse=True)
-        assert len(await search(store, "Ann likes tea", top_k=2)) == 2
+        assert len(await search(store, "Ann likes tea", limit=2)) == 2
 
     async def test_equal_hits_are_ordered_by_id(self, store: FactStore) -> None:
         scopes = (PROJECT, GLOBAL_SCOPE)
@@ -329,7 +330,7 @@ class FactStoreContract:
                 vector=vector,
                 model=MODEL,
                 reader=PROJECT if number % 2 else GLOBAL_SCOPE,
-                top_k=(1, 5, 200)[number % 3],
+                limit=(1, 5, 200)[number % 3],
                 confidence=(0.3, 0.5, 0.9)[number // 3 % 3],
                 includes_threshold=number % 4 == 0,
             )
@@ -342,6 +343,6 @@ class FactStoreContract:
             assert [hit.similarity for hit in hits] == pytest.approx([cosine for _, cosine in expected], abs=1e-5)
         # Beyond what an approximate index promises, nothing but the own is found.
         own = {change.fact.fact_id for change in large}
-        found = await store.search(ANN_ELSEWHERE, replace(wanted[0], top_k=200, confidence=0.3))
+        found = await store.search(ANN_ELSEWHERE, replace(wanted[0], limit=200, confidence=0.3))
         assert len(found) == 200
         assert {hit.fact.fact_id for hit in found} <= own

@@ -140,3 +140,29 @@ class ProfileStoreContract:
         await store.observe(ANN.tenant_id, [one])
         assert await store.get(ANN_ELSEWHERE) == Profile(user_id=UserId("ann"))
         assert await store.observe(TenantId("globex"), [one]) == 1
+
+    async def test_a_deleted_profile_is_empty_and_counts_nothing_again(self, store: ProfileStore) -> None:
+        one = observed(confidence=500_000)
+        await store.observe(ANN.tenant_id, [one])
+        await put(store, PREFERENCES, etag="e1")
+        await store.observe(ANN.tenant_id, [observed(BO)])
+        assert await store.write(ANN, lambda writer: writer.delete()) is True
+        assert await store.write(ANN, lambda writer: writer.delete()) is False
+        assert await store.get(ANN) == Profile(user_id=UserId("ann"))
+        assert await store.observe(ANN.tenant_id, [one, observed(hours=1)]) == 1
+        statistics = (await store.get(ANN)).statistics
+        assert (statistics.user_turn_count, statistics.conversation_count, statistics.mean_confidence) == (1, 1, None)
+        assert (await store.get(BO)).statistics.user_turn_count == 1
+
+    async def test_statistics_alone_are_a_profile_to_delete(self, store: ProfileStore) -> None:
+        await store.observe(ANN.tenant_id, [observed()])
+        assert await store.write(ANN, lambda writer: writer.delete()) is True
+        assert await store.get(ANN) == Profile(user_id=UserId("ann"))
+
+    async def test_excluded_interactions_are_never_counted(self, store: ProfileStore) -> None:
+        counted, excluded = observed(), observed(hours=1)
+        await store.observe(ANN.tenant_id, [counted])
+        await store.exclude(ANN, [counted.interaction_id, excluded.interaction_id])
+        assert await store.observe(ANN.tenant_id, [counted, excluded]) == 0
+        assert (await store.get(ANN)).statistics.user_turn_count == 1
+        assert await store.observe(ANN_ELSEWHERE.tenant_id, [excluded]) == 1

@@ -12,6 +12,7 @@ from services.common.neo4j.graph import Graph
 from services.semantic.facts.store import FactWriter
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from tests.contract.fact_drivers import semantic_graph
+from tests.contract.fact_removal import FactRemovalContract
 from tests.contract.fact_samples import ANN, BO, DAY_ONE
 from tests.contract.fact_store import FactStoreContract, MakeStore
 from tests.contract.idempotency_records import record
@@ -24,6 +25,12 @@ async def graph(neo4j_url: str) -> AsyncIterator[Graph]:
 
 
 class TestNeo4jFactStore(FactStoreContract):
+    @pytest.fixture
+    def make_store(self, graph: Graph) -> MakeStore:
+        return partial(Neo4jFactStore, graph)
+
+
+class TestNeo4jFactRemoval(FactRemovalContract):
     @pytest.fixture
     def make_store(self, graph: Graph) -> MakeStore:
         return partial(Neo4jFactStore, graph)

@@ -22,6 +22,7 @@ from services.semantic.facts.model import FactStatus, ScoredFact
 from services.semantic.facts.store import FactChange, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from tests.contract.fact_drivers import semantic_pool
+from tests.contract.fact_removal import FactRemovalContract
 from tests.contract.fact_samples import ANN, MODEL, PROJECT, changed, made_fact, put
 from tests.contract.fact_store import FactStoreContract, MakeStore
 from tests.support.caches import eager_cache
@@ -63,13 +64,41 @@ class TestPostgresFactStoreWithCachedVectors(FactStoreContract):
             yield make
 
 
+class TestPostgresFactRemoval(FactRemovalContract):
+    @pytest.fixture
+    def make_store(self, pool: Pool) -> MakeStore:
+        return partial(PostgresFactStore, pool)
+
+
+class _WarmStore(PostgresFactStore):
+    """Has the vectors of whoever was searched before in memory."""
+
+    async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
+        found = await super().search(owner, search)
+        await self.settle()
+        return found
+
+
+class TestPostgresFactRemovalWithCachedVectors(FactRemovalContract):
+    @pytest.fixture
+    async def make_store(self, pool: Pool) -> AsyncIterator[MakeStore]:
+        async with AsyncExitStack() as stack:
+
+            def make(evidence: EvidenceSettings) -> _WarmStore:
+                store = _WarmStore(pool, evidence, cache=eager_cache(), cached_min=1)
+                stack.push_async_callback(store.aclose)
+                return store
+
+            yield make
+
+
 def _near(cosine: float) -> Vector:
     return np.array([cosine, np.sqrt(1.0 - cosine**2)], np.float32)
 
 
-async def _found(store: PostgresFactStore, *, confidence: float = 0.3, top_k: int = 10) -> list[float]:
+async def _found(store: PostgresFactStore, *, confidence: float = 0.3, limit: int = 10) -> list[float]:
     """Cosines to the query of what is found, to two digits: what facts are told apart by here."""
-    wanted = FactSearch(QUERY, MODEL, GLOBAL_SCOPE, top_k, confidence, includes_threshold=True)
+    wanted = FactSearch(QUERY, MODEL, GLOBAL_SCOPE, limit, confidence, includes_threshold=True)
     return [round(hit.similarity, 2) for hit in await store.search(ANN, wanted)]
 
 
@@ -150,7 +179,7 @@ class TestCachedVectors:
     ) -> None:
         async with tenant_transaction(pool, ANN.tenant_id) as connection:
             await connection.execute("DELETE FROM semantic.facts WHERE fact_id = $1", facts[0].fact.fact_id)
-        assert await _found(store, top_k=2) == [0.8, 0.7]
+        assert await _found(store, limit=2) == [0.8, 0.7]
         assert store.cached_count == 2
 
     async def test_a_warm_second_replica_does_not_find_what_was_deleted(

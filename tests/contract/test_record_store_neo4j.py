@@ -62,8 +62,9 @@ def fact(n: int) -> Record:
         # Of the same user; it may come on a later page, or on an earlier one.
         "contradictions": [identifier(n + 6)] if n < 6 else [],
         "status": 1,
+        "previous_status": 2 if n % 2 else None,
         "merged_into_fact_id": None,
-        "versions": [["before", 0.5, "2026-01-01T00:00:00+00:00", "said anew"]] if n % 2 else [],
+        "versions": [["before", 0.5, "2026-01-01T00:00:00+00:00", 1]] if n % 2 else [],
         "scope_key": "1",
         "revision": n,
         "evidence_count": 1 + n,
@@ -86,7 +87,9 @@ def statement(n: int) -> Record:
         "predicate": "",
         "object": "",
         "valid_from_time": _MOMENT if n % 2 else None,
+        "valid_to_time": _MOMENT if n % 4 else None,
         "interaction_ids": [] if n % 3 else [identifier(n)],
+        "is_correction": n % 5 == 0,
     }
 
 

@@ -92,8 +92,8 @@ RECALL = "mneme.gateway.v1.MemoryService/Recall"
 TAKING = {
     "mneme.session.v1.SessionService/AppendTurns",
     "mneme.episodic.internal.v1.EpisodicInternalService/StoreEpisodes",
-    "mneme.semantic.v1.FactService/ExtractFacts",
-    "mneme.semantic.v1.ProfileService/ObserveInteractions",
+    "mneme.semantic.internal.v1.SemanticInternalService/ExtractFacts",
+    "mneme.semantic.internal.v1.SemanticInternalService/ObserveInteractions",
     "mneme.agentic.internal.v1.NoteInternalService/GenerateNotes",
 }
 DELIVERING = {f"deliver.{tier}" for tier in ("episodic", "semantic", "agentic", "profile")}

@@ -57,7 +57,7 @@ class Question:
     replica: int
     model: str
     reader: Scope
-    top_k: int
+    limit: int
     confidence: float
     includes_threshold: bool
 
@@ -76,7 +76,7 @@ QUESTIONS: Final = st.builds(
     replica=st.integers(0, 1),
     model=st.sampled_from([MODEL, *MODELS]),
     reader=st.sampled_from([GLOBAL_SCOPE, PROJECT]),
-    top_k=st.integers(1, 12),
+    limit=st.integers(1, 12),
     confidence=st.sampled_from(CONFIDENCES),
     includes_threshold=st.booleans(),
 )
@@ -110,7 +110,7 @@ async def test_what_is_found_in_memory_is_what_the_database_finds(
             await put(plain, owner, [_written(owner, facts, write) for write in step])
             continue
         search = FactSearch(
-            _angle(0), step.model, step.reader, step.top_k, step.confidence, includes_threshold=step.includes_threshold
+            _angle(0), step.model, step.reader, step.limit, step.confidence, includes_threshold=step.includes_threshold
         )
         expected = await plain.search(owner, search)
         found = await replicas[step.replica].search(owner, search)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
-from services.common.auth import Principal
-from services.common.convert_interactions import source_interaction_from_proto
+from services.common.auth import Principal, Role, role_missing
 from services.common.errors import InvalidArgument
-from services.common.errors_grpc import item_status
 from services.common.idempotency.requests import idempotency_key
-from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner
 from services.common.paging import Cursor, PageTokens
 from services.common.reading import reader_from_proto
@@ -21,9 +19,14 @@ from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits
-from services.semantic.facts.model import FactCategory, FactDraft, FactId, FactStatus, FactUse
-from services.semantic.facts.service import CreateFact, ListFacts, SearchFacts
+from services.semantic.facts.arguments import CreateFact, DeleteFact, ListFacts, SearchFacts, UpdateFact
+from services.semantic.facts.model import ACTIVE, FactCategory, FactDraft, FactId, FactStatus, FactUse
 from services.semantic.facts.store import FactFilter, FactPosition
+
+_REQUIRED: Final = ("text", "category", "confidence", "importance")
+_TIMES: Final = ("valid_from_time", "valid_to_time")
+_UPDATABLE: Final = (*_REQUIRED, "subject", "predicate", "object", *_TIMES)
+"""What a mask may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,42 +35,6 @@ class VectorForm:
 
     model: str
     dimension: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractionBatch:
-    """The interactions of a request, in order: those that are in form, and why the others are not."""
-
-    items: tuple[SourceInteraction | pb.ExtractFactsResult, ...]
-
-    @property
-    def sources(self) -> list[SourceInteraction]:
-        """Those that are in form."""
-        return [item for item in self.items if isinstance(item, SourceInteraction)]
-
-
-def extraction_batch(request: pb.ExtractFactsRequest, *, now: datetime, limits: FactLimits) -> ExtractionBatch:
-    """The interactions to read.
-
-    Raises:
-        InvalidArgument: There are none, or too many. A malformed one is a result of its own.
-    """
-    violations = Violations()
-    count_max = limits.batch_interactions_max
-    violations.count("interactions", len(request.interactions), count_max=count_max, count_min=1)
-    violations.raise_if_any()
-    items: list[SourceInteraction | pb.ExtractFactsResult] = []
-    for i, message in enumerate(request.interactions):
-        path = f"interactions[{i}]"
-        try:
-            items.append(
-                source_interaction_from_proto(
-                    message, path, now=now, id_chars_max=limits.id_chars_max, turn_limits=limits.turn
-                )
-            )
-        except InvalidArgument as error:
-            items.append(pb.ExtractFactsResult(error=item_status(error)))
-    return ExtractionBatch(tuple(items))
 
 
 def create_fact_command(request: pb.CreateFactRequest, caller: Principal, *, limits: FactLimits) -> CreateFact:
@@ -90,13 +57,11 @@ def create_fact_command(request: pb.CreateFactRequest, caller: Principal, *, lim
     for i, interaction_id in enumerate(request.derived_from[: limits.derived_from_max]):
         v.uuid(f"derived_from[{i}]", interaction_id)
     scope = GLOBAL_SCOPE
-    valid_from: datetime | None = None
     try:
         scope = common.scope_from_proto(request.scope, present=request.HasField("scope"), field_path="scope")
-        if request.HasField("valid_from_time"):
-            valid_from = common.moment(request.valid_from_time, field_path="valid_from_time")
     except InvalidArgument as error:
         v.include(error)
+    valid_from, valid_to = _validity(v, request)
     v.raise_if_any()
     return CreateFact(
         owner=owner_of(request.user_id, caller),
@@ -110,9 +75,74 @@ def create_fact_command(request: pb.CreateFactRequest, caller: Principal, *, lim
             predicate=request.predicate,
             object=request.object,
             valid_from=valid_from,
+            valid_to=valid_to,
         ),
         derived_from=tuple(dict.fromkeys(InteractionId(str(UUID(i))) for i in request.derived_from)),
         scope=scope,
+    )
+
+
+def update_fact_command(request: pb.UpdateFactRequest, caller: Principal, *, limits: FactLimits) -> UpdateFact:
+    """Which values to set.
+
+    Raises:
+        InvalidArgument: A field is missing, malformed or over its limit, or the mask names an unknown one.
+    """
+    v = Violations()
+    v.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.uuid("fact_id", request.fact_id)
+    v.text("etag", request.etag, chars_max=limits.id_chars_max, required=False)
+    for i, path in enumerate(request.update_mask.paths):
+        if path not in _UPDATABLE:
+            v.add(f"update_mask.paths[{i}]", f"{path[:64]!r} is no field that can be updated")
+    names = [name for name in _UPDATABLE if request.HasField(name)]
+    if request.update_mask.paths:
+        names = [name for name in _UPDATABLE if name in request.update_mask.paths]
+    for name in _REQUIRED:
+        if name in names and not request.HasField(name):
+            v.add(name, "cannot be cleared")
+    if request.HasField("text"):
+        v.text("text", request.text, chars_max=limits.text_chars_max)
+    for name in ("subject", "predicate", "object"):
+        v.text(name, getattr(request, name), chars_max=limits.part_chars_max, required=False)
+    if request.HasField("category"):
+        v.enum("category", request.category, FactCategory)
+    for name in ("confidence", "importance"):
+        v.number(name, getattr(request, name), low=0.0, high=1.0)
+    valid_from, valid_to = _validity(v, request)
+    v.raise_if_any()
+    given: dict[str, Any] = {name: getattr(request, name) for name in names if name not in _TIMES}
+    if "category" in given:
+        given["category"] = FactCategory(given["category"])
+    times = {"valid_from_time": ("valid_from", valid_from), "valid_to_time": ("valid_to", valid_to)}
+    given.update(dict(times[name] for name in names if name in _TIMES))
+    return UpdateFact(
+        owner=owner_of(request.user_id, caller),
+        key=idempotency_key(request, caller),
+        fact_id=FactId(str(UUID(request.fact_id))),
+        values=given,
+        etag=request.etag,
+    )
+
+
+def delete_fact_command(request: pb.DeleteFactRequest, caller: Principal, *, limits: FactLimits) -> DeleteFact:
+    """Which fact to delete.
+
+    Raises:
+        InvalidArgument: A field is missing or malformed.
+    """
+    v = Violations()
+    v.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.uuid("fact_id", request.fact_id)
+    v.text("etag", request.etag, chars_max=limits.id_chars_max, required=False)
+    v.raise_if_any()
+    return DeleteFact(
+        owner=owner_of(request.user_id, caller),
+        key=idempotency_key(request, caller),
+        fact_id=FactId(str(UUID(request.fact_id))),
+        etag=request.etag,
     )
 
 
@@ -136,24 +166,32 @@ def list_facts_command(
 
     Raises:
         InvalidArgument: A field is missing or malformed, or the token is another query's.
+        PermissionDenied: Facts of low confidence are asked for by somebody who is no administrator.
     """
     v = Violations()
     v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     if request.HasField("category"):
         v.enum("category", request.category, FactCategory)
-    if request.HasField("status"):
-        v.enum("status", request.status, FactStatus)
+    for i, status in enumerate(request.statuses):
+        v.enum(f"statuses[{i}]", status, FactStatus)
+    for name in ("subject", "predicate"):
+        v.text(name, getattr(request, name), chars_max=limits.part_chars_max, required=False)
     page_size = v.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
     v.raise_if_any()
+    if request.include_low_confidence and not caller.may(Role.ADMIN):
+        raise role_missing(Role.ADMIN)
     cursor = tokens.decode(request.page_token, tenant_id=caller.tenant_id, query=list_query(request))
     return ListFacts(
         owner=owner_of(request.user_id, caller),
         which=FactFilter(
             FactCategory(request.category) if request.HasField("category") else None,
-            FactStatus(request.status) if request.HasField("status") else None,
+            frozenset(map(FactStatus, request.statuses)) or ACTIVE,
+            request.subject,
+            request.predicate,
         ),
         page_size=page_size,
         after=FactPosition(datetime.fromisoformat(str(cursor[0])), FactId(str(cursor[1]))) if cursor else None,
+        include_low_confidence=request.include_low_confidence,
     )
 
 
@@ -170,7 +208,7 @@ def search_facts_command(
     has_vector = request.HasField("query_vector")
     v.text("query", request.query, chars_max=limits.query_chars_max, required=not has_vector)
     v.enum("use", request.use, FactUse)
-    v.number("top_k", request.top_k, low=0, high=limits.top_k_max)
+    v.number("limit", request.limit, low=0, high=limits.limit_max)
     vector = None
     reader: Reader = GLOBAL_SCOPE
     try:
@@ -191,12 +229,30 @@ def search_facts_command(
         vector=vector,
         use=FactUse(request.use),
         reader=reader,
-        top_k=request.top_k or limits.top_k_default,
+        limit=request.limit or limits.limit_default,
     )
 
 
 def list_query(request: pb.ListFactsRequest) -> Cursor:
     """What must be the same on the next page."""
-    category = request.category if request.HasField("category") else 0
-    status = request.status if request.HasField("status") else 0
-    return ("ListFacts", request.user_id, category, status)
+    query = pb.ListFactsRequest()
+    query.CopyFrom(request)
+    query.ClearField("page_size")
+    query.ClearField("page_token")
+    return ("ListFacts", query.SerializeToString(deterministic=True).hex())
+
+
+def _validity(
+    v: Violations, request: pb.CreateFactRequest | pb.UpdateFactRequest
+) -> tuple[datetime | None, datetime | None]:
+    valid_from = valid_to = None
+    try:
+        if request.HasField("valid_from_time"):
+            valid_from = common.moment(request.valid_from_time, field_path="valid_from_time")
+        if request.HasField("valid_to_time"):
+            valid_to = common.moment(request.valid_to_time, field_path="valid_to_time")
+    except InvalidArgument as error:
+        v.include(error)
+    if valid_from is not None and valid_to is not None and valid_to < valid_from:
+        v.add("valid_to_time", "must not be before valid_from_time")
+    return valid_from, valid_to

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
 from services.common.auth import Principal
-from services.common.interactions import SourceInteraction
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
-from services.semantic.facts.commands import ExtractionBatch, list_query
-from services.semantic.facts.model import ExtractionResult, Fact, FactVersion, ScoredFact
-from services.semantic.facts.service import FactPage
-
-
-def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResult]) -> pb.ExtractFactsResponse:
-    """One result for each interaction of the batch, in order."""
-    remaining = iter(results)
-    return pb.ExtractFactsResponse(
-        results=[_result(next(remaining)) if isinstance(item, SourceInteraction) else item for item in batch.items]
-    )
+from services.semantic.facts.arguments import FactPage
+from services.semantic.facts.commands import list_query
+from services.semantic.facts.model import Fact, FactVersion, ScoredFact
 
 
 def list_facts_response(
@@ -41,13 +32,23 @@ def list_facts_response(
     return pb.ListFactsResponse(facts=facts, next_page_token=token)
 
 
-def search_facts_response(hits: Sequence[ScoredFact], *, bytes_max: int) -> pb.SearchFactsResponse:
-    """The nearest hits, in order, as many as fit."""
+def search_facts_response(
+    hits: Sequence[ScoredFact], *, confident_above: float, bytes_max: int
+) -> pb.SearchFactsResponse:
+    """The nearest hits, in order, as many as fit.
+
+    Args:
+        hits: What was found.
+        confident_above: Confidence above which any use admits a fact.
+        bytes_max: Of the response.
+    """
     response = pb.SearchFactsResponse()
     for hit in hits:
-        _write_fact(response.hits.add(similarity=hit.similarity).fact, hit.fact)
+        is_confident = hit.fact.confidence > confident_above
+        admission = pb.FACT_ADMISSION_CONFIDENT if is_confident else pb.FACT_ADMISSION_EXPLICIT
+        _write_fact(response.hits.add(similarity=hit.similarity, admission=admission).fact, hit.fact)
     count = fitting(response.hits, bytes_max=bytes_max)
-    response.left_out_count = len(hits) - count
+    response.omitted_count = len(hits) - count
     del response.hits[count:]
     return response
 
@@ -83,6 +84,7 @@ def _write_fact(message: pb.Fact, fact: Fact) -> None:
         message.versions.extend(map(_version, fact.versions))
     common.write_scope(message.scope, fact.scope)
     message.revision = fact.revision
+    message.etag = fact.etag
     if fact.valid_from_time is not None:
         common.write_timestamp(message.valid_from_time, fact.valid_from_time)
     if fact.valid_to_time is not None:
@@ -94,11 +96,5 @@ def _version(version: FactVersion) -> pb.FactVersion:
         text=version.text,
         confidence=version.confidence,
         replaced_time=common.timestamp(version.replaced_time),
-        reason=version.reason,
-    )
-
-
-def _result(result: ExtractionResult) -> pb.ExtractFactsResult:
-    return pb.ExtractFactsResult(
-        response=pb.ExtractedFacts(interaction_id=result.interaction_id, fact_ids=result.fact_ids)
+        reason=cast("pb.FactVersionReason", int(version.reason)),
     )

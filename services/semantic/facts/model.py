@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import NewType
+from typing import Final, NewType
 
 from services.common.owners import InteractionId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope
@@ -27,12 +27,25 @@ class FactCategory(IntEnum):
 
 
 class FactStatus(IntEnum):
-    """How settled a fact is; the numbers are those of the wire format."""
+    """How far a fact is established; the numbers are those of the wire format."""
 
     TENTATIVE = 1
     STABLE = 2
     DEPRECATED = 3
     MERGED_INTO = 4
+    ARCHIVED = 5
+
+
+ACTIVE: Final = frozenset({FactStatus.TENTATIVE, FactStatus.STABLE})
+"""The statuses of facts that searches find."""
+
+
+class VersionReason(IntEnum):
+    """Why a state of a fact was replaced; the numbers are those of the wire format."""
+
+    CONFIRMED = 1
+    SUPERSEDED = 2
+    CORRECTED = 3
 
 
 class FactUse(IntEnum):
@@ -54,16 +67,21 @@ class FactDraft:
     predicate: str = ""  # a word of the vocabulary, such as "lives_in"
     object: str = ""
     valid_from: datetime | None = None  # aware, UTC
+    valid_to: datetime | None = None  # aware, UTC; None: it holds
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One utterance of a fact: its evidence. A fact's state is a function of its statements and its rivals'."""
+    """One utterance of a fact: its evidence.
+
+    A fact's state is a function of its statements and of those of the facts that contradict it.
+    """
 
     statement_id: StatementId  # of an extracted one the interaction's id
     time: datetime  # when it was said; aware, UTC
     draft: FactDraft
     interaction_ids: tuple[InteractionId, ...]
+    is_correction: bool = False  # replaces what earlier statements say, instead of confirming it
 
     @property
     def order(self) -> tuple[datetime, str]:
@@ -83,7 +101,7 @@ class FactVersion:
     text: str
     confidence: float  # in [0, 1]
     replaced_time: datetime  # when what replaced it was said
-    reason: str  # "confirmed" or "superseded"
+    reason: VersionReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +129,11 @@ class Fact:
     versions: tuple[FactVersion, ...] = ()  # oldest first
     scope: Scope = GLOBAL_SCOPE
     revision: int = 1  # counts writes that changed it
+
+    @property
+    def etag(self) -> str:
+        """Names this state of the fact. Ids are not used again, so that its revision is enough."""
+        return str(self.revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +165,4 @@ class FactRecord:
     fact: Fact | None = None  # its stored state; None before the first
     earlier_evidence: int = 0  # interactions of the statements that are not here
     is_context: bool = False  # loaded since another one contradicts it: not all that it follows from is loaded
+    is_reduced: bool = False  # evidence was removed: all statements are loaded, and the stored state bounds nothing

@@ -1,73 +1,37 @@
-"""Use cases of facts."""
+"""Use cases of facts. Those that remove facts are in `removal.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
+from services.common.errors import Conflict, FailedPrecondition, FieldViolation, InvalidArgument, NotFound
 from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
-from services.common.scope import GLOBAL_SCOPE, Reader, Scope
+from services.common.scope import Scope
 from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
+from services.semantic.facts.arguments import CreateFact, FactPage, ListFacts, SearchFacts, UpdateFact
 from services.semantic.facts.extraction.port import FactExtractor
-from services.semantic.facts.ledger import FactLedger
 from services.semantic.facts.model import (
     ExtractionResult,
     Fact,
     FactDraft,
     FactId,
+    FactRecord,
+    FactStatus,
     FactUse,
     ScoredFact,
     Statement,
     StatementId,
 )
-from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactStore, FactWriter
-
-
-@dataclass(frozen=True, slots=True)
-class CreateFact:
-    """A fact that a caller states."""
-
-    owner: Owner
-    key: IdempotencyKey
-    draft: FactDraft
-    derived_from: tuple[InteractionId, ...] = ()
-    scope: Scope = GLOBAL_SCOPE
-
-
-@dataclass(frozen=True, slots=True)
-class ListFacts:
-    """A page of a user's facts."""
-
-    owner: Owner
-    which: FactFilter
-    page_size: int
-    after: FactPosition | None
-
-
-@dataclass(frozen=True, slots=True)
-class FactPage:
-    """Facts, last confirmed first, and where the next page begins, if there is one."""
-
-    facts: tuple[Fact, ...]
-    next: FactPosition | None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchFacts:
-    """A search by a question, or by its vector."""
-
-    owner: Owner
-    query: str
-    vector: Vector | None  # used instead of the query where given
-    use: FactUse
-    reader: Reader
-    top_k: int
+from services.semantic.facts.store import FactPosition, FactSearch, FactStore, FactWriter
+from services.semantic.facts.working_set import FactWorkingSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,39 +89,77 @@ class FactService:
         [vector] = await self._embedder.embed([command.draft.text])
 
         async def enter(writer: FactWriter) -> Fact:
-            ledger = await self._ledger(writer, command.owner, [(command.draft, command.scope)])
-            fact_id = ledger.enter(statement, command.scope, vector)
-            await writer.put(ledger.changes())
-            return ledger.state(fact_id)
+            working_set = await self._loaded(writer, command.owner, [(command.draft, command.scope)])
+            fact_id = working_set.enter(statement, command.scope, vector)
+            await writer.put(working_set.changes())
+            return working_set.state(fact_id)
 
-        async def once(writer: FactWriter) -> Fact:
-            return await self._idempotency.run(
-                writer.idempotency,
-                command.key,
-                lambda: enter(writer),
-                now=now,
-                user_id=command.owner.user_id,
-                resource_id=lambda fact: fact.fact_id,
-            )
+        return await self._once(command.owner, command.key, now, enter)
 
-        return await self._store.write(command.owner, once)
-
-    async def get(self, owner: Owner, fact_id: FactId) -> Fact:
+    async def get(self, owner: Owner, fact_id: FactId, *, include_low_confidence: bool = False) -> Fact:
         """A fact with its versions.
 
         Raises:
-            NotFound: The owner has no such fact.
+            NotFound: The owner has no such fact, or too little confidence in it.
         """
-        return await self._store.get(owner, fact_id)
+        fact = await self._store.get(owner, fact_id)
+        if fact.confidence < self._settings.use.explicit_confidence_min and not include_low_confidence:
+            raise NotFound("fact", fact_id)
+        return fact
 
     async def list_facts(self, command: ListFacts) -> FactPage:
         """A page of facts. One that is confirmed meanwhile moves to the front of the list."""
+        confidence_min = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
         found = await self._store.list_facts(
-            command.owner, which=command.which, after=command.after, limit=command.page_size + 1
+            command.owner,
+            which=replace(command.which, confidence_min=confidence_min),
+            after=command.after,
+            limit=command.page_size + 1,
         )
         facts = tuple(found[: command.page_size])
         more = len(found) > command.page_size
         return FactPage(facts, FactPosition(facts[-1].last_confirmed_time, facts[-1].fact_id) if more else None)
+
+    async def update(self, command: UpdateFact) -> Fact:
+        """Corrects a fact; its state after it.
+
+        Raises:
+            NotFound: The owner has no such fact.
+            Conflict: The fact was changed since the caller read it.
+            FailedPrecondition: The fact was merged into another one.
+            AlreadyExists: Another fact says that already.
+            InvalidArgument: The request id was used for something else, or the validity ends before it begins.
+        """
+        now = self._clock.now()
+        text = command.values.get("text")
+        vector = None if text is None else (await self._embedder.embed([text]))[0]
+
+        async def correct(writer: FactWriter) -> Fact:
+            records = await writer.records_of([command.fact_id])
+            record, present = found_record(records, command.fact_id, command.etag)
+            if present.status is FactStatus.MERGED_INTO:
+                raise FailedPrecondition("the fact was merged into another one: update that one")
+            draft = replace(_draft_of(present), **command.values)
+            if draft == _draft_of(present):
+                return present
+            check_validity(draft)
+            working_set = self._working_set(command.owner)
+            same = await writer.records(working_set.keys([(draft, record.scope)]))
+            working_set.load(list({one.fact_id: one for one in (*records, *same)}.values()))
+            correction = Statement(
+                StatementId(self._ids.new_id()),
+                max(now, present.last_confirmed_time),
+                draft,
+                # What the user says in other words does not depend on the interactions any more.
+                present.derived_from if draft.text == present.text else (),
+                is_correction=True,
+            )
+            await writer.unlink(command.fact_id)
+            working_set.correct(command.fact_id, correction, vector)
+            await writer.put(working_set.changes())
+            return working_set.state(command.fact_id)
+
+        return await self._once(command.owner, command.key, now, correct)
 
     async def search(self, command: SearchFacts) -> list[ScoredFact]:
         """The nearest facts among those whose confidence admits the use."""
@@ -173,7 +175,7 @@ class FactService:
                 vector=vector,
                 model=self._embedder.model_id,
                 reader=command.reader,
-                top_k=command.top_k,
+                limit=command.limit,
                 confidence=use.explicit_confidence_min if is_explicit else use.passive_confidence_above,
                 includes_threshold=is_explicit,
             ),
@@ -204,7 +206,7 @@ class FactService:
     async def _store_read(
         self, writer: FactWriter, owner: Owner, read: Sequence[_Read], vectors: Mapping[str, Vector]
     ) -> list[ExtractionResult]:
-        ledger = await self._ledger(writer, owner, [(d, one.source.scope) for one in read for d in one.drafts])
+        working_set = await self._loaded(writer, owner, [(d, one.source.scope) for one in read for d in one.drafts])
         results: list[ExtractionResult] = []
         for one in read:
             source = one.source
@@ -212,17 +214,80 @@ class FactService:
             for draft in one.drafts:
                 interaction_id = source.interaction_id
                 statement = Statement(StatementId(interaction_id), source.turn.time, draft, (interaction_id,))
-                fact_ids[ledger.enter(statement, source.scope, vectors[draft.text])] = None
+                fact_ids[working_set.enter(statement, source.scope, vectors[draft.text])] = None
             results.append(ExtractionResult(source.interaction_id, tuple(fact_ids)))
-        changes = ledger.changes()
+        changes = working_set.changes()
         if changes:
             await writer.put(changes)
         return results
 
-    async def _ledger(self, writer: FactWriter, owner: Owner, drafts: Sequence[tuple[FactDraft, Scope]]) -> FactLedger:
-        ledger = FactLedger(
+    async def _loaded(
+        self, writer: FactWriter, owner: Owner, drafts: Sequence[tuple[FactDraft, Scope]]
+    ) -> FactWorkingSet:
+        working_set = self._working_set(owner)
+        if drafts:
+            working_set.load(await writer.records(working_set.keys(drafts)))
+        return working_set
+
+    def _working_set(self, owner: Owner) -> FactWorkingSet:
+        return FactWorkingSet(
             owner.user_id, self._settings.evidence, new_id=self._ids.new_id, model=self._embedder.model_id
         )
-        if drafts:
-            ledger.load(await writer.records(ledger.keys(drafts)))
-        return ledger
+
+    async def _once(
+        self, owner: Owner, key: IdempotencyKey, now: datetime, work: Callable[[FactWriter], Awaitable[Fact]]
+    ) -> Fact:
+        """The fact that a write returns, or its first response for a repeat."""
+        return await self._store.write(
+            owner,
+            lambda writer: self._idempotency.run(
+                writer.idempotency,
+                key,
+                lambda: work(writer),
+                now=now,
+                user_id=owner.user_id,
+                resource_id=lambda fact: fact.fact_id,
+            ),
+        )
+
+
+def found_record(records: Iterable[FactRecord], fact_id: FactId, etag: str) -> tuple[FactRecord, Fact]:
+    """The record of a fact and its stored state.
+
+    Raises:
+        NotFound: It is not among the records.
+        Conflict: It has another etag than the given one; none is given where it is empty.
+    """
+    for record in records:
+        if record.fact_id == fact_id and record.fact is not None:
+            if etag and etag != record.fact.etag:
+                raise Conflict("the fact was changed since it was read: read it again")
+            return record, record.fact
+    raise NotFound("fact", fact_id)
+
+
+def check_validity(draft: FactDraft) -> None:
+    """Checks that a validity does not end before it begins.
+
+    Raises:
+        InvalidArgument: It does.
+    """
+    if draft.valid_from is not None and draft.valid_to is not None and draft.valid_to < draft.valid_from:
+        description = "must not be before valid_from_time"
+        raise InvalidArgument(
+            "the validity ends before it begins", violations=[FieldViolation("valid_to_time", description)]
+        )
+
+
+def _draft_of(fact: Fact) -> FactDraft:
+    return FactDraft(
+        text=fact.text,
+        category=fact.category,
+        confidence=fact.confidence,
+        importance=fact.importance,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        valid_from=fact.valid_from_time,
+        valid_to=fact.valid_to_time,
+    )

@@ -10,12 +10,11 @@ import grpc
 from mneme.semantic.v1 import facts_pb2 as pb
 from mneme.semantic.v1 import facts_pb2_grpc
 from services.common.auth import Role, current_principal
-from services.common.clock import Clock
-from services.common.owners import TenantId
 from services.common.paging import PageTokens
-from services.semantic.config import FactLimits
+from services.semantic.config import SemanticSettings
 from services.semantic.facts import commands, convert
 from services.semantic.facts.commands import VectorForm
+from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -23,11 +22,12 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["FactService"].full_name
 
 ROLES: Final[Mapping[str, Role]] = {
-    "ExtractFacts": Role.WRITER,
     "CreateFact": Role.WRITER,
     "GetFact": Role.READER,
     "ListFacts": Role.READER,
     "SearchFacts": Role.READER,
+    "UpdateFact": Role.WRITER,
+    "DeleteFact": Role.WRITER,
 }
 """The role that each method needs, by its name."""
 
@@ -36,20 +36,20 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
     """Handlers of FactService: in, work, out."""
 
     def __init__(
-        self, facts: FactService, limits: FactLimits, tokens: PageTokens, vector_form: VectorForm, clock: Clock
+        self,
+        facts: FactService,
+        removal: FactRemoval,
+        settings: SemanticSettings,
+        tokens: PageTokens,
+        vector_form: VectorForm,
     ) -> None:
-        """Serve `facts`; requests are checked against `limits`."""
+        """Serve `facts` and `removal`; requests are checked against the limits of `settings`."""
         self._facts = facts
-        self._limits = limits
+        self._removal = removal
+        self._limits = settings.facts
+        self._confident_above = settings.use.passive_confidence_above
         self._tokens = tokens
         self._vector_form = vector_form
-        self._clock = clock
-
-    async def ExtractFacts(self, request: pb.ExtractFactsRequest, _context: Context) -> pb.ExtractFactsResponse:
-        """See facts.proto."""
-        batch = commands.extraction_batch(request, now=self._clock.now(), limits=self._limits)
-        results = await self._facts.extract(TenantId(current_principal().tenant_id), batch.sources)
-        return convert.extraction_response(batch, results)
 
     async def CreateFact(self, request: pb.CreateFactRequest, _context: Context) -> pb.CreateFactResponse:
         """See facts.proto."""
@@ -58,8 +58,10 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
 
     async def GetFact(self, request: pb.GetFactRequest, _context: Context) -> pb.GetFactResponse:
         """See facts.proto."""
-        owner, fact_id = commands.fact_key(request, current_principal(), limits=self._limits)
-        return pb.GetFactResponse(fact=convert.fact_to_proto(await self._facts.get(owner, fact_id)))
+        caller = current_principal()
+        owner, fact_id = commands.fact_key(request, caller, limits=self._limits)
+        fact = await self._facts.get(owner, fact_id, include_low_confidence=caller.may(Role.ADMIN))
+        return pb.GetFactResponse(fact=convert.fact_to_proto(fact))
 
     async def ListFacts(self, request: pb.ListFactsRequest, _context: Context) -> pb.ListFactsResponse:
         """See facts.proto."""
@@ -75,4 +77,16 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
         hits = await self._facts.search(command)
-        return convert.search_facts_response(hits, bytes_max=self._limits.page_bytes_max)
+        return convert.search_facts_response(
+            hits, confident_above=self._confident_above, bytes_max=self._limits.page_bytes_max
+        )
+
+    async def UpdateFact(self, request: pb.UpdateFactRequest, _context: Context) -> pb.UpdateFactResponse:
+        """See facts.proto."""
+        command = commands.update_fact_command(request, current_principal(), limits=self._limits)
+        return pb.UpdateFactResponse(fact=convert.fact_to_proto(await self._facts.update(command)))
+
+    async def DeleteFact(self, request: pb.DeleteFactRequest, _context: Context) -> pb.DeleteFactResponse:
+        """See facts.proto."""
+        await self._removal.delete(commands.delete_fact_command(request, current_principal(), limits=self._limits))
+        return pb.DeleteFactResponse()

@@ -13,6 +13,7 @@ from services.common.owners import InteractionId, Owner
 from services.common.scope import Reader
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import (
+    ACTIVE,
     ExtractionResult,
     Fact,
     FactCategory,
@@ -31,7 +32,10 @@ class FactFilter:
     """Which facts of a user."""
 
     category: FactCategory | None = None  # None: all
-    status: FactStatus | None = None  # None: all
+    statuses: frozenset[FactStatus] = ACTIVE
+    subject: str = ""  # whatever its case; empty: all
+    predicate: str = ""  # whatever its case; empty: all
+    confidence_min: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,12 @@ class FactPosition:
 
 @dataclass(frozen=True, slots=True)
 class FactSearch:
-    """What to search for, among the facts that are neither deprecated nor merged."""
+    """What to search for, among the active facts."""
 
     vector: Vector  # of length 1
     model: str  # only vectors of this model are compared
     reader: Reader
-    top_k: int  # hits, >= 1
+    limit: int  # hits, >= 1
     confidence: float  # threshold, in [0, 1]
     includes_threshold: bool  # whether a fact of exactly that confidence is a hit
 
@@ -83,6 +87,38 @@ class FactWriter(Protocol):
 
     async def records(self, keys: Sequence[Keys]) -> list[FactRecord]:
         """Facts with an identity, a text or a topic of the keys, and all facts of the topics of these; by id."""
+        ...
+
+    async def records_of(self, fact_ids: Sequence[FactId], *, are_reduced: bool = False) -> list[FactRecord]:
+        """Facts by their ids as far as there are any, and all facts of their topics; by id.
+
+        Args:
+            fact_ids: The facts.
+            are_reduced: Evidence of these facts was removed: they are marked so, and have all their statements.
+        """
+        ...
+
+    async def remove_evidence(self, interaction_ids: Sequence[InteractionId]) -> list[FactId]:
+        """Remove interactions from the statements of facts, and the statements that have none left.
+
+        The interactions are marked as extracted without a result, also those that were not extracted yet, so that they
+        are never extracted again. Statements without an interaction from the beginning stay.
+
+        Returns:
+            The facts whose evidence changed, by id. Their states are as they were: derive them anew.
+        """
+        ...
+
+    async def merged_into(self, fact_ids: Sequence[FactId]) -> list[FactId]:
+        """The facts that were merged into these, by id."""
+        ...
+
+    async def unlink(self, fact_id: FactId) -> None:
+        """Remove the links between a fact and those it contradicts, on both sides."""
+        ...
+
+    async def remove(self, fact_ids: Sequence[FactId]) -> None:
+        """Remove facts with their statements and links, from the results of extractions too."""
         ...
 
     async def put(self, changes: Sequence[FactChange]) -> None:
@@ -125,6 +161,21 @@ class FactStore(Protocol):
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
     ) -> list[Fact]:
         """Facts, last confirmed first, ties by id, with their versions."""
+        ...
+
+    async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Archive active and deprecated facts; how many. One statement, however many facts."""
+        ...
+
+    async def restore(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Give archived facts the status they had before; how many. One statement, however many facts."""
+        ...
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """Remove all facts of a user, and erase the responses about them; how many facts there were.
+
+        The marks of extracted interactions stay, without results, so that late deliveries are not extracted again.
+        """
         ...
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:

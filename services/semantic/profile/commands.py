@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 from mneme.semantic.v1 import profile_pb2 as pb
 from services.common.auth import Principal
-from services.common.convert_interactions import source_interaction_from_proto
-from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import idempotency_key
-from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits, ProfileLimits
 from services.semantic.profile.model import PREFERENCE_NAMES, Preferences
-from services.semantic.profile.service import UpdateProfile
+from services.semantic.profile.service import DeleteProfile, UpdateProfile
 
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
@@ -79,39 +75,23 @@ def update_profile_command(
             excluded_sources=tuple(dict.fromkeys(preferences.excluded_sources)),
             other=dict(preferences.other),
         ),
-        names=tuple(paths),
+        names=tuple(paths or (name for name in PREFERENCE_NAMES if getattr(preferences, name))),
         etag=request.etag,
     )
 
 
-def observed_interactions(
-    request: pb.ObserveInteractionsRequest, *, now: datetime, limits: FactLimits
-) -> list[SourceInteraction]:
-    """The interactions to count.
+def delete_profile_command(request: pb.DeleteProfileRequest, caller: Principal, *, limits: FactLimits) -> DeleteProfile:
+    """Whose profile to delete.
 
     Raises:
-        InvalidArgument: There are none or too many, or one of them is malformed: the batch is refused as a whole.
+        InvalidArgument: A field is missing or malformed.
     """
-    violations = Violations()
-    count_max = limits.batch_interactions_max
-    violations.count("interactions", len(request.interactions), count_max=count_max, count_min=1)
-    violations.raise_if_any()
-    sources: list[SourceInteraction] = []
-    for i, message in enumerate(request.interactions):
-        try:
-            sources.append(
-                source_interaction_from_proto(
-                    message,
-                    f"interactions[{i}]",
-                    now=now,
-                    id_chars_max=limits.id_chars_max,
-                    turn_limits=limits.turn,
-                )
-            )
-        except InvalidArgument as error:
-            violations.include(error)
-    violations.raise_if_any()
-    return sources
+    v = Violations()
+    v.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.text("etag", request.etag, chars_max=limits.id_chars_max, required=False)
+    v.raise_if_any()
+    return DeleteProfile(owner_of(request.user_id, caller), idempotency_key(request, caller), request.etag)
 
 
 def _check_sources(v: Violations, path: str, sources: Sequence[str], limits: ProfileLimits) -> None:

@@ -87,8 +87,8 @@ def observation_of(source: SourceInteraction) -> Observation:
 
 
 def merged(present: Preferences, new: Preferences, names: Sequence[str]) -> Preferences:
-    """The present preferences with those of `names` replaced by the new ones'; all of them for no names."""
-    return replace(present, **{name: getattr(new, name) for name in names or PREFERENCE_NAMES})
+    """The present preferences with those of `names` replaced by the new ones'."""
+    return replace(present, **{name: getattr(new, name) for name in names})
 
 
 def peak_hours(counts: Sequence[int], *, count_max: int) -> tuple[int, ...]:

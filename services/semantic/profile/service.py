@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.clock import Clock
-from services.common.errors import Conflict
+from services.common.errors import Conflict, NotFound
 from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
 from services.common.interactions import SourceInteraction
-from services.common.owners import Owner, TenantId
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import SemanticSettings
 from services.semantic.profile.model import (
     Preferences,
@@ -32,8 +32,24 @@ class UpdateProfile:
     owner: Owner
     key: IdempotencyKey
     preferences: Preferences
-    names: tuple[str, ...]  # which ones; all where empty
-    etag: str  # that the caller read; empty overwrites whatever is there
+    names: tuple[str, ...]  # which ones
+    etag: str  # that the caller read; empty: whatever is stored
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteProfile:
+    """A profile to delete."""
+
+    owner: Owner
+    key: IdempotencyKey
+    etag: str  # that the caller read; empty: whatever is stored
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleted:
+    """The response to a deletion."""
+
+    user_id: UserId
 
 
 class ProfileService:
@@ -44,6 +60,7 @@ class ProfileService:
         self._store = store
         self._clock = clock
         self._ids = ids
+        self._deletions = Idempotency(_Deleted, retention_seconds=settings.idempotency_retention_seconds)
         self._idempotency = Idempotency(Profile, retention_seconds=settings.idempotency_retention_seconds)
 
     async def get(self, owner: Owner) -> Profile:
@@ -61,8 +78,7 @@ class ProfileService:
 
         async def change(writer: ProfileWriter) -> Profile:
             present = await writer.get()
-            if command.etag and command.etag != present.etag:
-                raise Conflict("the profile was changed since it was read: read it again")
+            _check_etag(present, command.etag)
             preferences = merged(present.preferences, command.preferences, command.names)
             # Never used before, so that an etag of a profile that was deleted does not fit its successor.
             etag = self._ids.new_id()
@@ -81,6 +97,54 @@ class ProfileService:
 
         return await self._store.write(command.owner, once)
 
+    async def delete(self, command: DeleteProfile) -> None:
+        """Deletes preferences and statistics. What was counted is not counted again.
+
+        Raises:
+            NotFound: The owner has no profile.
+            Conflict: The preferences were changed since the caller read them.
+            InvalidArgument: The request id was used for something else.
+        """
+        now = self._clock.now()
+        owner = command.owner
+
+        async def remove(writer: ProfileWriter) -> _Deleted:
+            _check_etag(await writer.get(), command.etag)
+            if not await writer.delete():
+                raise NotFound("profile", owner.user_id)
+            await writer.idempotency.erase(owner.user_id, [PROFILE_RESOURCE])
+            return _Deleted(owner.user_id)
+
+        await self._store.write(
+            owner,
+            lambda writer: self._deletions.run(
+                writer.idempotency,
+                command.key,
+                lambda: remove(writer),
+                now=now,
+                user_id=owner.user_id,
+                resource_id=lambda _: f"deletion of {PROFILE_RESOURCE}",
+            ),
+        )
+
+    async def remove_owner(self, owner: Owner) -> bool:
+        """Deletes the profile of a user, and erases the responses about it; whether there was one."""
+
+        async def remove(writer: ProfileWriter) -> bool:
+            await writer.idempotency.erase(owner.user_id, [PROFILE_RESOURCE])
+            return await writer.delete()
+
+        return await self._store.write(owner, remove)
+
+    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """Sees to it that interactions are never counted; those that were counted stay so."""
+        await self._store.exclude(owner, interaction_ids)
+
     async def observe(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
         """Counts interactions into the statistics, each once; how many were new."""
         return await self._store.observe(tenant_id, [observation_of(source) for source in sources])
+
+
+def _check_etag(profile: Profile, etag: str) -> None:
+    if etag and etag != profile.etag:
+        raise Conflict("the profile was changed since it was read: read it again")

@@ -10,8 +10,6 @@ import grpc
 from mneme.semantic.v1 import profile_pb2 as pb
 from mneme.semantic.v1 import profile_pb2_grpc
 from services.common.auth import Role, current_principal
-from services.common.clock import Clock
-from services.common.owners import TenantId
 from services.semantic.config import SemanticSettings
 from services.semantic.profile import commands, convert
 from services.semantic.profile.service import ProfileService
@@ -23,7 +21,7 @@ SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["ProfileService"].full_name
 ROLES: Final[Mapping[str, Role]] = {
     "GetProfile": Role.READER,
     "UpdateProfile": Role.WRITER,
-    "ObserveInteractions": Role.WRITER,
+    "DeleteProfile": Role.WRITER,
 }
 """The role that each method needs, by its name."""
 
@@ -31,12 +29,11 @@ ROLES: Final[Mapping[str, Role]] = {
 class ProfileServicer(profile_pb2_grpc.ProfileServiceServicer):
     """Handlers of ProfileService: in, work, out."""
 
-    def __init__(self, profiles: ProfileService, settings: SemanticSettings, clock: Clock) -> None:
+    def __init__(self, profiles: ProfileService, settings: SemanticSettings) -> None:
         """Serve `profiles`; requests are checked against the limits of `settings`."""
         self._profiles = profiles
         self._limits = settings.facts
         self._profile_limits = settings.profile
-        self._clock = clock
 
     async def GetProfile(self, request: pb.GetProfileRequest, _context: Context) -> pb.GetProfileResponse:
         """See profile.proto."""
@@ -50,10 +47,7 @@ class ProfileServicer(profile_pb2_grpc.ProfileServiceServicer):
         )
         return pb.UpdateProfileResponse(profile=convert.profile_to_proto(await self._profiles.update(command)))
 
-    async def ObserveInteractions(
-        self, request: pb.ObserveInteractionsRequest, _context: Context
-    ) -> pb.ObserveInteractionsResponse:
+    async def DeleteProfile(self, request: pb.DeleteProfileRequest, _context: Context) -> pb.DeleteProfileResponse:
         """See profile.proto."""
-        sources = commands.observed_interactions(request, now=self._clock.now(), limits=self._limits)
-        counted = await self._profiles.observe(TenantId(current_principal().tenant_id), sources)
-        return pb.ObserveInteractionsResponse(counted=counted)
+        await self._profiles.delete(commands.delete_profile_command(request, current_principal(), limits=self._limits))
+        return pb.DeleteProfileResponse()

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from services.common.idempotency.model import IdempotencyRecords
-from services.common.owners import Owner, TenantId
+from services.common.owners import InteractionId, Owner, TenantId
 from services.semantic.profile.model import Observation, Preferences, Profile
 
 _T = TypeVar("_T")
@@ -27,6 +27,10 @@ class ProfileWriter(Protocol):
 
     async def put_preferences(self, preferences: Preferences, *, etag: str, update_time: datetime) -> None:
         """Replace the preferences."""
+        ...
+
+    async def delete(self) -> bool:
+        """Delete preferences and statistics; whether there were any. What was counted is not counted again."""
         ...
 
 
@@ -49,6 +53,10 @@ class ProfileStore(Protocol):
 
     async def get(self, owner: Owner) -> Profile:
         """The profile; an empty one with an empty etag if nothing was written."""
+        ...
+
+    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """Mark interactions as counted without counting them; those that were counted stay so."""
         ...
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:

@@ -55,7 +55,7 @@ def _statement_row(record: Record) -> dict[str, Any]:
     key = ("tenant_id", "user_id", "fact_id", "statement_id")
     state = {
         **{name: value for name, value in record.items() if name not in key},
-        **_moments(record, "time", "valid_from_time"),
+        **_moments(record, "time", "valid_from_time", "valid_to_time"),
     }
     return {**{name: record[name] for name in key}, "state": state}
 
@@ -64,19 +64,19 @@ _FACT_READS: Final[dict[str, LiteralString]] = {
     **_fields(
         "tenant_id", "user_id", "fact_id", "identity", "text_identity", "topic", "text", "subject", "predicate",
         "object", "category", "confidence", "importance", "derived_from", "status", "merged_into_fact_id", "versions",
-        "scope_key", "revision", "embedding_model", "evidence_count",
+        "scope_key", "revision", "embedding_model", "evidence_count", "previous_status",
     ),
     "embedding": four_byte("n.embedding"),
     "first_observed_time": micros("n.first_observed_time"),
     "last_confirmed_time": micros("n.last_confirmed_time"),
     "valid_from_time": micros("n.valid_from_time"),
     "valid_to_time": micros("n.valid_to_time"),
-    "contradictions": "[(n)-[:CONTRADICTS]->(rival:MnemeFact) | rival.fact_id]",
+    "contradictions": "[(n)-[:CONTRADICTS]->(other:MnemeFact) | other.fact_id]",
 }  # fmt: skip
 _FACTS: Final = GraphKind(
     kind=_kind("facts", (*_OWNER, "fact_id"), _FACT_READS),
     match="(n:MnemeFact)",
-    # Others are places for rivals that come later.
+    # Others are placeholders for contradictions that are copied later.
     condition="n.identity IS NOT NULL",
     reads=_FACT_READS,
     indexed=3,
@@ -89,7 +89,7 @@ _FACTS: Final = GraphKind(
         "contradictions": sorted,
     },
     row=_fact_row,
-    # A rival may come later: its node is made here and filled then.
+    # A contradicting fact may be copied later: its node is made here and filled then.
     write="""
         UNWIND $rows AS row
         MERGE (n:MnemeFact {tenant_id: row.tenant_id, user_id: row.user_id, fact_id: row.fact_id})
@@ -97,19 +97,20 @@ _FACTS: Final = GraphKind(
         WITH n, row
         CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)
         WITH n, row
-        UNWIND row.contradictions AS rival_id
-        MERGE (rival:MnemeFact {tenant_id: row.tenant_id, user_id: row.user_id, fact_id: rival_id})
-        MERGE (n)-[:CONTRADICTS]->(rival)
+        UNWIND row.contradictions AS other_id
+        MERGE (other:MnemeFact {tenant_id: row.tenant_id, user_id: row.user_id, fact_id: other_id})
+        MERGE (n)-[:CONTRADICTS]->(other)
     """,
 )
 
 _STATEMENT_READS: Final[dict[str, LiteralString]] = {
     **_fields(
         "tenant_id", "user_id", "fact_id", "statement_id", "text", "category", "confidence", "importance", "subject",
-        "predicate", "object", "interaction_ids",
+        "predicate", "object", "interaction_ids", "is_correction",
     ),
     "time": micros("n.time"),
     "valid_from_time": micros("n.valid_from_time"),
+    "valid_to_time": micros("n.valid_to_time"),
 }  # fmt: skip
 _STATEMENTS: Final = GraphKind(
     kind=_kind("fact_statements", (*_OWNER, "fact_id", "statement_id"), _STATEMENT_READS),

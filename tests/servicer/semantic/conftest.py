@@ -12,6 +12,7 @@ from typing import TypeAlias
 import grpc
 import pytest
 
+from mneme.semantic.internal.v1 import semantic_pb2_grpc
 from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
 from services.common.auth import (
     IDENTITY_METADATA_KEY,
@@ -42,6 +43,7 @@ def caller(tenant_id: str, principal_id: str, role: Role) -> tuple[tuple[str, st
 
 ANN = caller("acme", "ann-key", Role.WRITER)
 READER = caller("acme", "reader-key", Role.READER)
+ADMIN = caller("acme", "admin-key", Role.ADMIN)
 OTHER_TENANT = caller("globex", "ann-key", Role.WRITER)
 
 
@@ -51,6 +53,7 @@ class Running:
 
     facts: facts_pb2_grpc.FactServiceStub
     profiles: profile_pb2_grpc.ProfileServiceStub
+    internal: semantic_pb2_grpc.SemanticInternalServiceStub
     clock: FakeClock
     embedder: HashingEmbedder
 
@@ -88,6 +91,7 @@ async def running(open_tier: OpenTier) -> AsyncIterator[Running]:
             yield Running(
                 facts_pb2_grpc.FactServiceStub(channel),
                 profile_pb2_grpc.ProfileServiceStub(channel),
+                semantic_pb2_grpc.SemanticInternalServiceStub(channel),
                 clock,
                 embedder,
             )

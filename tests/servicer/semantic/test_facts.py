@@ -13,6 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.internal.v1.interactions_pb2 import SourceInteraction
 from mneme.common.v1 import common_pb2
+from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import facts_pb2 as pb
 from tests.servicer.semantic.conftest import ANN, OTHER_TENANT, READER, Running
 from tests.servicer.semantic.refusals import refused
@@ -58,9 +59,9 @@ def searched(query: str = "food", **fields: object) -> pb.SearchFactsRequest:
     return request
 
 
-async def extract(running: Running, lines: Sequence[tuple[str, str]] = LINES) -> pb.ExtractFactsResponse:
-    request = pb.ExtractFactsRequest(interactions=interactions(lines))
-    response: pb.ExtractFactsResponse = await running.facts.ExtractFacts(request, metadata=ANN)
+async def extract(running: Running, lines: Sequence[tuple[str, str]] = LINES) -> semantic_pb2.ExtractFactsResponse:
+    request = semantic_pb2.ExtractFactsRequest(interactions=interactions(lines))
+    response: semantic_pb2.ExtractFactsResponse = await running.internal.ExtractFacts(request, metadata=ANN)
     return response
 
 
@@ -110,8 +111,8 @@ async def test_a_malformed_interaction_does_not_hold_up_the_others(running: Runn
     good, nameless, roleless = interactions(LINES[:3])
     nameless.user_id = ""
     roleless.turn.role = common_pb2.MESSAGE_ROLE_UNSPECIFIED
-    request = pb.ExtractFactsRequest(interactions=[nameless, good, roleless])
-    response = await running.facts.ExtractFacts(request, metadata=ANN)
+    request = semantic_pb2.ExtractFactsRequest(interactions=[nameless, good, roleless])
+    response = await running.internal.ExtractFacts(request, metadata=ANN)
     errors = [reason_and_path(result.error) for result in response.results]
     assert errors == [
         ("INVALID_FIELD", "interactions[0].user_id"),
@@ -123,8 +124,8 @@ async def test_a_malformed_interaction_does_not_hold_up_the_others(running: Runn
 
 @pytest.mark.parametrize(("count", "reason"), [(0, "INVALID_FIELD"), (257, "TOO_MANY_ITEMS")])
 async def test_batches_are_bounded(running: Running, count: int, reason: str) -> None:
-    request = pb.ExtractFactsRequest(interactions=interactions(LINES[:1]) * count)
-    assert await refused(running.facts.ExtractFacts(request, metadata=ANN)) == (
+    request = semantic_pb2.ExtractFactsRequest(interactions=interactions(LINES[:1]) * count)
+    assert await refused(running.internal.ExtractFacts(request, metadata=ANN)) == (
         grpc.StatusCode.INVALID_ARGUMENT,
         reason,
         {"interactions"},
@@ -148,7 +149,7 @@ async def test_a_stated_fact_confirms_an_extracted_one(running: Running) -> None
     fact = (await running.facts.CreateFact(request, metadata=ANN)).fact
     assert [fact.fact_id] == list(response.results[0].response.fact_ids)
     assert fact.status == pb.FACT_STATUS_STABLE
-    assert [version.reason for version in fact.versions] == ["confirmed"]
+    assert [version.reason for version in fact.versions] == [pb.FACT_VERSION_REASON_CONFIRMED]
 
 
 async def test_spec_6_3_a_repeated_request_gets_the_first_answer(running: Running) -> None:
@@ -185,7 +186,7 @@ async def test_all_wrong_fields_are_named(running: Running) -> None:
     [
         (pb.SearchFactsRequest(user_id="ann", query="x"), "UNKNOWN_ENUM_VALUE", {"use"}),
         (searched(query=""), "INVALID_FIELD", set()),
-        (searched(top_k=201), "INVALID_FIELD", {"top_k"}),
+        (searched(limit=201), "INVALID_FIELD", {"limit"}),
         (searched(query_vector=common_pb2.Vector(model="x", values=[1.0])), "INVALID_VECTOR", {"query_vector"}),
         (
             searched(reader_scope=common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_UNSPECIFIED)),
@@ -252,7 +253,7 @@ async def test_page_tokens_are_bound_to_their_query(running: Running) -> None:
     token = page.next_page_token
     wrong = [
         (pb.ListFactsRequest(user_id="bo", page_token=token), READER),
-        (pb.ListFactsRequest(user_id="ann", status=pb.FACT_STATUS_STABLE, page_token=token), READER),
+        (pb.ListFactsRequest(user_id="ann", statuses=[pb.FACT_STATUS_STABLE], page_token=token), READER),
         (pb.ListFactsRequest(user_id="ann", page_token="x" + token[1:]), READER),
         (pb.ListFactsRequest(user_id="ann", page_token=token), OTHER_TENANT),
     ]
@@ -283,7 +284,8 @@ async def test_spec_7_1_other_tenants_find_nothing(running: Running) -> None:
 async def test_readers_do_not_write(running: Running) -> None:
     calls = (
         running.facts.CreateFact(stated(), metadata=READER),
-        running.facts.ExtractFacts(pb.ExtractFactsRequest(interactions=interactions()), metadata=READER),
+        running.facts.UpdateFact(pb.UpdateFactRequest(), metadata=READER),
+        running.facts.DeleteFact(pb.DeleteFactRequest(), metadata=READER),
     )
     for call in calls:
         assert (await refused(call))[:2] == (grpc.StatusCode.PERMISSION_DENIED, "ROLE_MISSING")
@@ -296,7 +298,7 @@ async def test_a_change_is_kept_with_what_it_replaces(running: Running) -> None:
     assert leeds.HasField("valid_to_time")
     assert not bristol.HasField("valid_to_time")
     assert list(leeds.contradictions) == [bristol.fact_id]
-    assert [version.reason for version in leeds.versions] == ["superseded"]
+    assert [version.reason for version in leeds.versions] == [pb.FACT_VERSION_REASON_SUPERSEDED]
 
 
 @pytest.mark.parametrize("open_tier", ["postgres"], indirect=True)  # the edge is the same on every store
@@ -311,7 +313,7 @@ async def test_pages_of_long_facts_end_before_they_are_too_large_for_an_answer(r
     first = await running.facts.ListFacts(request, metadata=READER)
     request.page_token = first.next_page_token
     second = await running.facts.ListFacts(request, metadata=READER)
-    found = await running.facts.SearchFacts(searched("\U0001f30d", top_k=200), metadata=READER)
+    found = await running.facts.SearchFacts(searched("\U0001f30d", limit=200), metadata=READER)
 
     assert 3_000_000 < first.ByteSize() < 4 * 1024 * 1024
     told = [int(fact.text.split()[0]) for page in (first, second) for fact in page.facts]
@@ -319,5 +321,5 @@ async def test_pages_of_long_facts_end_before_they_are_too_large_for_an_answer(r
     assert len(second.facts) > 0
     assert not second.next_page_token
     assert found.ByteSize() < 4 * 1024 * 1024
-    assert len(found.hits) + found.left_out_count == 200
-    assert found.left_out_count > 0
+    assert len(found.hits) + found.omitted_count == 200
+    assert found.omitted_count > 0

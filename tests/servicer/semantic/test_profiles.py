@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from mneme.common.v1 import common_pb2
+from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import profile_pb2 as pb
 from tests.servicer.semantic.conftest import ANN, OTHER_TENANT, READER, Running
 from tests.servicer.semantic.refusals import refused
@@ -54,10 +55,10 @@ async def test_spec_3_10_a_mask_sets_what_it_names(running: Running) -> None:
     assert await profile(running) == second.profile
 
 
-async def test_an_empty_mask_sets_all(running: Running) -> None:
+async def test_an_update_without_a_mask_clears_nothing(running: Running) -> None:
     await running.profiles.UpdateProfile(update("r1", language="en", detail_level="brief"), metadata=ANN)
     changed = await running.profiles.UpdateProfile(update("r2", detail_level="verbose"), metadata=ANN)
-    assert changed.profile.preferences == pb.Preferences(detail_level="verbose")
+    assert changed.profile.preferences == pb.Preferences(language="en", detail_level="verbose")
 
 
 async def test_an_old_etag_is_a_conflict(running: Running) -> None:
@@ -117,9 +118,9 @@ async def test_interactions_are_counted_once(running: Running) -> None:
     sources = interactions([("Ann", "Where is the sea?"), ("Ann", "I see."), ("Bot", "Over there.")])
     sources[1].turn.confidence = 0.5
     sources[2].turn.role = common_pb2.MESSAGE_ROLE_ASSISTANT
-    request = pb.ObserveInteractionsRequest(interactions=sources)
-    assert (await running.profiles.ObserveInteractions(request, metadata=ANN)).counted == 3
-    assert (await running.profiles.ObserveInteractions(request, metadata=ANN)).counted == 0
+    request = semantic_pb2.ObserveInteractionsRequest(interactions=sources)
+    assert (await running.internal.ObserveInteractions(request, metadata=ANN)).counted == 3
+    assert (await running.internal.ObserveInteractions(request, metadata=ANN)).counted == 0
     found = await profile(running)
     statistics = found.statistics
     assert (statistics.user_turn_count, statistics.assistant_turn_count) == (2, 1)
@@ -133,8 +134,8 @@ async def test_a_malformed_interaction_refuses_the_batch(running: Running) -> No
     sources = interactions()
     sources[1].interaction_id = "x"
     sources[2].conversation_id = ""
-    request = pb.ObserveInteractionsRequest(interactions=sources)
-    code, _, fields = await refused(running.profiles.ObserveInteractions(request, metadata=ANN))
+    request = semantic_pb2.ObserveInteractionsRequest(interactions=sources)
+    code, _, fields = await refused(running.internal.ObserveInteractions(request, metadata=ANN))
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert fields == {"interactions[1].interaction_id", "interactions[2].conversation_id"}
     assert (await profile(running)).statistics == pb.ProfileStatistics()
@@ -148,9 +149,21 @@ async def test_spec_7_1_tenants_have_profiles_of_their_own(running: Running) -> 
 async def test_readers_do_not_write(running: Running) -> None:
     calls = (
         running.profiles.UpdateProfile(update("r1"), metadata=READER),
-        running.profiles.ObserveInteractions(
-            pb.ObserveInteractionsRequest(interactions=interactions()), metadata=READER
-        ),
+        running.profiles.DeleteProfile(pb.DeleteProfileRequest(), metadata=READER),
     )
     for call in calls:
         assert (await refused(call))[:2] == (grpc.StatusCode.PERMISSION_DENIED, "ROLE_MISSING")
+
+
+async def test_a_profile_is_deleted_once(running: Running) -> None:
+    present = (await running.profiles.UpdateProfile(update("r1", language="en"), metadata=ANN)).profile
+    wrong = pb.DeleteProfileRequest(request_id="d0", user_id="ann", etag="x")
+    assert (await refused(running.profiles.DeleteProfile(wrong, metadata=ANN)))[1] == "CONFLICT"
+    request = pb.DeleteProfileRequest(request_id="d1", user_id="ann", etag=present.etag)
+    for _ in range(2):
+        assert await running.profiles.DeleteProfile(request, metadata=ANN) == pb.DeleteProfileResponse()
+    assert (await profile(running)).etag == ""
+    again = pb.DeleteProfileRequest(request_id="d2", user_id="ann")
+    assert (await refused(running.profiles.DeleteProfile(again, metadata=ANN)))[1] == "NOT_FOUND"
+    repeat = running.profiles.UpdateProfile(update("r1", language="en"), metadata=ANN)
+    assert (await refused(repeat))[1] == "NOT_FOUND", "what was deleted is not written again"

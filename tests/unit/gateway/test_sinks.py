@@ -8,7 +8,7 @@ import pytest
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
-from mneme.semantic.v1 import facts_pb2, profile_pb2
+from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Role
 from services.common.errors import FailedPrecondition, InvalidArgument, NotFound, Reason, StoreUnavailable
@@ -132,10 +132,10 @@ async def test_episodes_are_stored_before_they_are_judged() -> None:
 
 async def test_facts_are_extracted_from_what_was_said() -> None:
     results = [
-        facts_pb2.ExtractFactsResult(),
-        facts_pb2.ExtractFactsResult(error=item_status(RuntimeError("no"))),
+        semantic_pb2.ExtractFactsResult(),
+        semantic_pb2.ExtractFactsResult(error=item_status(RuntimeError("no"))),
     ]
-    tiers = FakeTiers(facts=FakeClient(extract=facts_pb2.ExtractFactsResponse(results=results)))
+    tiers = FakeTiers(facts=FakeClient(extract=semantic_pb2.ExtractFactsResponse(results=results)))
     outcome = await SemanticSink(tiers.upstream(), timeout_seconds=3.0).deliver("acme", [delivery(1), delivery(2)])
     assert (numbers(outcome.done), [f.reason for f in outcome.failed]) == ([1], ["INTERNAL"])
     (request,) = tiers.facts.method("extract").requests
@@ -150,7 +150,7 @@ async def test_notes_are_made_of_what_was_said() -> None:
 
 
 async def test_the_profile_observes_what_was_said() -> None:
-    tiers = FakeTiers(profile=FakeClient(observe=profile_pb2.ObserveInteractionsResponse()))
+    tiers = FakeTiers(profile=FakeClient(observe=semantic_pb2.ObserveInteractionsResponse()))
     outcome = await ProfileSink(tiers.upstream(), timeout_seconds=3.0).deliver("acme", [delivery(1)])
     assert numbers(outcome.done) == [1]
     (request,) = tiers.profile.method("observe").requests

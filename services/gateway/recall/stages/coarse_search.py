@@ -164,7 +164,7 @@ class CoarseSearch:
             query_vector=vector,
             reader_scope=scope,
             use=facts_pb2.FACT_USE_PASSIVE_CONTEXT,
-            top_k=query.limit_of(Tier.SEMANTIC, self._settings.fact_limit),
+            limit=query.limit_of(Tier.SEMANTIC, self._settings.fact_limit),
         )
         reader = query.readers.principal(principal, MemoryKind.FACT)
         response = await self._upstream.facts.search(reader, request, timeout_seconds=timeout_seconds)

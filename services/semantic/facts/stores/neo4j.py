@@ -29,6 +29,9 @@ from services.semantic.stores.neo4j import IDEMPOTENCY
 
 _T = TypeVar("_T")
 
+_ALL: Final = 2**31 - 1
+"""A bound of statements that no fact reaches."""
+
 _BEFORE_ALL: Final = FactPosition(datetime.max.replace(tzinfo=UTC), FactId(""))
 """Where the first page of a list begins."""
 
@@ -51,12 +54,7 @@ class Neo4jFactStore:
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         """A transaction that holds the lock of the user's node; work runs again after a transient failure."""
-
-        async def locked(transaction: GraphTransaction) -> _T:
-            await transaction.run(cypher.LOCK_OWNER, _key(owner))
-            return await work(_Neo4jFactWriter(transaction, owner, self._evidence))
-
-        return await self._graph.write(locked)
+        return await self._write(owner, work)
 
     async def extracted(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
@@ -82,10 +80,30 @@ class Neo4jFactStore:
             "after_time": position.last_confirmed_time,
             "after_fact_id": position.fact_id,
             "category": None if which.category is None else int(which.category),
-            "status": None if which.status is None else int(which.status),
+            "statuses": [int(status) for status in which.statuses],
+            "subject": which.subject,
+            "predicate": which.predicate,
+            "confidence_min": which.confidence_min,
             "limit": limit,
         }
         return [fact_from_record(row) for row in await self._graph.read(cypher.LIST_FACTS, parameters)]
+
+    async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Archive facts."""
+        return await self._write(owner, lambda writer: writer.change(cypher.ARCHIVE, fact_ids))
+
+    async def restore(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Restore archived facts."""
+        return await self._write(owner, lambda writer: writer.change(cypher.RESTORE, fact_ids))
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """Remove all facts of a user."""
+
+        async def work(writer: _Neo4jFactWriter) -> int:
+            await writer.idempotency.erase(owner.user_id)
+            return await writer.remove_all()
+
+        return await self._write(owner, work)
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter, order and read in one query."""
@@ -96,10 +114,17 @@ class Neo4jFactStore:
             "model": search.model,
             "scope_keys": list(search.reader.visible_keys()),
             "confidence_min": least,
-            "candidates": max(self._search_candidates, search.top_k),
-            "top_k": search.top_k,
+            "candidates": max(self._search_candidates, search.limit),
+            "limit": search.limit,
         }
         return [scored_from_record(row) for row in await self._graph.read(cypher.SEARCH, parameters)]
+
+    async def _write(self, owner: Owner, work: Callable[[_Neo4jFactWriter], Awaitable[_T]]) -> _T:
+        async def locked(transaction: GraphTransaction) -> _T:
+            await transaction.run(cypher.LOCK_OWNER, _key(owner))
+            return await work(_Neo4jFactWriter(transaction, owner, self._evidence))
+
+        return await self._graph.write(locked)
 
 
 class _Neo4jFactWriter:
@@ -137,6 +162,49 @@ class _Neo4jFactWriter:
         )
         return [stored_record(row) for row in rows]
 
+    async def records_of(self, fact_ids: Sequence[FactId], *, are_reduced: bool = False) -> list[FactRecord]:
+        """Facts by their ids, those of their topics, and those they contradict, in one query."""
+        rows = await self._run(
+            cypher.RECORDS_OF,
+            fact_ids=list(fact_ids),
+            topics=[],
+            topic_facts_max=self._evidence.topic_facts_max,
+            statements_max=_ALL if are_reduced else self._evidence.statements_max,
+        )
+        return [stored_record(row, reduced=fact_ids if are_reduced else ()) for row in rows]
+
+    async def remove_evidence(self, interaction_ids: Sequence[InteractionId]) -> list[FactId]:
+        """Remove interactions, and the statements that have none left."""
+        rows = await self._run(cypher.REMOVE_EVIDENCE, interaction_ids=list(interaction_ids))
+        await self._run(cypher.MARK_REMOVED, interaction_ids=list(interaction_ids))
+        return [FactId(row["fact_id"]) for row in rows]
+
+    async def merged_into(self, fact_ids: Sequence[FactId]) -> list[FactId]:
+        """The facts that were merged into these."""
+        rows = await self._run(cypher.MERGED_INTO, fact_ids=list(fact_ids))
+        return [FactId(row["fact_id"]) for row in rows]
+
+    async def unlink(self, fact_id: FactId) -> None:
+        """Remove the links of a fact on both sides."""
+        await self._run(cypher.UNLINK, fact_ids=[fact_id])
+
+    async def remove(self, fact_ids: Sequence[FactId]) -> None:
+        """Remove facts, their links and what names them."""
+        for query in (cypher.UNLINK, cypher.FORGET_RESULTS, cypher.REMOVE_FACTS):
+            await self._run(query, fact_ids=list(fact_ids))
+
+    async def remove_all(self) -> int:
+        """Remove all facts of the user; how many there were."""
+        await self._run(cypher.FORGET_RESULTS_OF_OWNER)
+        await self._run(cypher.REMOVE_STATEMENTS_OF_OWNER)
+        [row] = await self._run(cypher.REMOVE_OWNER)
+        return int(row["changed"])
+
+    async def change(self, query: LiteralString, fact_ids: Sequence[FactId]) -> int:
+        """Run a query on facts; how many it changed."""
+        [row] = await self._run(query, fact_ids=list(fact_ids))
+        return int(row["changed"])
+
     async def put(self, changes: Sequence[FactChange]) -> None:
         """Store new states, vectors, statements and links."""
         await self._run_if_any(cypher.PUT_FACTS, facts=[fact_row(change) for change in changes])
@@ -149,7 +217,7 @@ class _Neo4jFactWriter:
         statements = [statement_row(c.fact.fact_id, s) for c in changes for s in c.new_statements]
         await self._run_if_any(cypher.PUT_STATEMENTS, statements=statements)
         contradictions = [
-            {"fact_id": c.fact.fact_id, "rivals": list(c.fact.contradictions)}
+            {"fact_id": c.fact.fact_id, "others": list(c.fact.contradictions)}
             for c in changes
             if c.fact.contradictions != (c.record.fact.contradictions if c.record.fact is not None else ())
         ]

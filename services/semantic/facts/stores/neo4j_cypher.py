@@ -20,7 +20,7 @@ _HIT: Final[LiteralString] = f"""
     {microseconds("f.valid_from_time")} AS valid_from_time, {microseconds("f.valid_to_time")} AS valid_to_time,
     f.derived_from AS derived_from, f.evidence_count AS evidence_count,
     [
-        (f)-[:CONTRADICTS]->(rival:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}}) | rival.fact_id
+        (f)-[:CONTRADICTS]->(other:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}}) | other.fact_id
     ] AS contradictions,
     f.status AS status, f.merged_into_fact_id AS merged_into_fact_id, f.scope_key AS scope_key, f.revision AS revision
 """
@@ -28,7 +28,8 @@ _FACT: Final[LiteralString] = f"{_HIT}, f.versions AS versions"
 _RECORD: Final[LiteralString] = f"{_FACT}, f.identity AS identity, f.text_identity AS text_identity, f.topic AS topic"
 _STATEMENT: Final[LiteralString] = f"""s {{
     .statement_id, .text, .category, .confidence, .importance, .subject, .predicate, .object, .interaction_ids,
-    time: {microseconds("s.time")}, valid_from_time: {microseconds("s.valid_from_time")}
+    .is_correction, time: {microseconds("s.time")}, valid_from_time: {microseconds("s.valid_from_time")},
+    valid_to_time: {microseconds("s.valid_to_time")}
 }}"""
 
 # The node is locked until the transaction ends: the next one waits here, and reads what this one has written.
@@ -50,21 +51,9 @@ CREATE (:MnemeExtraction {
 })
 """
 
-# Facts by identity and text; all facts, the newest of them, of the topics asked for and of those found; and those
-# that these contradict, marked as context. Each with its newest statements.
-RECORDS: Final[LiteralString] = f"""
-CALL () {{
-    CALL () {{
-        UNWIND $identities AS identity
-        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, identity: identity}})
-        RETURN f
-        UNION
-        UNWIND $texts AS text_identity
-        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, text_identity: text_identity}})
-        RETURN f
-    }}
-    RETURN collect(f) AS found
-}}
+# All facts, the newest of them, of the topics asked for and of those found; and those that these contradict, marked as
+# context. Each with its newest statements.
+_WITH_TOPICS_AND_STATEMENTS: Final[LiteralString] = f"""
 WITH found, $topics + [f IN found WHERE f.topic IS NOT NULL | f.topic] AS topics
 CALL (topics) {{
     UNWIND topics AS topic
@@ -104,6 +93,126 @@ WITH f, is_context, statements ORDER BY f.fact_id
 RETURN {_RECORD}, is_context, statements
 """
 
+RECORDS: Final[LiteralString] = f"""
+CALL () {{
+    CALL () {{
+        UNWIND $identities AS identity
+        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, identity: identity}})
+        RETURN f
+        UNION
+        UNWIND $texts AS text_identity
+        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, text_identity: text_identity}})
+        RETURN f
+    }}
+    RETURN collect(f) AS found
+}}
+{_WITH_TOPICS_AND_STATEMENTS}
+"""
+
+RECORDS_OF: Final[LiteralString] = f"""
+CALL () {{
+    UNWIND $fact_ids AS fact_id
+    MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id}})
+    RETURN collect(f) AS found
+}}
+{_WITH_TOPICS_AND_STATEMENTS}
+"""
+
+# The statements of one user are read: they are found by their facts, not by their interactions.
+REMOVE_EVIDENCE: Final[LiteralString] = """
+MATCH (s:MnemeStatement {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, statement_id)
+WHERE s.fact_id IS NOT NULL AND s.statement_id IS NOT NULL
+    AND any(interaction_id IN s.interaction_ids WHERE interaction_id IN $interaction_ids)
+SET s.interaction_ids = [interaction_id IN s.interaction_ids WHERE NOT interaction_id IN $interaction_ids]
+WITH s, s.fact_id AS fact_id, size(s.interaction_ids) = 0 AS is_gone
+FOREACH (gone IN CASE WHEN is_gone THEN [s] ELSE [] END | DETACH DELETE gone)
+RETURN DISTINCT fact_id ORDER BY fact_id
+"""
+
+MARK_REMOVED: Final[LiteralString] = """
+UNWIND $interaction_ids AS interaction_id
+MERGE (e:MnemeExtraction {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+SET e.fact_ids = []
+"""
+
+MERGED_INTO: Final[LiteralString] = """
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
+WHERE f.fact_id IS NOT NULL AND f.merged_into_fact_id IN $fact_ids
+RETURN f.fact_id AS fact_id ORDER BY fact_id
+"""
+
+UNLINK: Final[LiteralString] = """
+UNWIND $fact_ids AS fact_id
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id})
+MATCH (f)-[link:CONTRADICTS]-(other:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
+WITH other, collect(link) AS links
+SET other.revision = other.revision + 1
+FOREACH (link IN links | DELETE link)
+"""
+
+FORGET_RESULTS: Final[LiteralString] = """
+UNWIND $fact_ids AS fact_id
+MATCH (s:MnemeStatement {tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id})
+USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, statement_id)
+WHERE s.statement_id IS NOT NULL
+UNWIND s.interaction_ids AS interaction_id
+WITH DISTINCT interaction_id
+MATCH (e:MnemeExtraction {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+SET e.fact_ids = [fact_id IN e.fact_ids WHERE NOT fact_id IN $fact_ids]
+"""
+
+REMOVE_FACTS: Final[LiteralString] = """
+UNWIND $fact_ids AS fact_id
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id})
+CALL (f) {
+    MATCH (s:MnemeStatement {tenant_id: $tenant_id, user_id: $user_id, fact_id: f.fact_id})
+    USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, statement_id)
+    WHERE s.statement_id IS NOT NULL
+    DETACH DELETE s
+}
+DETACH DELETE f
+"""
+
+ARCHIVE: Final[LiteralString] = """
+UNWIND $fact_ids AS fact_id
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id})
+WHERE f.status IN [1, 2, 3]
+SET f.previous_status = f.status, f.status = 5, f.revision = f.revision + 1
+RETURN count(*) AS changed
+"""
+
+RESTORE: Final[LiteralString] = """
+UNWIND $fact_ids AS fact_id
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id})
+WHERE f.status = 5
+SET f.status = f.previous_status, f.previous_status = null, f.revision = f.revision + 1
+RETURN count(*) AS changed
+"""
+
+REMOVE_OWNER: Final[LiteralString] = """
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
+WHERE f.fact_id IS NOT NULL
+DETACH DELETE f
+RETURN count(*) AS changed
+"""
+
+REMOVE_STATEMENTS_OF_OWNER: Final[LiteralString] = """
+MATCH (s:MnemeStatement {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, statement_id)
+WHERE s.fact_id IS NOT NULL AND s.statement_id IS NOT NULL
+DETACH DELETE s
+"""
+
+FORGET_RESULTS_OF_OWNER: Final[LiteralString] = """
+MATCH (e:MnemeExtraction {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX e:MnemeExtraction(tenant_id, user_id, interaction_id)
+WHERE e.interaction_id IS NOT NULL AND size(e.fact_ids) > 0
+SET e.fact_ids = []
+"""
+
 PUT_FACTS: Final[LiteralString] = """
 UNWIND $facts AS row
 MERGE (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id})
@@ -133,14 +242,14 @@ PUT_CONTRADICTIONS: Final[LiteralString] = """
 UNWIND $contradictions AS row
 MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id})
 CALL (f, row) {
-    MATCH (f)-[link:CONTRADICTS]->(rival:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
-    WHERE NOT rival.fact_id IN row.rivals
+    MATCH (f)-[link:CONTRADICTS]->(other:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
+    WHERE NOT other.fact_id IN row.others
     DELETE link
 }
 CALL (f, row) {
-    UNWIND row.rivals AS rival_id
-    MATCH (rival:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: rival_id})
-    MERGE (f)-[:CONTRADICTS]->(rival)
+    UNWIND row.others AS other_id
+    MATCH (other:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: other_id})
+    MERGE (f)-[:CONTRADICTS]->(other)
 }
 """
 
@@ -155,12 +264,15 @@ USING INDEX f:MnemeFact(tenant_id, user_id, last_confirmed_time)
 WHERE f.last_confirmed_time <= $after_time
 WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.fact_id
 WHERE (f.last_confirmed_time < $after_time OR f.fact_id > $after_fact_id)
-    AND ($category IS NULL OR f.category = $category) AND ($status IS NULL OR f.status = $status)
+    AND f.status IN $statuses AND f.confidence >= $confidence_min
+    AND ($category IS NULL OR f.category = $category)
+    AND ($subject = '' OR toLower(f.subject) = toLower($subject))
+    AND ($predicate = '' OR toLower(f.predicate) = toLower($predicate))
 WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.fact_id LIMIT $limit
 RETURN {_FACT}
 """
 
-# Status: neither deprecated nor merged. The score is (1 + cosine) / 2.
+# Status: tentative or stable. The score is (1 + cosine) / 2.
 SEARCH: Final[LiteralString] = f"""
 CYPHER 25
 MATCH (f:MnemeFact)
@@ -170,7 +282,7 @@ SEARCH f IN (
         AND f.scope_key IN $scope_keys AND f.confidence >= $confidence_min
     LIMIT $candidates
 ) SCORE AS score
-WITH f, score ORDER BY score DESC, f.fact_id LIMIT $top_k
+WITH f, score ORDER BY score DESC, f.fact_id LIMIT $limit
 RETURN {_HIT}, 2.0 * score - 1.0 AS similarity
 """
 
@@ -179,6 +291,18 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     EXTRACTED,
     ADD_EXTRACTED,
     RECORDS,
+    RECORDS_OF,
+    REMOVE_EVIDENCE,
+    MARK_REMOVED,
+    MERGED_INTO,
+    UNLINK,
+    FORGET_RESULTS,
+    REMOVE_FACTS,
+    ARCHIVE,
+    RESTORE,
+    REMOVE_OWNER,
+    REMOVE_STATEMENTS_OF_OWNER,
+    FORGET_RESULTS_OF_OWNER,
     PUT_FACTS,
     PUT_VECTORS,
     PUT_STATEMENTS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from services.semantic.facts.model import (
     ScoredFact,
     Statement,
     StatementId,
+    VersionReason,
 )
 from services.semantic.facts.store import FactChange
 from services.semantic.stores.neo4j import known_moment_of, moment_of
@@ -62,8 +63,8 @@ def scored_from_record(record: Record) -> ScoredFact:
     return ScoredFact(fact_from_record(record), max(-1.0, min(1.0, record["similarity"])))
 
 
-def stored_record(record: Record) -> FactRecord:
-    """A fact with its statements."""
+def stored_record(record: Record, *, reduced: Collection[FactId] = ()) -> FactRecord:
+    """A fact with its statements; all of them if it is in `reduced`."""
     fact = fact_from_record(record)
     statements = tuple(sorted((_statement(s) for s in record["statements"]), key=lambda s: s.order))
     known = {i for statement in statements for i in statement.interaction_ids}
@@ -75,15 +76,16 @@ def stored_record(record: Record) -> FactRecord:
         statements=statements,
         scope=fact.scope,
         fact=fact,
-        earlier_evidence=max(0, fact.evidence_count - len(known)),
+        earlier_evidence=0 if fact.fact_id in reduced else max(0, fact.evidence_count - len(known)),
         is_context=record["is_context"],
+        is_reduced=fact.fact_id in reduced,
     )
 
 
 def fact_row(change: FactChange) -> dict[str, Any]:
     """What a fact's node gets; what is None is removed from it."""
     fact, record = change.fact, change.record
-    versions = [[v.text, v.confidence, v.replaced_time.isoformat(), v.reason] for v in fact.versions]
+    versions = [[v.text, v.confidence, v.replaced_time.isoformat(), int(v.reason)] for v in fact.versions]
     state = {
         "identity": record.identity.hex(),
         "text_identity": record.text_identity.hex(),
@@ -123,7 +125,9 @@ def statement_row(fact_id: FactId, statement: Statement) -> dict[str, Any]:
         "predicate": draft.predicate,
         "object": draft.object,
         "valid_from_time": draft.valid_from,
+        "valid_to_time": draft.valid_to,
         "interaction_ids": list(statement.interaction_ids),
+        "is_correction": statement.is_correction,
     }
     return {"fact_id": fact_id, "statement_id": statement.statement_id, "state": state}
 
@@ -143,11 +147,17 @@ def _statement(values: Mapping[str, Any]) -> Statement:
         predicate=values["predicate"],
         object=values["object"],
         valid_from=moment_of(values["valid_from_time"]),
+        valid_to=moment_of(values["valid_to_time"]),
     )
-    interaction_ids = tuple(InteractionId(i) for i in values["interaction_ids"])
-    return Statement(StatementId(values["statement_id"]), known_moment_of(values["time"]), draft, interaction_ids)
+    return Statement(
+        StatementId(values["statement_id"]),
+        known_moment_of(values["time"]),
+        draft,
+        tuple(InteractionId(i) for i in values["interaction_ids"]),
+        values["is_correction"],
+    )
 
 
 def _version(values: list[Any]) -> FactVersion:
     text, confidence, replaced_time, reason = values
-    return FactVersion(text, confidence, datetime.fromisoformat(replaced_time), reason)
+    return FactVersion(text, confidence, datetime.fromisoformat(replaced_time), VersionReason(reason))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from services.common.cache import OwnerCache
@@ -27,6 +27,7 @@ from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRe
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import postgres_sql as sql
 from services.semantic.facts.stores.postgres_rows import (
+    Row,
     fact_from_row,
     fact_values,
     found_from_row,
@@ -68,9 +69,7 @@ class PostgresFactStore(StoreWithCachedVectors):
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         """A transaction under the user's advisory lock, which ends with it; work runs once."""
-        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            return await work(_PostgresFactWriter(connection, owner, self._evidence))
+        return await self._write(owner, work)
 
     async def extracted(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
@@ -91,9 +90,16 @@ class PostgresFactStore(StoreWithCachedVectors):
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
     ) -> list[Fact]:
         """A page of facts, last confirmed first, ties by id."""
-        category = None if which.category is None else int(which.category)
-        status = None if which.status is None else int(which.status)
-        arguments: list[Any] = [owner.tenant_id, owner.user_id, category, status, limit]
+        arguments: list[Any] = [
+            owner.tenant_id,
+            owner.user_id,
+            limit,
+            [int(status) for status in which.statuses],
+            which.confidence_min,
+            None if which.category is None else int(which.category),
+            which.subject,
+            which.predicate,
+        ]
         statement = sql.LIST_FACTS
         if after is not None:
             statement = sql.LIST_FACTS_AFTER
@@ -101,6 +107,24 @@ class PostgresFactStore(StoreWithCachedVectors):
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             rows = await connection.fetch(statement, *arguments)
         return [fact_from_row(row) for row in rows]
+
+    async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Archive facts."""
+        return await self._change(owner, sql.ARCHIVE, _uuids(fact_ids))
+
+    async def restore(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Restore archived facts."""
+        return await self._change(owner, sql.RESTORE, _uuids(fact_ids))
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """Remove all facts of a user."""
+
+        async def work(writer: _PostgresFactWriter) -> int:
+            await writer.idempotency.erase(owner.user_id)
+            await writer.run(sql.FORGET_RESULTS_OF_OWNER)
+            return await writer.run(sql.REMOVE_OWNER)
+
+        return await self._write(owner, work)
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter and order in one statement; where the user's vectors are cached, in memory."""
@@ -112,10 +136,18 @@ class PostgresFactStore(StoreWithCachedVectors):
 
         found = await self._vectors.search(
             VectorOwner(owner.tenant_id, owner.user_id, search.model),
-            NearestQuery(search.vector, scope_keys, search.top_k, level_min=least),
+            NearestQuery(search.vector, scope_keys, search.limit, level_min=least),
             read,
         )
         return await self._compared_there(owner, search, scope_keys) if found is None else found
+
+    async def _write(self, owner: Owner, work: Callable[[_PostgresFactWriter], Awaitable[_T]]) -> _T:
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
+            return await work(_PostgresFactWriter(connection, owner, self._evidence))
+
+    async def _change(self, owner: Owner, statement: str, *arguments: object) -> int:
+        return await self._write(owner, lambda writer: writer.run(statement, *arguments))
 
     async def _found(self, owner: Owner, near: Nearest) -> list[ScoredFact] | None:
         ids = list(map(str, near.ids))
@@ -145,7 +177,7 @@ class PostgresFactStore(StoreWithCachedVectors):
             scope_keys,
             search.confidence,
             search.includes_threshold,
-            search.top_k,
+            search.limit,
         )
         return [scored_fact(fact_from_row(row), row["similarity"]) for row in rows]
 
@@ -188,17 +220,48 @@ class _PostgresFactWriter:
         )
         missing = {row["topic"] for row in rows if row["topic"] is not None} - topics
         if missing:
-            known = {row["fact_id"] for row in rows}
-            rows += [row for row in await self._rows([], [], missing) if row["fact_id"] not in known]
-        if not rows:
-            return []
-        context = {i for row in rows for i in row["contradictions"]} - {row["fact_id"] for row in rows}
-        if context:
-            rows += await self._connection.fetch(sql.RECORDS_BY_ID, *self._key, list(context))
-        statements = await self._connection.fetch(
-            sql.STATEMENTS, *self._key, [row["fact_id"] for row in rows], self._evidence.statements_max
+            rows = _with(rows, await self._rows([], [], missing))
+        return await self._records(rows)
+
+    async def records_of(self, fact_ids: Sequence[FactId], *, are_reduced: bool = False) -> list[FactRecord]:
+        """Facts by their ids, those of their topics, and those they contradict."""
+        ids = _uuids(fact_ids)
+        rows = list(await self._connection.fetch(sql.RECORDS_BY_ID, *self._key, ids))
+        topics = {row["topic"] for row in rows if row["topic"] is not None}
+        if topics:
+            rows = _with(rows, await self._rows([], [], topics))
+        return await self._records(rows, reduced=frozenset(ids) if are_reduced else frozenset())
+
+    async def remove_evidence(self, interaction_ids: Sequence[InteractionId]) -> list[FactId]:
+        """Remove interactions, and the statements that have none left."""
+        ids = _uuids(interaction_ids)
+        rows = await self._connection.fetch(sql.REMOVE_EVIDENCE, *self._key, ids)
+        await self._connection.executemany(
+            sql.REMOVE_STATEMENT,
+            [(*self._key, row["fact_id"], row["statement_id"]) for row in rows if not row["remaining"]],
         )
-        return sorted(records_from_rows(rows, statements, context=context), key=lambda record: record.fact_id)
+        await self._connection.execute(sql.MARK_REMOVED, *self._key, ids)
+        return sorted({FactId(str(row["fact_id"])) for row in rows})
+
+    async def merged_into(self, fact_ids: Sequence[FactId]) -> list[FactId]:
+        """The facts that were merged into these."""
+        rows = await self._connection.fetch(sql.MERGED_INTO, *self._key, _uuids(fact_ids))
+        return [FactId(str(row["fact_id"])) for row in rows]
+
+    async def unlink(self, fact_id: FactId) -> None:
+        """Remove the links of a fact on both sides."""
+        await self.run(sql.UNLINK, _uuids([fact_id]))
+
+    async def remove(self, fact_ids: Sequence[FactId]) -> None:
+        """Remove facts, their links and what names them."""
+        ids = _uuids(fact_ids)
+        for statement in (sql.UNLINK, sql.FORGET_RESULTS, sql.REMOVE):
+            await self.run(statement, ids)
+
+    async def run(self, statement: str, *arguments: object) -> int:
+        """Run a statement on the owner's rows; how many it changed."""
+        tag = await self._connection.execute(statement, *self._key, *arguments)
+        return int(tag.rsplit(" ", 1)[-1])
 
     async def put(self, changes: Sequence[FactChange]) -> None:
         """Store new states and new statements."""
@@ -215,6 +278,30 @@ class _PostgresFactWriter:
     def _key(self) -> tuple[str, str]:
         return self._owner.tenant_id, self._owner.user_id
 
-    async def _rows(self, identities: Sequence[bytes], texts: Sequence[bytes], topics: set[bytes]) -> list[Any]:
+    async def _records(self, rows: list[Row], *, reduced: frozenset[uuid.UUID] = frozenset()) -> list[FactRecord]:
+        """The facts of rows and those they contradict, with their newest statements; the reduced ones with all."""
+        if not rows:
+            return []
+        context = {i for row in rows for i in row["contradictions"]} - {row["fact_id"] for row in rows}
+        if context:
+            rows = _with(rows, await self._connection.fetch(sql.RECORDS_BY_ID, *self._key, list(context)))
+        ids = [row["fact_id"] for row in rows if row["fact_id"] not in reduced]
+        statements = await self._connection.fetch(sql.STATEMENTS, *self._key, ids, self._evidence.statements_max)
+        if reduced:
+            statements += await self._connection.fetch(sql.STATEMENTS, *self._key, list(reduced), None)
+        records = records_from_rows(rows, statements, context=context, reduced=reduced)
+        return sorted(records, key=lambda record: record.fact_id)
+
+    async def _rows(self, identities: Sequence[bytes], texts: Sequence[bytes], topics: set[bytes]) -> list[Row]:
         limit = self._evidence.topic_facts_max
         return list(await self._connection.fetch(sql.RECORDS, *self._key, identities, texts, list(topics), limit))
+
+
+def _uuids(ids: Iterable[str]) -> list[uuid.UUID]:
+    return [uuid.UUID(i) for i in ids]
+
+
+def _with(rows: Sequence[Row], more: Iterable[Row]) -> list[Row]:
+    """The rows, and those of others that are not among them."""
+    known = {row["fact_id"] for row in rows}
+    return [*rows, *(row for row in more if row["fact_id"] not in known)]

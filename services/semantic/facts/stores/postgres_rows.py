@@ -22,6 +22,7 @@ from services.semantic.facts.model import (
     ScoredFact,
     Statement,
     StatementId,
+    VersionReason,
 )
 from services.semantic.facts.store import FactChange
 
@@ -115,9 +116,13 @@ def scored_fact(fact: Fact, similarity: float) -> ScoredFact:
 
 
 def records_from_rows(
-    rows: Sequence[Row], statements: Sequence[Row], *, context: Collection[uuid.UUID] = ()
+    rows: Sequence[Row],
+    statements: Sequence[Row],
+    *,
+    context: Collection[uuid.UUID] = (),
+    reduced: Collection[uuid.UUID] = (),
 ) -> list[FactRecord]:
-    """The facts with their statements, in the order of the rows; those in `context` are marked so."""
+    """The facts with their statements, in the order of the rows; those in `context` or `reduced` are marked so."""
     by_fact: dict[uuid.UUID, list[Statement]] = {}
     for statement in statements:
         by_fact.setdefault(statement["fact_id"], []).append(_statement(statement))
@@ -134,8 +139,11 @@ def records_from_rows(
             statements=tuple(sorted(by_fact.get(row["fact_id"], []), key=lambda s: s.order)),
             scope=Scope.from_key(row["scope_key"]),
             fact=fact_from_row(row),
-            earlier_evidence=max(0, row["evidence_count"] - known.get(row["fact_id"], 0)),
+            earlier_evidence=(
+                0 if row["fact_id"] in reduced else max(0, row["evidence_count"] - known.get(row["fact_id"], 0))
+            ),
             is_context=row["fact_id"] in context,
+            is_reduced=row["fact_id"] in reduced,
         )
         for row in rows
     ]
@@ -167,7 +175,7 @@ def fact_values(owner: Owner, change: FactChange) -> tuple[object, ...]:
         [uuid.UUID(i) for i in fact.contradictions],
         int(fact.status),
         None if merged is None else uuid.UUID(merged),
-        [[v.text, v.confidence, v.replaced_time.isoformat(), v.reason] for v in fact.versions],
+        [[v.text, v.confidence, v.replaced_time.isoformat(), int(v.reason)] for v in fact.versions],
         fact.scope.key,
         fact.revision,
         change.model,
@@ -193,7 +201,9 @@ def statement_values(owner: Owner, fact_id: FactId, statement: Statement) -> tup
         draft.predicate,
         draft.object,
         draft.valid_from,
+        draft.valid_to,
         [uuid.UUID(i) for i in statement.interaction_ids],
+        statement.is_correction,
     )
 
 
@@ -207,11 +217,13 @@ def _statement(row: Row) -> Statement:
         predicate=row["predicate"],
         object=row["object"],
         valid_from=row["valid_from_time"],
+        valid_to=row["valid_to_time"],
     )
     interaction_ids = tuple(InteractionId(str(i)) for i in row["interaction_ids"])
-    return Statement(StatementId(str(row["statement_id"])), row["time"], draft, interaction_ids)
+    statement_id = StatementId(str(row["statement_id"]))
+    return Statement(statement_id, row["time"], draft, interaction_ids, row["is_correction"])
 
 
 def _version(values: Sequence[Any]) -> FactVersion:
     text, confidence, replaced_time, reason = values
-    return FactVersion(text, confidence, datetime.fromisoformat(replaced_time), reason)
+    return FactVersion(text, confidence, datetime.fromisoformat(replaced_time), VersionReason(reason))

@@ -48,7 +48,7 @@ WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
 STATEMENTS: Final = """
 SELECT newest.* FROM unnest($3::uuid[]) AS asked (fact_id) CROSS JOIN LATERAL (
     SELECT s.fact_id, s.statement_id, s.time, s.text, s.category, s.confidence, s.importance, s.subject, s.predicate,
-        s.object, s.valid_from_time, s.interaction_ids
+        s.object, s.valid_from_time, s.valid_to_time, s.interaction_ids, s.is_correction
     FROM semantic.fact_statements AS s
     WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = asked.fact_id
     ORDER BY s.time DESC, s.statement_id DESC
@@ -84,29 +84,92 @@ WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3
 ADD_STATEMENT: Final = """
 INSERT INTO semantic.fact_statements (
     tenant_id, user_id, fact_id, statement_id, time, text, category, confidence, importance, subject, predicate, object,
-    valid_from_time, interaction_ids
+    valid_from_time, valid_to_time, interaction_ids, is_correction
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 ON CONFLICT DO NOTHING
+"""
+
+# The interactions keep their order in the statements they are removed from.
+REMOVE_EVIDENCE: Final = """
+UPDATE semantic.fact_statements AS s SET interaction_ids = ARRAY(
+    SELECT i FROM unnest(s.interaction_ids) WITH ORDINALITY AS u (i, n) WHERE NOT i = ANY ($3::uuid[]) ORDER BY n
+)
+WHERE tenant_id = $1 AND user_id = $2 AND interaction_ids && $3::uuid[]
+RETURNING fact_id, statement_id, cardinality(interaction_ids) AS remaining
+"""
+REMOVE_STATEMENT: Final = """
+DELETE FROM semantic.fact_statements
+WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3 AND statement_id = $4
+"""
+MARK_REMOVED: Final = """
+INSERT INTO semantic.extracted_interactions (tenant_id, user_id, interaction_id, fact_ids)
+SELECT $1, $2, i, '{}' FROM unnest($3::uuid[]) AS given (i)
+ON CONFLICT (tenant_id, user_id, interaction_id) DO UPDATE SET fact_ids = '{}'
+"""
+
+MERGED_INTO: Final = """
+SELECT fact_id FROM semantic.facts
+WHERE tenant_id = $1 AND user_id = $2 AND merged_into_fact_id = ANY ($3::uuid[])
+ORDER BY fact_id
+"""
+
+# Links are stored on both sides, so that the facts to change are named by those in question.
+UNLINK: Final = """
+UPDATE semantic.facts AS f SET revision = revision + 1, number = DEFAULT, contradictions = CASE
+    WHEN fact_id = ANY ($3::uuid[]) THEN '{}'
+    ELSE ARRAY(SELECT i FROM unnest(f.contradictions) AS u (i) WHERE NOT i = ANY ($3::uuid[]) ORDER BY i)
+END
+WHERE tenant_id = $1 AND user_id = $2 AND contradictions <> '{}' AND (fact_id = ANY ($3::uuid[]) OR fact_id IN (
+    SELECT unnest(contradictions) FROM semantic.facts
+    WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
+))
+"""
+FORGET_RESULTS: Final = """
+UPDATE semantic.extracted_interactions AS e SET fact_ids = ARRAY(
+    SELECT i FROM unnest(e.fact_ids) WITH ORDINALITY AS u (i, n) WHERE NOT i = ANY ($3::uuid[]) ORDER BY n
+)
+WHERE tenant_id = $1 AND user_id = $2 AND interaction_id IN (
+    SELECT unnest(interaction_ids) FROM semantic.fact_statements
+    WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
+)
+"""
+# Statements go with their fact.
+REMOVE: Final = "DELETE FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])"
+
+ARCHIVE: Final = """
+UPDATE semantic.facts SET previous_status = status, status = 5, revision = revision + 1, number = DEFAULT
+WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[]) AND status IN (1, 2, 3)
+"""
+RESTORE: Final = """
+UPDATE semantic.facts SET status = previous_status, previous_status = NULL, revision = revision + 1, number = DEFAULT
+WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[]) AND status = 5
+"""
+
+REMOVE_OWNER: Final = "DELETE FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2"
+FORGET_RESULTS_OF_OWNER: Final = """
+UPDATE semantic.extracted_interactions SET fact_ids = '{}'
+WHERE tenant_id = $1 AND user_id = $2 AND fact_ids <> '{}'
 """
 
 GET_FACT: Final = f"SELECT {_COLUMNS} FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3"  # noqa: S608 - no input in it
 
+_LISTED: Final = """
+    AND status = ANY ($4::smallint[]) AND confidence >= $5 AND ($6::smallint IS NULL OR category = $6)
+    AND ($7 = '' OR lower(subject) = lower($7)) AND ($8 = '' OR lower(predicate) = lower($8))
+ORDER BY last_confirmed_time DESC, fact_id
+LIMIT $3
+"""
+
 LIST_FACTS: Final = f"""
 SELECT {_COLUMNS} FROM semantic.facts
-WHERE tenant_id = $1 AND user_id = $2
-    AND ($3::smallint IS NULL OR category = $3) AND ($4::smallint IS NULL OR status = $4)
-ORDER BY last_confirmed_time DESC, fact_id
-LIMIT $5
+WHERE tenant_id = $1 AND user_id = $2 {_LISTED}
 """  # noqa: S608 - no input in it
 
 LIST_FACTS_AFTER: Final = f"""
 SELECT {_COLUMNS} FROM semantic.facts
-WHERE tenant_id = $1 AND user_id = $2
-    AND ($3::smallint IS NULL OR category = $3) AND ($4::smallint IS NULL OR status = $4)
-    AND last_confirmed_time <= $6 AND (last_confirmed_time < $6 OR fact_id > $7)
-ORDER BY last_confirmed_time DESC, fact_id
-LIMIT $5
+WHERE tenant_id = $1 AND user_id = $2 AND last_confirmed_time <= $9 AND (last_confirmed_time < $9 OR fact_id > $10)
+{_LISTED}
 """  # noqa: S608 - no input in it
 
 # Vectors have length 1, so that the inner product is the cosine. Only the winners' columns are fetched.

@@ -53,6 +53,26 @@ MATCH (p:MnemeProfile {tenant_id: $tenant_id, user_id: $user_id})
 SET p.preferences = $preferences, p.etag = $etag, p.update_time = $update_time
 """
 
+# The node stays: it is the lock.
+DELETE_PROFILE: Final[LiteralString] = """
+MATCH (p:MnemeProfile {tenant_id: $tenant_id, user_id: $user_id})
+WITH p, p.preferences IS NOT NULL OR p.user_turns IS NOT NULL AS is_there
+SET p = {tenant_id: p.tenant_id, user_id: p.user_id, works: p.works}
+RETURN is_there
+"""
+
+DELETE_CONVERSATIONS: Final[LiteralString] = """
+MATCH (c:MnemeObservedConversation {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX c:MnemeObservedConversation(tenant_id, user_id, conversation_id)
+WHERE c.conversation_id IS NOT NULL
+DELETE c
+"""
+
+EXCLUDE: Final[LiteralString] = """
+UNWIND $interaction_ids AS interaction_id
+MERGE (:MnemeObservedInteraction {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+"""
+
 OBSERVED: Final[LiteralString] = """
 UNWIND $interactions AS given
 MATCH (i:MnemeObservedInteraction {
@@ -99,6 +119,9 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     LOCK_PROFILES,
     GET_PROFILE,
     PUT_PREFERENCES,
+    DELETE_PROFILE,
+    DELETE_CONVERSATIONS,
+    EXCLUDE,
     OBSERVED,
     ADD_OBSERVED,
     ADD_CONVERSATIONS,
@@ -127,6 +150,15 @@ class Neo4jProfileStore:
     async def get(self, owner: Owner) -> Profile:
         """The profile in one query."""
         return _profile(owner, await self._graph.read(GET_PROFILE, _key(owner)), self._peak_hours_max)
+
+    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """Mark interactions as counted."""
+
+        async def mark(transaction: GraphTransaction) -> None:
+            await transaction.run(LOCK_PROFILES, {"tenant_id": owner.tenant_id, "user_ids": [owner.user_id]})
+            await transaction.run(EXCLUDE, {**_key(owner), "interaction_ids": list(interaction_ids)})
+
+        await self._graph.write(mark)
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
         """Count a batch in one transaction, under the locks of its users."""
@@ -164,6 +196,12 @@ class _Neo4jProfileWriter:
         text = json.dumps(preferences_to_values(preferences), ensure_ascii=False)
         parameters = {**_key(self._owner), "preferences": text, "etag": etag, "update_time": update_time}
         await self._transaction.run(PUT_PREFERENCES, parameters)
+
+    async def delete(self) -> bool:
+        """Delete preferences and statistics."""
+        [row] = await self._transaction.run(DELETE_PROFILE, _key(self._owner))
+        await self._transaction.run(DELETE_CONVERSATIONS, _key(self._owner))
+        return bool(row["is_there"])
 
 
 async def _count(

@@ -11,7 +11,7 @@ import asyncpg
 
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
-from services.common.owners import Owner, TenantId
+from services.common.owners import InteractionId, Owner, TenantId
 from services.common.postgres.tenancy import as_tenant, tenant_connection, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.turns import MessageRole
@@ -45,6 +45,19 @@ _GET_ALONE: Final = as_tenant(_GET)
 _PUT: Final = """
 INSERT INTO semantic.profiles (tenant_id, user_id, preferences, etag, update_time) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (tenant_id, user_id) DO UPDATE SET preferences = $3, etag = $4, update_time = $5
+"""
+
+# Whether there were preferences, then statistics.
+_DELETIONS: Final = (
+    "DELETE FROM semantic.profiles WHERE tenant_id = $1 AND user_id = $2 RETURNING true",
+    "DELETE FROM semantic.profile_statistics WHERE tenant_id = $1 AND user_id = $2 RETURNING true",
+    "DELETE FROM semantic.observed_conversations WHERE tenant_id = $1 AND user_id = $2 RETURNING true",
+)
+
+_EXCLUDE: Final = """
+INSERT INTO semantic.observed_interactions (tenant_id, user_id, interaction_id)
+SELECT $1, $2, i FROM unnest($3::uuid[]) AS given (i) ORDER BY i
+ON CONFLICT DO NOTHING
 """
 
 # One statement for a batch of any users. Rows are written in one order everywhere, so that two batches that share
@@ -128,6 +141,12 @@ class PostgresProfileStore:
             row = await connection.fetchrow(_GET_ALONE, owner.tenant_id, owner.user_id)
         return _profile(owner, row, self._peak_hours_max)
 
+    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """Mark interactions as counted."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            ids = [uuid.UUID(i) for i in interaction_ids]
+            await connection.execute(_EXCLUDE, owner.tenant_id, owner.user_id, ids)
+
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
         """Count a batch in one statement."""
         columns = (
@@ -168,6 +187,12 @@ class _PostgresProfileWriter:
         await self._connection.execute(
             _PUT, self._owner.tenant_id, self._owner.user_id, preferences_to_values(preferences), etag, update_time
         )
+
+    async def delete(self) -> bool:
+        """Delete preferences and statistics."""
+        key = (self._owner.tenant_id, self._owner.user_id)
+        deleted = [await self._connection.fetchval(statement, *key) for statement in _DELETIONS]
+        return any(deleted[:2])
 
 
 def _profile(owner: Owner, row: asyncpg.Record | None, peak_hours_max: int) -> Profile:

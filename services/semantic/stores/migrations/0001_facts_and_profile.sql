@@ -22,6 +22,8 @@ CREATE TABLE facts (
     derived_from uuid[] NOT NULL,
     contradictions uuid[] NOT NULL,
     status smallint NOT NULL,
+    -- What an archived fact is restored to.
+    previous_status smallint,
     merged_into_fact_id uuid,
     versions jsonb NOT NULL,
     scope_key text NOT NULL,
@@ -52,7 +54,9 @@ CREATE TABLE fact_statements (
     predicate text NOT NULL,
     object text NOT NULL,
     valid_from_time timestamptz,
+    valid_to_time timestamptz,
     interaction_ids uuid[] NOT NULL,
+    is_correction boolean NOT NULL,
     PRIMARY KEY (tenant_id, user_id, fact_id, statement_id),
     FOREIGN KEY (tenant_id, user_id, fact_id) REFERENCES facts ON DELETE CASCADE
 );

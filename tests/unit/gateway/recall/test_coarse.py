@@ -79,7 +79,7 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     assert (episodes.query, episodes.retriever_limit, episodes.reader_scope.project_id) == ("where", 200, "p1")
     assert list(episodes.query_vector.values) == [1.0, 0.0]
     (facts,) = tiers.facts.method("search").requests
-    assert (facts.use, facts.top_k) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 10)
+    assert (facts.use, facts.limit) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 10)
     (notes,) = tiers.notes.method("search").requests
     assert (notes.hops, notes.reader_scope.project_id) == (2, "p1")
     assert tiers.notes.method("search").principals == [ADA]

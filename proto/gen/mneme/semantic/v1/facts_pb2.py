@@ -22,13 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
-from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
-from mneme.common.internal.v1 import interactions_pb2 as mneme_dot_common_dot_internal_dot_v1_dot_interactions__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmneme/semantic/v1/facts.proto\x12\x11mneme.semantic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1cmneme/common/v1/common.proto\"\x9c\x05\n\x04\x46\x61\x63t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x0f\n\x07subject\x18\x04 \x01(\t\x12\x11\n\tpredicate\x18\x05 \x01(\t\x12\x0e\n\x06object\x18\x06 \x01(\t\x12\x31\n\x08\x63\x61tegory\x18\x07 \x01(\x0e\x32\x1f.mneme.semantic.v1.FactCategory\x12\x12\n\nconfidence\x18\x08 \x01(\x01\x12\x12\n\nimportance\x18\t \x01(\x01\x12\x37\n\x13\x66irst_observed_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13last_confirmed_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fvalid_from_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rvalid_to_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x65rived_from\x18\x0e \x03(\t\x12\x16\n\x0e\x65vidence_count\x18\x0f \x01(\x05\x12\x16\n\x0e\x63ontradictions\x18\x10 \x03(\t\x12-\n\x06status\x18\x11 \x01(\x0e\x32\x1d.mneme.semantic.v1.FactStatus\x12\x1b\n\x13merged_into_fact_id\x18\x12 \x01(\t\x12\x30\n\x08versions\x18\x13 \x03(\x0b\x32\x1e.mneme.semantic.v1.FactVersion\x12%\n\x05scope\x18\x14 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x10\n\x08revision\x18\x15 \x01(\x03\"r\n\x0b\x46\x61\x63tVersion\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x12\n\nconfidence\x18\x02 \x01(\x01\x12\x31\n\rreplaced_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06reason\x18\x04 \x01(\t\"X\n\x13\x45xtractFactsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"{\n\x12\x45xtractFactsResult\x12\x35\n\x08response\x18\x01 \x01(\x0b\x32!.mneme.semantic.v1.ExtractedFactsH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0e\x45xtractedFacts\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"N\n\x14\x45xtractFactsResponse\x12\x36\n\x07results\x18\x01 \x03(\x0b\x32%.mneme.semantic.v1.ExtractFactsResult\"\xef\x02\n\x11\x43reateFactRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x0f\n\x07subject\x18\x04 \x01(\t\x12\x11\n\tpredicate\x18\x05 \x01(\t\x12\x0e\n\x06object\x18\x06 \x01(\t\x12\x31\n\x08\x63\x61tegory\x18\x07 \x01(\x0e\x32\x1f.mneme.semantic.v1.FactCategory\x12\x17\n\nconfidence\x18\x08 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nimportance\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x33\n\x0fvalid_from_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x65rived_from\x18\x0b \x03(\t\x12%\n\x05scope\x18\x0c \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\r\n\x0b_confidenceB\r\n\x0b_importance\";\n\x12\x43reateFactResponse\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\"2\n\x0eGetFactRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x02 \x01(\t\"8\n\x0fGetFactResponse\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\"\xce\x01\n\x10ListFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x36\n\x08\x63\x61tegory\x18\x02 \x01(\x0e\x32\x1f.mneme.semantic.v1.FactCategoryH\x00\x88\x01\x01\x12\x32\n\x06status\x18\x03 \x01(\x0e\x32\x1d.mneme.semantic.v1.FactStatusH\x01\x88\x01\x01\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\tB\x0b\n\t_categoryB\t\n\x07_status\"T\n\x11ListFactsResponse\x12&\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x17.mneme.semantic.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc9\x01\n\x12SearchFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12-\n\x0cquery_vector\x18\x03 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12\'\n\x03use\x18\x04 \x01(\x0e\x32\x1a.mneme.semantic.v1.FactUse\x12,\n\x0creader_scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05top_k\x18\x06 \x01(\x05\"G\n\nScoredFact\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\x12\x12\n\nsimilarity\x18\x02 \x01(\x01\"Z\n\x13SearchFactsResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.mneme.semantic.v1.ScoredFact\x12\x16\n\x0eleft_out_count\x18\x02 \x01(\x05*\x82\x02\n\x0c\x46\x61\x63tCategory\x12\x1d\n\x19\x46\x41\x43T_CATEGORY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x41\x43T_CATEGORY_PREFERENCE\x10\x01\x12\x1c\n\x18\x46\x41\x43T_CATEGORY_COMMITMENT\x10\x02\x12\x1e\n\x1a\x46\x41\x43T_CATEGORY_RELATIONSHIP\x10\x03\x12\x1c\n\x18\x46\x41\x43T_CATEGORY_CONSTRAINT\x10\x04\x12\x1d\n\x19\x46\x41\x43T_CATEGORY_INSTRUCTION\x10\x05\x12\x19\n\x15\x46\x41\x43T_CATEGORY_CONTEXT\x10\x06\x12\x1f\n\x1b\x46\x41\x43T_CATEGORY_PERSONAL_INFO\x10\x07*\x95\x01\n\nFactStatus\x12\x1b\n\x17\x46\x41\x43T_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46\x41\x43T_STATUS_TENTATIVE\x10\x01\x12\x16\n\x12\x46\x41\x43T_STATUS_STABLE\x10\x02\x12\x1a\n\x16\x46\x41\x43T_STATUS_DEPRECATED\x10\x03\x12\x1b\n\x17\x46\x41\x43T_STATUS_MERGED_INTO\x10\x04*_\n\x07\x46\x61\x63tUse\x12\x18\n\x14\x46\x41\x43T_USE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x41\x43T_USE_EXPLICIT_SEARCH\x10\x01\x12\x1c\n\x18\x46\x41\x43T_USE_PASSIVE_CONTEXT\x10\x02\x32\xd1\x03\n\x0b\x46\x61\x63tService\x12_\n\x0c\x45xtractFacts\x12&.mneme.semantic.v1.ExtractFactsRequest\x1a\'.mneme.semantic.v1.ExtractFactsResponse\x12Y\n\nCreateFact\x12$.mneme.semantic.v1.CreateFactRequest\x1a%.mneme.semantic.v1.CreateFactResponse\x12P\n\x07GetFact\x12!.mneme.semantic.v1.GetFactRequest\x1a\".mneme.semantic.v1.GetFactResponse\x12V\n\tListFacts\x12#.mneme.semantic.v1.ListFactsRequest\x1a$.mneme.semantic.v1.ListFactsResponse\x12\\\n\x0bSearchFacts\x12%.mneme.semantic.v1.SearchFactsRequest\x1a&.mneme.semantic.v1.SearchFactsResponseBo\n\x14\x61i.mneme.semantic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\xaa\x02\x11Mneme.Semantic.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmneme/semantic/v1/facts.proto\x12\x11mneme.semantic.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\xaa\x05\n\x04\x46\x61\x63t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x0f\n\x07subject\x18\x04 \x01(\t\x12\x11\n\tpredicate\x18\x05 \x01(\t\x12\x0e\n\x06object\x18\x06 \x01(\t\x12\x31\n\x08\x63\x61tegory\x18\x07 \x01(\x0e\x32\x1f.mneme.semantic.v1.FactCategory\x12\x12\n\nconfidence\x18\x08 \x01(\x01\x12\x12\n\nimportance\x18\t \x01(\x01\x12\x37\n\x13\x66irst_observed_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13last_confirmed_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fvalid_from_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rvalid_to_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x65rived_from\x18\x0e \x03(\t\x12\x16\n\x0e\x65vidence_count\x18\x0f \x01(\x05\x12\x16\n\x0e\x63ontradictions\x18\x10 \x03(\t\x12-\n\x06status\x18\x11 \x01(\x0e\x32\x1d.mneme.semantic.v1.FactStatus\x12\x1b\n\x13merged_into_fact_id\x18\x12 \x01(\t\x12\x30\n\x08versions\x18\x13 \x03(\x0b\x32\x1e.mneme.semantic.v1.FactVersion\x12%\n\x05scope\x18\x14 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x10\n\x08revision\x18\x15 \x01(\x03\x12\x0c\n\x04\x65tag\x18\x16 \x01(\t\"\x98\x01\n\x0b\x46\x61\x63tVersion\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x12\n\nconfidence\x18\x02 \x01(\x01\x12\x31\n\rreplaced_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x06reason\x18\x04 \x01(\x0e\x32$.mneme.semantic.v1.FactVersionReason\"\xa2\x03\n\x11\x43reateFactRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x0f\n\x07subject\x18\x04 \x01(\t\x12\x11\n\tpredicate\x18\x05 \x01(\t\x12\x0e\n\x06object\x18\x06 \x01(\t\x12\x31\n\x08\x63\x61tegory\x18\x07 \x01(\x0e\x32\x1f.mneme.semantic.v1.FactCategory\x12\x17\n\nconfidence\x18\x08 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nimportance\x18\t \x01(\x01H\x01\x88\x01\x01\x12\x33\n\x0fvalid_from_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rvalid_to_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x65rived_from\x18\x0c \x03(\t\x12%\n\x05scope\x18\r \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\r\n\x0b_confidenceB\r\n\x0b_importance\";\n\x12\x43reateFactResponse\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\"2\n\x0eGetFactRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x02 \x01(\t\"8\n\x0fGetFactResponse\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\"\x84\x02\n\x10ListFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x36\n\x08\x63\x61tegory\x18\x02 \x01(\x0e\x32\x1f.mneme.semantic.v1.FactCategoryH\x00\x88\x01\x01\x12/\n\x08statuses\x18\x03 \x03(\x0e\x32\x1d.mneme.semantic.v1.FactStatus\x12\x0f\n\x07subject\x18\x04 \x01(\t\x12\x11\n\tpredicate\x18\x05 \x01(\t\x12\x1e\n\x16include_low_confidence\x18\x06 \x01(\x08\x12\x11\n\tpage_size\x18\x07 \x01(\x05\x12\x12\n\npage_token\x18\x08 \x01(\tB\x0b\n\t_category\"T\n\x11ListFactsResponse\x12&\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x17.mneme.semantic.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc9\x01\n\x12SearchFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12-\n\x0cquery_vector\x18\x03 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12\'\n\x03use\x18\x04 \x01(\x0e\x32\x1a.mneme.semantic.v1.FactUse\x12,\n\x0creader_scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x06 \x01(\x05\"|\n\nScoredFact\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\x12\x12\n\nsimilarity\x18\x02 \x01(\x01\x12\x33\n\tadmission\x18\x03 \x01(\x0e\x32 .mneme.semantic.v1.FactAdmission\"Y\n\x13SearchFactsResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.mneme.semantic.v1.ScoredFact\x12\x15\n\romitted_count\x18\x02 \x01(\x05\"\x89\x04\n\x11UpdateFactRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x03 \x01(\t\x12\x11\n\x04text\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x14\n\x07subject\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x16\n\tpredicate\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x13\n\x06object\x18\x07 \x01(\tH\x03\x88\x01\x01\x12\x36\n\x08\x63\x61tegory\x18\x08 \x01(\x0e\x32\x1f.mneme.semantic.v1.FactCategoryH\x04\x88\x01\x01\x12\x17\n\nconfidence\x18\t \x01(\x01H\x05\x88\x01\x01\x12\x17\n\nimportance\x18\n \x01(\x01H\x06\x88\x01\x01\x12\x33\n\x0fvalid_from_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rvalid_to_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_mask\x18\r \x01(\x0b\x32\x1a.google.protobuf.FieldMask\x12\x0c\n\x04\x65tag\x18\x0e \x01(\tB\x07\n\x05_textB\n\n\x08_subjectB\x0c\n\n_predicateB\t\n\x07_objectB\x0b\n\t_categoryB\r\n\x0b_confidenceB\r\n\x0b_importance\";\n\x12UpdateFactResponse\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\"W\n\x11\x44\x65leteFactRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66\x61\x63t_id\x18\x03 \x01(\t\x12\x0c\n\x04\x65tag\x18\x04 \x01(\t\"\x14\n\x12\x44\x65leteFactResponse*\x82\x02\n\x0c\x46\x61\x63tCategory\x12\x1d\n\x19\x46\x41\x43T_CATEGORY_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x41\x43T_CATEGORY_PREFERENCE\x10\x01\x12\x1c\n\x18\x46\x41\x43T_CATEGORY_COMMITMENT\x10\x02\x12\x1e\n\x1a\x46\x41\x43T_CATEGORY_RELATIONSHIP\x10\x03\x12\x1c\n\x18\x46\x41\x43T_CATEGORY_CONSTRAINT\x10\x04\x12\x1d\n\x19\x46\x41\x43T_CATEGORY_INSTRUCTION\x10\x05\x12\x19\n\x15\x46\x41\x43T_CATEGORY_CONTEXT\x10\x06\x12\x1f\n\x1b\x46\x41\x43T_CATEGORY_PERSONAL_INFO\x10\x07*\xaf\x01\n\nFactStatus\x12\x1b\n\x17\x46\x41\x43T_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46\x41\x43T_STATUS_TENTATIVE\x10\x01\x12\x16\n\x12\x46\x41\x43T_STATUS_STABLE\x10\x02\x12\x1a\n\x16\x46\x41\x43T_STATUS_DEPRECATED\x10\x03\x12\x1b\n\x17\x46\x41\x43T_STATUS_MERGED_INTO\x10\x04\x12\x18\n\x14\x46\x41\x43T_STATUS_ARCHIVED\x10\x05*_\n\x07\x46\x61\x63tUse\x12\x18\n\x14\x46\x41\x43T_USE_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x41\x43T_USE_EXPLICIT_SEARCH\x10\x01\x12\x1c\n\x18\x46\x41\x43T_USE_PASSIVE_CONTEXT\x10\x02*j\n\rFactAdmission\x12\x1e\n\x1a\x46\x41\x43T_ADMISSION_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x41\x43T_ADMISSION_CONFIDENT\x10\x01\x12\x1b\n\x17\x46\x41\x43T_ADMISSION_EXPLICIT\x10\x02*\xa2\x01\n\x11\x46\x61\x63tVersionReason\x12#\n\x1f\x46\x41\x43T_VERSION_REASON_UNSPECIFIED\x10\x00\x12!\n\x1d\x46\x41\x43T_VERSION_REASON_CONFIRMED\x10\x01\x12\"\n\x1e\x46\x41\x43T_VERSION_REASON_SUPERSEDED\x10\x02\x12!\n\x1d\x46\x41\x43T_VERSION_REASON_CORRECTED\x10\x03\x32\xa6\x04\n\x0b\x46\x61\x63tService\x12Y\n\nCreateFact\x12$.mneme.semantic.v1.CreateFactRequest\x1a%.mneme.semantic.v1.CreateFactResponse\x12P\n\x07GetFact\x12!.mneme.semantic.v1.GetFactRequest\x1a\".mneme.semantic.v1.GetFactResponse\x12V\n\tListFacts\x12#.mneme.semantic.v1.ListFactsRequest\x1a$.mneme.semantic.v1.ListFactsResponse\x12\\\n\x0bSearchFacts\x12%.mneme.semantic.v1.SearchFactsRequest\x1a&.mneme.semantic.v1.SearchFactsResponse\x12Y\n\nUpdateFact\x12$.mneme.semantic.v1.UpdateFactRequest\x1a%.mneme.semantic.v1.UpdateFactResponse\x12Y\n\nDeleteFact\x12$.mneme.semantic.v1.DeleteFactRequest\x1a%.mneme.semantic.v1.DeleteFactResponseBo\n\x14\x61i.mneme.semantic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\xaa\x02\x11Mneme.Semantic.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,42 +35,46 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.semantic.v1.facts_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\024ai.mneme.semantic.v1P\001ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\252\002\021Mneme.Semantic.V1'
-  _globals['_FACTCATEGORY']._serialized_start=2533
-  _globals['_FACTCATEGORY']._serialized_end=2791
-  _globals['_FACTSTATUS']._serialized_start=2794
-  _globals['_FACTSTATUS']._serialized_end=2943
-  _globals['_FACTUSE']._serialized_start=2945
-  _globals['_FACTUSE']._serialized_end=3040
-  _globals['_FACT']._serialized_start=186
-  _globals['_FACT']._serialized_end=854
-  _globals['_FACTVERSION']._serialized_start=856
-  _globals['_FACTVERSION']._serialized_end=970
-  _globals['_EXTRACTFACTSREQUEST']._serialized_start=972
-  _globals['_EXTRACTFACTSREQUEST']._serialized_end=1060
-  _globals['_EXTRACTFACTSRESULT']._serialized_start=1062
-  _globals['_EXTRACTFACTSRESULT']._serialized_end=1185
-  _globals['_EXTRACTEDFACTS']._serialized_start=1187
-  _globals['_EXTRACTEDFACTS']._serialized_end=1245
-  _globals['_EXTRACTFACTSRESPONSE']._serialized_start=1247
-  _globals['_EXTRACTFACTSRESPONSE']._serialized_end=1325
-  _globals['_CREATEFACTREQUEST']._serialized_start=1328
-  _globals['_CREATEFACTREQUEST']._serialized_end=1695
-  _globals['_CREATEFACTRESPONSE']._serialized_start=1697
-  _globals['_CREATEFACTRESPONSE']._serialized_end=1756
-  _globals['_GETFACTREQUEST']._serialized_start=1758
-  _globals['_GETFACTREQUEST']._serialized_end=1808
-  _globals['_GETFACTRESPONSE']._serialized_start=1810
-  _globals['_GETFACTRESPONSE']._serialized_end=1866
-  _globals['_LISTFACTSREQUEST']._serialized_start=1869
-  _globals['_LISTFACTSREQUEST']._serialized_end=2075
-  _globals['_LISTFACTSRESPONSE']._serialized_start=2077
-  _globals['_LISTFACTSRESPONSE']._serialized_end=2161
-  _globals['_SEARCHFACTSREQUEST']._serialized_start=2164
-  _globals['_SEARCHFACTSREQUEST']._serialized_end=2365
-  _globals['_SCOREDFACT']._serialized_start=2367
-  _globals['_SCOREDFACT']._serialized_end=2438
-  _globals['_SEARCHFACTSRESPONSE']._serialized_start=2440
-  _globals['_SEARCHFACTSRESPONSE']._serialized_end=2530
-  _globals['_FACTSERVICE']._serialized_start=3043
-  _globals['_FACTSERVICE']._serialized_end=3508
+  _globals['_FACTCATEGORY']._serialized_start=3048
+  _globals['_FACTCATEGORY']._serialized_end=3306
+  _globals['_FACTSTATUS']._serialized_start=3309
+  _globals['_FACTSTATUS']._serialized_end=3484
+  _globals['_FACTUSE']._serialized_start=3486
+  _globals['_FACTUSE']._serialized_end=3581
+  _globals['_FACTADMISSION']._serialized_start=3583
+  _globals['_FACTADMISSION']._serialized_end=3689
+  _globals['_FACTVERSIONREASON']._serialized_start=3692
+  _globals['_FACTVERSIONREASON']._serialized_end=3854
+  _globals['_FACT']._serialized_start=150
+  _globals['_FACT']._serialized_end=832
+  _globals['_FACTVERSION']._serialized_start=835
+  _globals['_FACTVERSION']._serialized_end=987
+  _globals['_CREATEFACTREQUEST']._serialized_start=990
+  _globals['_CREATEFACTREQUEST']._serialized_end=1408
+  _globals['_CREATEFACTRESPONSE']._serialized_start=1410
+  _globals['_CREATEFACTRESPONSE']._serialized_end=1469
+  _globals['_GETFACTREQUEST']._serialized_start=1471
+  _globals['_GETFACTREQUEST']._serialized_end=1521
+  _globals['_GETFACTRESPONSE']._serialized_start=1523
+  _globals['_GETFACTRESPONSE']._serialized_end=1579
+  _globals['_LISTFACTSREQUEST']._serialized_start=1582
+  _globals['_LISTFACTSREQUEST']._serialized_end=1842
+  _globals['_LISTFACTSRESPONSE']._serialized_start=1844
+  _globals['_LISTFACTSRESPONSE']._serialized_end=1928
+  _globals['_SEARCHFACTSREQUEST']._serialized_start=1931
+  _globals['_SEARCHFACTSREQUEST']._serialized_end=2132
+  _globals['_SCOREDFACT']._serialized_start=2134
+  _globals['_SCOREDFACT']._serialized_end=2258
+  _globals['_SEARCHFACTSRESPONSE']._serialized_start=2260
+  _globals['_SEARCHFACTSRESPONSE']._serialized_end=2349
+  _globals['_UPDATEFACTREQUEST']._serialized_start=2352
+  _globals['_UPDATEFACTREQUEST']._serialized_end=2873
+  _globals['_UPDATEFACTRESPONSE']._serialized_start=2875
+  _globals['_UPDATEFACTRESPONSE']._serialized_end=2934
+  _globals['_DELETEFACTREQUEST']._serialized_start=2936
+  _globals['_DELETEFACTREQUEST']._serialized_end=3023
+  _globals['_DELETEFACTRESPONSE']._serialized_start=3025
+  _globals['_DELETEFACTRESPONSE']._serialized_end=3045
+  _globals['_FACTSERVICE']._serialized_start=3857
+  _globals['_FACTSERVICE']._serialized_end=4407
 # @@protoc_insertion_point(module_scope)

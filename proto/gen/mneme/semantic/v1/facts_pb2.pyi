@@ -1,8 +1,7 @@
 import datetime
 
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
-from google.rpc import status_pb2 as _status_pb2
-from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -31,12 +30,26 @@ class FactStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FACT_STATUS_STABLE: _ClassVar[FactStatus]
     FACT_STATUS_DEPRECATED: _ClassVar[FactStatus]
     FACT_STATUS_MERGED_INTO: _ClassVar[FactStatus]
+    FACT_STATUS_ARCHIVED: _ClassVar[FactStatus]
 
 class FactUse(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     FACT_USE_UNSPECIFIED: _ClassVar[FactUse]
     FACT_USE_EXPLICIT_SEARCH: _ClassVar[FactUse]
     FACT_USE_PASSIVE_CONTEXT: _ClassVar[FactUse]
+
+class FactAdmission(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FACT_ADMISSION_UNSPECIFIED: _ClassVar[FactAdmission]
+    FACT_ADMISSION_CONFIDENT: _ClassVar[FactAdmission]
+    FACT_ADMISSION_EXPLICIT: _ClassVar[FactAdmission]
+
+class FactVersionReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FACT_VERSION_REASON_UNSPECIFIED: _ClassVar[FactVersionReason]
+    FACT_VERSION_REASON_CONFIRMED: _ClassVar[FactVersionReason]
+    FACT_VERSION_REASON_SUPERSEDED: _ClassVar[FactVersionReason]
+    FACT_VERSION_REASON_CORRECTED: _ClassVar[FactVersionReason]
 FACT_CATEGORY_UNSPECIFIED: FactCategory
 FACT_CATEGORY_PREFERENCE: FactCategory
 FACT_CATEGORY_COMMITMENT: FactCategory
@@ -50,12 +63,20 @@ FACT_STATUS_TENTATIVE: FactStatus
 FACT_STATUS_STABLE: FactStatus
 FACT_STATUS_DEPRECATED: FactStatus
 FACT_STATUS_MERGED_INTO: FactStatus
+FACT_STATUS_ARCHIVED: FactStatus
 FACT_USE_UNSPECIFIED: FactUse
 FACT_USE_EXPLICIT_SEARCH: FactUse
 FACT_USE_PASSIVE_CONTEXT: FactUse
+FACT_ADMISSION_UNSPECIFIED: FactAdmission
+FACT_ADMISSION_CONFIDENT: FactAdmission
+FACT_ADMISSION_EXPLICIT: FactAdmission
+FACT_VERSION_REASON_UNSPECIFIED: FactVersionReason
+FACT_VERSION_REASON_CONFIRMED: FactVersionReason
+FACT_VERSION_REASON_SUPERSEDED: FactVersionReason
+FACT_VERSION_REASON_CORRECTED: FactVersionReason
 
 class Fact(_message.Message):
-    __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision")
+    __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision", "etag")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -77,6 +98,7 @@ class Fact(_message.Message):
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     user_id: str
     text: str
@@ -98,7 +120,8 @@ class Fact(_message.Message):
     versions: _containers.RepeatedCompositeFieldContainer[FactVersion]
     scope: _common_pb2.Scope
     revision: int
-    def __init__(self, fact_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., first_observed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_confirmed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., evidence_count: _Optional[int] = ..., contradictions: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., merged_into_fact_id: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[FactVersion, _Mapping]]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
+    etag: str
+    def __init__(self, fact_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., first_observed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_confirmed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., evidence_count: _Optional[int] = ..., contradictions: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., merged_into_fact_id: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[FactVersion, _Mapping]]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., revision: _Optional[int] = ..., etag: _Optional[str] = ...) -> None: ...
 
 class FactVersion(_message.Message):
     __slots__ = ("text", "confidence", "replaced_time", "reason")
@@ -109,39 +132,11 @@ class FactVersion(_message.Message):
     text: str
     confidence: float
     replaced_time: _timestamp_pb2.Timestamp
-    reason: str
-    def __init__(self, text: _Optional[str] = ..., confidence: _Optional[float] = ..., replaced_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
-
-class ExtractFactsRequest(_message.Message):
-    __slots__ = ("interactions",)
-    INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
-    interactions: _containers.RepeatedCompositeFieldContainer[_interactions_pb2.SourceInteraction]
-    def __init__(self, interactions: _Optional[_Iterable[_Union[_interactions_pb2.SourceInteraction, _Mapping]]] = ...) -> None: ...
-
-class ExtractFactsResult(_message.Message):
-    __slots__ = ("response", "error")
-    RESPONSE_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    response: ExtractedFacts
-    error: _status_pb2.Status
-    def __init__(self, response: _Optional[_Union[ExtractedFacts, _Mapping]] = ..., error: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
-
-class ExtractedFacts(_message.Message):
-    __slots__ = ("interaction_id", "fact_ids")
-    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
-    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
-    interaction_id: str
-    fact_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, interaction_id: _Optional[str] = ..., fact_ids: _Optional[_Iterable[str]] = ...) -> None: ...
-
-class ExtractFactsResponse(_message.Message):
-    __slots__ = ("results",)
-    RESULTS_FIELD_NUMBER: _ClassVar[int]
-    results: _containers.RepeatedCompositeFieldContainer[ExtractFactsResult]
-    def __init__(self, results: _Optional[_Iterable[_Union[ExtractFactsResult, _Mapping]]] = ...) -> None: ...
+    reason: FactVersionReason
+    def __init__(self, text: _Optional[str] = ..., confidence: _Optional[float] = ..., replaced_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[_Union[FactVersionReason, str]] = ...) -> None: ...
 
 class CreateFactRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "valid_from_time", "derived_from", "scope")
+    __slots__ = ("request_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "valid_from_time", "valid_to_time", "derived_from", "scope")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -152,6 +147,7 @@ class CreateFactRequest(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
     VALID_FROM_TIME_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_TIME_FIELD_NUMBER: _ClassVar[int]
     DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     request_id: str
@@ -164,9 +160,10 @@ class CreateFactRequest(_message.Message):
     confidence: float
     importance: float
     valid_from_time: _timestamp_pb2.Timestamp
+    valid_to_time: _timestamp_pb2.Timestamp
     derived_from: _containers.RepeatedScalarFieldContainer[str]
     scope: _common_pb2.Scope
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class CreateFactResponse(_message.Message):
     __slots__ = ("fact",)
@@ -189,18 +186,24 @@ class GetFactResponse(_message.Message):
     def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
 
 class ListFactsRequest(_message.Message):
-    __slots__ = ("user_id", "category", "status", "page_size", "page_token")
+    __slots__ = ("user_id", "category", "statuses", "subject", "predicate", "include_low_confidence", "page_size", "page_token")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
-    STATUS_FIELD_NUMBER: _ClassVar[int]
+    STATUSES_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    PREDICATE_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_LOW_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     category: FactCategory
-    status: FactStatus
+    statuses: _containers.RepeatedScalarFieldContainer[FactStatus]
+    subject: str
+    predicate: str
+    include_low_confidence: bool
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., statuses: _Optional[_Iterable[_Union[FactStatus, str]]] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., include_low_confidence: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListFactsResponse(_message.Message):
     __slots__ = ("facts", "next_page_token")
@@ -211,33 +214,89 @@ class ListFactsResponse(_message.Message):
     def __init__(self, facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchFactsRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "use", "reader_scope", "top_k")
+    __slots__ = ("user_id", "query", "query_vector", "use", "reader_scope", "limit")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     USE_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
-    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
     use: FactUse
     reader_scope: _common_pb2.Scope
-    top_k: int
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., use: _Optional[_Union[FactUse, str]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., top_k: _Optional[int] = ...) -> None: ...
+    limit: int
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., use: _Optional[_Union[FactUse, str]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class ScoredFact(_message.Message):
-    __slots__ = ("fact", "similarity")
+    __slots__ = ("fact", "similarity", "admission")
     FACT_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    ADMISSION_FIELD_NUMBER: _ClassVar[int]
     fact: Fact
     similarity: float
-    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., similarity: _Optional[float] = ...) -> None: ...
+    admission: FactAdmission
+    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., similarity: _Optional[float] = ..., admission: _Optional[_Union[FactAdmission, str]] = ...) -> None: ...
 
 class SearchFactsResponse(_message.Message):
-    __slots__ = ("hits", "left_out_count")
+    __slots__ = ("hits", "omitted_count")
     HITS_FIELD_NUMBER: _ClassVar[int]
-    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OMITTED_COUNT_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[ScoredFact]
-    left_out_count: int
-    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredFact, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...
+    omitted_count: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredFact, _Mapping]]] = ..., omitted_count: _Optional[int] = ...) -> None: ...
+
+class UpdateFactRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "fact_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "valid_from_time", "valid_to_time", "update_mask", "etag")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    PREDICATE_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_TIME_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_TIME_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    fact_id: str
+    text: str
+    subject: str
+    predicate: str
+    object: str
+    category: FactCategory
+    confidence: float
+    importance: float
+    valid_from_time: _timestamp_pb2.Timestamp
+    valid_to_time: _timestamp_pb2.Timestamp
+    update_mask: _field_mask_pb2.FieldMask
+    etag: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., fact_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., etag: _Optional[str] = ...) -> None: ...
+
+class UpdateFactResponse(_message.Message):
+    __slots__ = ("fact",)
+    FACT_FIELD_NUMBER: _ClassVar[int]
+    fact: Fact
+    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
+
+class DeleteFactRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "fact_id", "etag")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    fact_id: str
+    etag: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., fact_id: _Optional[str] = ..., etag: _Optional[str] = ...) -> None: ...
+
+class DeleteFactResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

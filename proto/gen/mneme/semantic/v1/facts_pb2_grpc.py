@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class FactServiceStub:
-    """FactService extracts facts from interactions, stores them with their evidence, and finds them again.
+    """FactService stores facts with their evidence, and finds them again.
     """
 
     def __init__(self, channel):
@@ -35,11 +35,6 @@ class FactServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.ExtractFacts = channel.unary_unary(
-                '/mneme.semantic.v1.FactService/ExtractFacts',
-                request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ExtractFactsRequest.SerializeToString,
-                response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ExtractFactsResponse.FromString,
-                _registered_method=True)
         self.CreateFact = channel.unary_unary(
                 '/mneme.semantic.v1.FactService/CreateFact',
                 request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.CreateFactRequest.SerializeToString,
@@ -60,29 +55,32 @@ class FactServiceStub:
                 request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsResponse.FromString,
                 _registered_method=True)
+        self.UpdateFact = channel.unary_unary(
+                '/mneme.semantic.v1.FactService/UpdateFact',
+                request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.UpdateFactRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.UpdateFactResponse.FromString,
+                _registered_method=True)
+        self.DeleteFact = channel.unary_unary(
+                '/mneme.semantic.v1.FactService/DeleteFact',
+                request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactResponse.FromString,
+                _registered_method=True)
 
 
 class FactServiceServicer:
-    """FactService extracts facts from interactions, stores them with their evidence, and finds them again.
+    """FactService stores facts with their evidence, and finds them again.
     """
 
-    def ExtractFacts(self, request, context):
-        """ExtractFacts derives facts from a batch of interactions. An interaction that was extracted before is not
-        extracted again, so that repeats are harmless.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def CreateFact(self, request, context):
-        """CreateFact stores one fact that the caller states.
+        """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetFact(self, request, context):
-        """GetFact returns one fact. Fails with NOT_FOUND.
+        """GetFact returns one fact with its versions. Fails with NOT_FOUND, also for a fact whose confidence is below 0.3
+        unless the caller is an administrator.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -96,7 +94,25 @@ class FactServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchFacts(self, request, context):
-        """SearchFacts finds the facts nearest to a query among those whose confidence admits the use.
+        """SearchFacts finds the facts nearest to a query among those whose confidence admits the use. Archived, deprecated and
+        merged facts are not found.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateFact(self, request, context):
+        """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
+        corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
+        another fact says that already; with PRECONDITION_FAILED if the fact was merged into another.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteFact(self, request, context):
+        """DeleteFact deletes a fact with its evidence, and the facts merged into it. Facts that it contradicted hold again. The
+        same interactions do not give rise to it again. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -105,11 +121,6 @@ class FactServiceServicer:
 
 def add_FactServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'ExtractFacts': grpc.unary_unary_rpc_method_handler(
-                    servicer.ExtractFacts,
-                    request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ExtractFactsRequest.FromString,
-                    response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ExtractFactsResponse.SerializeToString,
-            ),
             'CreateFact': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateFact,
                     request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.CreateFactRequest.FromString,
@@ -130,6 +141,16 @@ def add_FactServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsResponse.SerializeToString,
             ),
+            'UpdateFact': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateFact,
+                    request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.UpdateFactRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.UpdateFactResponse.SerializeToString,
+            ),
+            'DeleteFact': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteFact,
+                    request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'mneme.semantic.v1.FactService', rpc_method_handlers)
@@ -139,35 +160,8 @@ def add_FactServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class FactService:
-    """FactService extracts facts from interactions, stores them with their evidence, and finds them again.
+    """FactService stores facts with their evidence, and finds them again.
     """
-
-    @staticmethod
-    def ExtractFacts(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mneme.semantic.v1.FactService/ExtractFacts',
-            mneme_dot_semantic_dot_v1_dot_facts__pb2.ExtractFactsRequest.SerializeToString,
-            mneme_dot_semantic_dot_v1_dot_facts__pb2.ExtractFactsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
 
     @staticmethod
     def CreateFact(request,
@@ -267,6 +261,60 @@ class FactService:
             '/mneme.semantic.v1.FactService/SearchFacts',
             mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsRequest.SerializeToString,
             mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateFact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.v1.FactService/UpdateFact',
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.UpdateFactRequest.SerializeToString,
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.UpdateFactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteFact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.v1.FactService/DeleteFact',
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactRequest.SerializeToString,
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -13,34 +13,33 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class FactServiceStub:
-    """FactService extracts facts from interactions, stores them with their evidence, and finds them again."""
+    """FactService stores facts with their evidence, and finds them again."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
-    ExtractFacts: _aio.UnaryUnaryMultiCallable[_facts_pb2.ExtractFactsRequest, _facts_pb2.ExtractFactsResponse]
-    """ExtractFacts derives facts from a batch of interactions. An interaction that was extracted before is not
-    extracted again, so that repeats are harmless.
-    """
     CreateFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.CreateFactRequest, _facts_pb2.CreateFactResponse]
-    """CreateFact stores one fact that the caller states."""
+    """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one."""
     GetFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.GetFactRequest, _facts_pb2.GetFactResponse]
-    """GetFact returns one fact. Fails with NOT_FOUND."""
+    """GetFact returns one fact with its versions. Fails with NOT_FOUND, also for a fact whose confidence is below 0.3
+    unless the caller is an administrator.
+    """
     ListFacts: _aio.UnaryUnaryMultiCallable[_facts_pb2.ListFactsRequest, _facts_pb2.ListFactsResponse]
     """ListFacts pages through a user's facts, last confirmed first."""
     SearchFacts: _aio.UnaryUnaryMultiCallable[_facts_pb2.SearchFactsRequest, _facts_pb2.SearchFactsResponse]
-    """SearchFacts finds the facts nearest to a query among those whose confidence admits the use."""
+    """SearchFacts finds the facts nearest to a query among those whose confidence admits the use. Archived, deprecated and
+    merged facts are not found.
+    """
+    UpdateFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.UpdateFactRequest, _facts_pb2.UpdateFactResponse]
+    """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
+    corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
+    another fact says that already; with PRECONDITION_FAILED if the fact was merged into another.
+    """
+    DeleteFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.DeleteFactRequest, _facts_pb2.DeleteFactResponse]
+    """DeleteFact deletes a fact with its evidence, and the facts merged into it. Facts that it contradicted hold again. The
+    same interactions do not give rise to it again. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one.
+    """
 
 class FactServiceServicer(metaclass=_abc_1.ABCMeta):
-    """FactService extracts facts from interactions, stores them with their evidence, and finds them again."""
-
-    @_abc_1.abstractmethod
-    def ExtractFacts(
-        self,
-        request: _facts_pb2.ExtractFactsRequest,
-        context: _aio.ServicerContext[_facts_pb2.ExtractFactsRequest, _abc.Awaitable[_facts_pb2.ExtractFactsResponse]],
-    ) -> _abc.Awaitable[_facts_pb2.ExtractFactsResponse]:
-        """ExtractFacts derives facts from a batch of interactions. An interaction that was extracted before is not
-        extracted again, so that repeats are harmless.
-        """
+    """FactService stores facts with their evidence, and finds them again."""
 
     @_abc_1.abstractmethod
     def CreateFact(
@@ -48,7 +47,7 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _facts_pb2.CreateFactRequest,
         context: _aio.ServicerContext[_facts_pb2.CreateFactRequest, _abc.Awaitable[_facts_pb2.CreateFactResponse]],
     ) -> _abc.Awaitable[_facts_pb2.CreateFactResponse]:
-        """CreateFact stores one fact that the caller states."""
+        """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one."""
 
     @_abc_1.abstractmethod
     def GetFact(
@@ -56,7 +55,9 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _facts_pb2.GetFactRequest,
         context: _aio.ServicerContext[_facts_pb2.GetFactRequest, _abc.Awaitable[_facts_pb2.GetFactResponse]],
     ) -> _abc.Awaitable[_facts_pb2.GetFactResponse]:
-        """GetFact returns one fact. Fails with NOT_FOUND."""
+        """GetFact returns one fact with its versions. Fails with NOT_FOUND, also for a fact whose confidence is below 0.3
+        unless the caller is an administrator.
+        """
 
     @_abc_1.abstractmethod
     def ListFacts(
@@ -72,6 +73,29 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _facts_pb2.SearchFactsRequest,
         context: _aio.ServicerContext[_facts_pb2.SearchFactsRequest, _abc.Awaitable[_facts_pb2.SearchFactsResponse]],
     ) -> _abc.Awaitable[_facts_pb2.SearchFactsResponse]:
-        """SearchFacts finds the facts nearest to a query among those whose confidence admits the use."""
+        """SearchFacts finds the facts nearest to a query among those whose confidence admits the use. Archived, deprecated and
+        merged facts are not found.
+        """
+
+    @_abc_1.abstractmethod
+    def UpdateFact(
+        self,
+        request: _facts_pb2.UpdateFactRequest,
+        context: _aio.ServicerContext[_facts_pb2.UpdateFactRequest, _abc.Awaitable[_facts_pb2.UpdateFactResponse]],
+    ) -> _abc.Awaitable[_facts_pb2.UpdateFactResponse]:
+        """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
+        corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
+        another fact says that already; with PRECONDITION_FAILED if the fact was merged into another.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteFact(
+        self,
+        request: _facts_pb2.DeleteFactRequest,
+        context: _aio.ServicerContext[_facts_pb2.DeleteFactRequest, _abc.Awaitable[_facts_pb2.DeleteFactResponse]],
+    ) -> _abc.Awaitable[_facts_pb2.DeleteFactResponse]:
+        """DeleteFact deletes a fact with its evidence, and the facts merged into it. Facts that it contradicted hold again. The
+        same interactions do not give rise to it again. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one.
+        """
 
 def add_FactServiceServicer_to_server(servicer: FactServiceServicer, server: _aio.Server) -> None: ...

@@ -2,7 +2,6 @@ import datetime
 
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
-from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -102,14 +101,16 @@ class UpdateProfileResponse(_message.Message):
     profile: Profile
     def __init__(self, profile: _Optional[_Union[Profile, _Mapping]] = ...) -> None: ...
 
-class ObserveInteractionsRequest(_message.Message):
-    __slots__ = ("interactions",)
-    INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
-    interactions: _containers.RepeatedCompositeFieldContainer[_interactions_pb2.SourceInteraction]
-    def __init__(self, interactions: _Optional[_Iterable[_Union[_interactions_pb2.SourceInteraction, _Mapping]]] = ...) -> None: ...
+class DeleteProfileRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "etag")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    etag: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., etag: _Optional[str] = ...) -> None: ...
 
-class ObserveInteractionsResponse(_message.Message):
-    __slots__ = ("counted",)
-    COUNTED_FIELD_NUMBER: _ClassVar[int]
-    counted: int
-    def __init__(self, counted: _Optional[int] = ...) -> None: ...
+class DeleteProfileResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

@@ -45,10 +45,10 @@ class ProfileServiceStub:
                 request_serializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.UpdateProfileRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.UpdateProfileResponse.FromString,
                 _registered_method=True)
-        self.ObserveInteractions = channel.unary_unary(
-                '/mneme.semantic.v1.ProfileService/ObserveInteractions',
-                request_serializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.ObserveInteractionsRequest.SerializeToString,
-                response_deserializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.ObserveInteractionsResponse.FromString,
+        self.DeleteProfile = channel.unary_unary(
+                '/mneme.semantic.v1.ProfileService/DeleteProfile',
+                request_serializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.DeleteProfileRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.DeleteProfileResponse.FromString,
                 _registered_method=True)
 
 
@@ -64,14 +64,15 @@ class ProfileServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UpdateProfile(self, request, context):
-        """UpdateProfile sets the preferences named by the mask. Fails with CONFLICT if the etag is not the present one.
+        """UpdateProfile sets preferences. Fails with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def ObserveInteractions(self, request, context):
-        """ObserveInteractions counts interactions into the statistics, each interaction once.
+    def DeleteProfile(self, request, context):
+        """DeleteProfile deletes preferences and statistics. Interactions counted before are not counted again. Fails with
+        NOT_FOUND if there is neither; with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,10 +91,10 @@ def add_ProfileServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.UpdateProfileRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.UpdateProfileResponse.SerializeToString,
             ),
-            'ObserveInteractions': grpc.unary_unary_rpc_method_handler(
-                    servicer.ObserveInteractions,
-                    request_deserializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.ObserveInteractionsRequest.FromString,
-                    response_serializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.ObserveInteractionsResponse.SerializeToString,
+            'DeleteProfile': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteProfile,
+                    request_deserializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.DeleteProfileRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_v1_dot_profile__pb2.DeleteProfileResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -162,7 +163,7 @@ class ProfileService:
             _registered_method=True)
 
     @staticmethod
-    def ObserveInteractions(request,
+    def DeleteProfile(request,
             target,
             options=(),
             channel_credentials=None,
@@ -175,9 +176,9 @@ class ProfileService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/mneme.semantic.v1.ProfileService/ObserveInteractions',
-            mneme_dot_semantic_dot_v1_dot_profile__pb2.ObserveInteractionsRequest.SerializeToString,
-            mneme_dot_semantic_dot_v1_dot_profile__pb2.ObserveInteractionsResponse.FromString,
+            '/mneme.semantic.v1.ProfileService/DeleteProfile',
+            mneme_dot_semantic_dot_v1_dot_profile__pb2.DeleteProfileRequest.SerializeToString,
+            mneme_dot_semantic_dot_v1_dot_profile__pb2.DeleteProfileResponse.FromString,
             options,
             channel_credentials,
             insecure,

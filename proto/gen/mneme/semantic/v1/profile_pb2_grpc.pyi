@@ -19,9 +19,11 @@ class ProfileServiceStub:
     GetProfile: _aio.UnaryUnaryMultiCallable[_profile_pb2.GetProfileRequest, _profile_pb2.GetProfileResponse]
     """GetProfile returns the profile; one that was never written is returned empty, with an empty etag."""
     UpdateProfile: _aio.UnaryUnaryMultiCallable[_profile_pb2.UpdateProfileRequest, _profile_pb2.UpdateProfileResponse]
-    """UpdateProfile sets the preferences named by the mask. Fails with CONFLICT if the etag is not the present one."""
-    ObserveInteractions: _aio.UnaryUnaryMultiCallable[_profile_pb2.ObserveInteractionsRequest, _profile_pb2.ObserveInteractionsResponse]
-    """ObserveInteractions counts interactions into the statistics, each interaction once."""
+    """UpdateProfile sets preferences. Fails with CONFLICT if the etag is not the present one."""
+    DeleteProfile: _aio.UnaryUnaryMultiCallable[_profile_pb2.DeleteProfileRequest, _profile_pb2.DeleteProfileResponse]
+    """DeleteProfile deletes preferences and statistics. Interactions counted before are not counted again. Fails with
+    NOT_FOUND if there is neither; with CONFLICT if the etag is not the present one.
+    """
 
 class ProfileServiceServicer(metaclass=_abc_1.ABCMeta):
     """ProfileService stores and reads the profile of a user."""
@@ -40,14 +42,16 @@ class ProfileServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _profile_pb2.UpdateProfileRequest,
         context: _aio.ServicerContext[_profile_pb2.UpdateProfileRequest, _abc.Awaitable[_profile_pb2.UpdateProfileResponse]],
     ) -> _abc.Awaitable[_profile_pb2.UpdateProfileResponse]:
-        """UpdateProfile sets the preferences named by the mask. Fails with CONFLICT if the etag is not the present one."""
+        """UpdateProfile sets preferences. Fails with CONFLICT if the etag is not the present one."""
 
     @_abc_1.abstractmethod
-    def ObserveInteractions(
+    def DeleteProfile(
         self,
-        request: _profile_pb2.ObserveInteractionsRequest,
-        context: _aio.ServicerContext[_profile_pb2.ObserveInteractionsRequest, _abc.Awaitable[_profile_pb2.ObserveInteractionsResponse]],
-    ) -> _abc.Awaitable[_profile_pb2.ObserveInteractionsResponse]:
-        """ObserveInteractions counts interactions into the statistics, each interaction once."""
+        request: _profile_pb2.DeleteProfileRequest,
+        context: _aio.ServicerContext[_profile_pb2.DeleteProfileRequest, _abc.Awaitable[_profile_pb2.DeleteProfileResponse]],
+    ) -> _abc.Awaitable[_profile_pb2.DeleteProfileResponse]:
+        """DeleteProfile deletes preferences and statistics. Interactions counted before are not counted again. Fails with
+        NOT_FOUND if there is neither; with CONFLICT if the etag is not the present one.
+        """
 
 def add_ProfileServiceServicer_to_server(servicer: ProfileServiceServicer, server: _aio.Server) -> None: ...

@@ -10,17 +10,17 @@ import pytest
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import exclude_each_other, keys_of, normalised
-from services.semantic.facts.ledger import FactLedger
-from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement
+from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement, VersionReason
+from services.semantic.facts.working_set import FactWorkingSet
 from tests.contract.fact_samples import ANN, DAY_ONE, MODEL, likes, lives_in, new_id, said, vector
 
 
-def settled(*statements: Statement) -> dict[str, Fact]:
+def derived(*statements: Statement) -> dict[str, Fact]:
     """The facts of the statements, by object."""
-    ledger = FactLedger(ANN.user_id, EvidenceSettings(), new_id=new_id, model=MODEL)
+    working_set = FactWorkingSet(ANN.user_id, EvidenceSettings(), new_id=new_id, model=MODEL)
     for statement in statements:
-        ledger.enter(statement, GLOBAL_SCOPE, vector(statement.draft.text))
-    return {change.fact.object or change.fact.text: change.fact for change in ledger.changes()}
+        working_set.enter(statement, GLOBAL_SCOPE, vector(statement.draft.text))
+    return {change.fact.object or change.fact.text: change.fact for change in working_set.changes()}
 
 
 def works_at(company: str, predicate: str = "works_at") -> FactDraft:
@@ -28,62 +28,65 @@ def works_at(company: str, predicate: str = "works_at") -> FactDraft:
 
 
 def test_spec_3_4_a_confirmation_adds_to_confidence() -> None:
-    fact = settled(*(said(likes("tea"), day=day) for day in range(3)))["tea"]
+    fact = derived(*(said(likes("tea"), day=day) for day in range(3)))["tea"]
     assert fact.confidence == pytest.approx(1 - 0.2 * 0.95**2)
-    assert [version.reason for version in fact.versions] == ["confirmed", "confirmed"]
+    assert [version.reason for version in fact.versions] == [VersionReason.CONFIRMED, VersionReason.CONFIRMED]
     assert [version.confidence for version in fact.versions] == [0.8, pytest.approx(1 - 0.2 * 0.95)]
     assert fact.versions[1].replaced_time == DAY_ONE + timedelta(days=2)
     assert (fact.evidence_count, fact.status) == (3, FactStatus.STABLE)
 
 
 def test_a_surer_statement_raises_confidence_to_its_own() -> None:
-    fact = settled(said(likes("tea", confidence=0.4)), said(likes("tea", confidence=0.9), day=1))["tea"]
+    fact = derived(said(likes("tea", confidence=0.4)), said(likes("tea", confidence=0.9), day=1))["tea"]
     assert fact.confidence == pytest.approx(0.9 + 0.05 * 0.1)
 
 
 def test_the_latest_wording_is_the_text() -> None:
     reworded = replace(likes("tea"), text="Ann is fond of tea")
-    fact = settled(said(reworded, day=2), said(likes("tea"), day=1))["tea"]
+    fact = derived(said(reworded, day=2), said(likes("tea"), day=1))["tea"]
     assert fact.text == "Ann is fond of tea"
     assert fact.versions[0].text == "Ann likes tea"
 
 
 def test_a_later_value_ends_the_earlier_ones_validity() -> None:
-    facts = settled(said(lives_in("Leeds")), said(lives_in("Bristol"), day=9))
+    facts = derived(said(lives_in("Leeds")), said(lives_in("Bristol"), day=9))
     leeds, bristol = facts["Leeds"], facts["Bristol"]
     assert leeds.valid_to_time == DAY_ONE + timedelta(days=9)
     assert bristol.valid_to_time is None
     assert leeds.contradictions == (bristol.fact_id,)
     assert bristol.contradictions == (leeds.fact_id,)
-    assert [version.reason for version in leeds.versions] == ["superseded"]
+    assert [version.reason for version in leeds.versions] == [VersionReason.SUPERSEDED]
     assert leeds.text == "Ann lives in Leeds"
 
 
 def test_a_value_that_is_told_again_holds_again() -> None:
-    facts = settled(said(lives_in("Leeds")), said(lives_in("Bristol"), day=1), said(lives_in("Leeds"), day=2))
+    facts = derived(said(lives_in("Leeds")), said(lives_in("Bristol"), day=1), said(lives_in("Leeds"), day=2))
     assert facts["Leeds"].valid_to_time is None
     assert facts["Bristol"].valid_to_time == DAY_ONE + timedelta(days=2)
-    assert [version.reason for version in facts["Leeds"].versions] == ["superseded", "confirmed"]
+    assert [version.reason for version in facts["Leeds"].versions] == [
+        VersionReason.SUPERSEDED,
+        VersionReason.CONFIRMED,
+    ]
 
 
 def test_validity_ends_when_the_successor_begins() -> None:
     start = DAY_ONE + timedelta(days=30)
     joins = replace(works_at("Nova", "starts_job"), valid_from=start)
-    assert settled(said(works_at("Acme")), said(joins, day=3))["Acme"].valid_to_time == start
+    assert derived(said(works_at("Acme")), said(joins, day=3))["Acme"].valid_to_time == start
 
 
 def test_doubts_end_nothing() -> None:
-    facts = settled(said(lives_in("Leeds")), said(lives_in("Bristol", confidence=0.4), day=1))
+    facts = derived(said(lives_in("Leeds")), said(lives_in("Bristol", confidence=0.4), day=1))
     assert facts["Leeds"].valid_to_time is None
     assert facts["Leeds"].contradictions == (facts["Bristol"].fact_id,)
 
 
 def test_leaving_a_job_ends_that_job_alone() -> None:
-    facts = settled(said(works_at("Acme")), said(works_at("Acme ", "left_job"), day=2))
+    facts = derived(said(works_at("Acme")), said(works_at("Acme ", "left_job"), day=2))
     by_predicate = {fact.predicate: fact for fact in facts.values()}
     assert "Acme" in facts
     assert by_predicate["left_job"].valid_to_time is None
-    other = settled(said(works_at("Nova")), said(works_at("Acme", "left_job"), day=2))
+    other = derived(said(works_at("Nova")), said(works_at("Acme", "left_job"), day=2))
     assert other["Nova"].valid_to_time is None
 
 
@@ -116,9 +119,9 @@ def test_other_subjects_and_scopes_have_other_topics() -> None:
 
 def test_a_statement_without_parts_is_known_by_its_text() -> None:
     plain = replace(likes("tea"), subject="", predicate="", object="")
-    assert len(settled(said(plain), said(likes("tea"), day=1))) == 1
-    assert len(settled(said(likes("tea")), said(plain, day=1))) == 1
-    facts = settled(said(plain), said(likes("tea"), day=1))
+    assert len(derived(said(plain), said(likes("tea"), day=1))) == 1
+    assert len(derived(said(likes("tea")), said(plain, day=1))) == 1
+    facts = derived(said(plain), said(likes("tea"), day=1))
     assert facts["tea"].predicate == "likes"
 
 
@@ -139,16 +142,16 @@ def test_normalised(one: str, other: str) -> None:
 
 def test_versions_are_bounded_and_evidence_is_not() -> None:
     settings = EvidenceSettings(versions_max=3)
-    ledger = FactLedger(ANN.user_id, settings, new_id=new_id, model=MODEL)
-    ids = {ledger.enter(said(likes("tea"), day=day), GLOBAL_SCOPE, vector("Ann likes tea")) for day in range(10)}
-    [change] = ledger.changes()
+    working_set = FactWorkingSet(ANN.user_id, settings, new_id=new_id, model=MODEL)
+    ids = {working_set.enter(said(likes("tea"), day=day), GLOBAL_SCOPE, vector("Ann likes tea")) for day in range(10)}
+    [change] = working_set.changes()
     assert ids == {change.fact.fact_id}
     assert len(change.fact.versions) == 3
-    assert ledger.state(change.fact.fact_id).evidence_count == 10
+    assert working_set.state(change.fact.fact_id).evidence_count == 10
 
 
 def test_facts_of_one_topic_contradict_their_neighbours_in_time_alone() -> None:
-    facts = settled(*(said(lives_in(f"town{day}"), day=day) for day in range(800)))
+    facts = derived(*(said(lives_in(f"town{day}"), day=day) for day in range(800)))
     assert max(len(fact.contradictions) for fact in facts.values()) == 2
     middle = facts["town400"]
     assert set(middle.contradictions) == {facts["town399"].fact_id, facts["town401"].fact_id}
@@ -158,11 +161,11 @@ def test_facts_of_one_topic_contradict_their_neighbours_in_time_alone() -> None:
 
 def test_derived_from_is_bounded_and_the_count_is_true() -> None:
     settings = EvidenceSettings(derived_from_max=4, statements_max=8)
-    ledger = FactLedger(ANN.user_id, settings, new_id=new_id, model=MODEL)
+    working_set = FactWorkingSet(ANN.user_id, settings, new_id=new_id, model=MODEL)
     statements = [said(likes("tea"), day=day) for day in range(20)]
     for statement in statements:
-        ledger.enter(statement, GLOBAL_SCOPE, vector("Ann likes tea"))
-    [change] = ledger.changes()
+        working_set.enter(statement, GLOBAL_SCOPE, vector("Ann likes tea"))
+    [change] = working_set.changes()
     assert change.fact.evidence_count == 20
     assert change.fact.derived_from == tuple(i for s in statements[-4:] for i in s.interaction_ids)
     assert change.fact.first_observed_time == DAY_ONE

@@ -27,12 +27,12 @@ from services.common.turns import MessageRole, Turn
 from services.semantic.app import migrate_semantic_graph
 from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.extraction.rules import RuleFactExtractor
-from services.semantic.facts.ledger import FactLedger
 from services.semantic.facts.model import Fact, FactCategory, FactDraft, FactId, FactRecord, Statement, StatementId
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactStore, FactWriter
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.facts.working_set import FactWorkingSet
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
@@ -104,17 +104,17 @@ def comparable(facts: Sequence[Fact]) -> Sequence[object]:
 
 
 def entered(batches: Sequence[Sequence[Statement]]) -> dict[FactId, Fact]:
-    """The facts after each batch went through a ledger of its own, as from a store."""
+    """The facts after each batch went through a working_set of its own, as from a store."""
     numbers = itertools.count(1)
     records: dict[FactId, FactRecord] = {}
     for batch in batches:
-        ledger = FactLedger(
+        working_set = FactWorkingSet(
             UserId("u"), EvidenceSettings(), new_id=lambda: str(uuid.UUID(int=next(numbers))), model="m"
         )
-        ledger.load(sorted(records.values(), key=lambda record: record.fact_id))
+        working_set.load(sorted(records.values(), key=lambda record: record.fact_id))
         for one in batch:
-            ledger.enter(one, GLOBAL_SCOPE, EMBEDDER.vector(one.draft.text))
-        for change in ledger.changes():
+            working_set.enter(one, GLOBAL_SCOPE, EMBEDDER.vector(one.draft.text))
+        for change in working_set.changes():
             records[change.fact.fact_id] = replace(change.record, fact=change.fact)
     return {fact_id: record.fact for fact_id, record in records.items() if record.fact is not None}
 
@@ -235,6 +235,9 @@ class _RunsAgain:
         self.get = store.get
         self.list_facts = store.list_facts
         self.search = store.search
+        self.archive = store.archive
+        self.restore = store.restore
+        self.remove_owner = store.remove_owner
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         async def failing(writer: FactWriter) -> None:

@@ -1,4 +1,4 @@
-"""Which facts of one topic stand against each other: neighbours in time, never all pairs."""
+"""Which facts of one topic contradict each other: neighbours in time, never all pairs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from services.semantic.config import EvidenceSettings
+from services.semantic.facts.evidence import counted_statements, leading_draft
 from services.semantic.facts.identity import exclude_each_other
 from services.semantic.facts.model import FactId, FactRecord, Statement
-from services.semantic.facts.settling import counted_statements, leading_draft
 
 
 class Topic:
@@ -49,8 +49,8 @@ class Topic:
         Links to facts that are not loaded stay as they were stored.
         """
         stored = record.fact.contradictions if record.fact is not None else ()
-        kept = {fact_id for fact_id in stored if fact_id not in self._drafts}
-        return sorted(self._links[record.fact_id] | kept)
+        not_loaded = {fact_id for fact_id in stored if fact_id not in self._drafts}
+        return sorted(self._links[record.fact_id] | not_loaded)
 
     def _find_against(self, record: FactRecord) -> list[Statement]:
         found: list[Statement] = []
@@ -58,11 +58,11 @@ class Topic:
         for number, statement in enumerate(own):
             until = own[number + 1].time if number + 1 < len(own) else None
             for i in range(bisect_right(self._times, statement.time), len(self._said)):
-                rival, fact_id = self._said[i]
-                if until is not None and rival.time >= until:
+                other, fact_id = self._said[i]
+                if until is not None and other.time >= until:
                     break
                 if self._excludes(record.fact_id, fact_id):
-                    found.append(rival)
+                    found.append(other)
                     self._link(record.fact_id, fact_id)
                     break
         return found
@@ -71,9 +71,9 @@ class Topic:
         mine = self._records[number].fact_id
         after = (record.fact_id for record in self._records[number + 1 :])
         before = (record.fact_id for record in reversed(self._records[:number]))
-        is_rival: Callable[[FactId], bool] = lambda other: self._excludes(mine, other)  # noqa: E731
+        contradicts: Callable[[FactId], bool] = lambda other: self._excludes(mine, other)  # noqa: E731
         for others in (after, before):
-            nearest = next(filter(is_rival, others), None)
+            nearest = next(filter(contradicts, others), None)
             if nearest is not None:
                 self._link(mine, nearest)
 

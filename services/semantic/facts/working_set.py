@@ -1,25 +1,26 @@
-"""Enters statements into the facts of one user, and finds what changes by them."""
+"""Applies statements, corrections and removals to the facts of one user, and finds what changes by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from services.common.embedding.vectors import Vector
+from services.common.errors import AlreadyExists
 from services.common.owners import UserId
 from services.common.scope import Scope
 from services.semantic.config import EvidenceSettings
+from services.semantic.facts.contradictions import Topic
+from services.semantic.facts.evidence import changed, derived_fact, leading_draft, with_statement
 from services.semantic.facts.identity import Keys, keys_of
 from services.semantic.facts.model import Fact, FactDraft, FactId, FactRecord, Statement, StatementId
-from services.semantic.facts.rivals import Topic
-from services.semantic.facts.settling import changed, leading_draft, settle, with_statement
 from services.semantic.facts.store import FactChange
 
 
-class FactLedger:
-    """The facts that a batch of statements touches, in memory.
+class FactWorkingSet:
+    """The facts that a write touches, in memory.
 
-    Load the stored facts first; then enter statements; then ask for the changes, once.
+    Load the stored facts first; then enter, correct or remove; then ask for the changes, once.
     """
 
     def __init__(self, user_id: UserId, settings: EvidenceSettings, *, new_id: Callable[[], str], model: str) -> None:
@@ -33,6 +34,7 @@ class FactLedger:
         self._by_text: dict[bytes, FactId] = {}
         self._stored: dict[FactId, frozenset[StatementId]] = {}
         self._touched: dict[FactId, None] = {}
+        self._touched_topics: set[bytes] = set()
         self._vectors: dict[str, Vector] = {}
         self._states: dict[FactId, Fact] = {}
 
@@ -68,15 +70,58 @@ class FactLedger:
         self._records[fact_id] = record
         self._index(record)
         self._vectors[statement.draft.text] = vector
-        self._touched[fact_id] = None
+        self._touch(fact_id)
         return fact_id
 
+    def correct(self, fact_id: FactId, correction: Statement, vector: Vector | None) -> None:
+        """Replace what a fact says. Its links must have been removed from the store.
+
+        Args:
+            fact_id: A loaded fact.
+            correction: The statement that replaces those before.
+            vector: Of its text; None if the fact has that text already.
+
+        Raises:
+            AlreadyExists: Another fact says that.
+        """
+        record = self._records[fact_id]
+        keys = keys_of(correction.draft, record.scope)
+        other = self._known(keys)
+        if other is not None and other != fact_id:
+            raise AlreadyExists("fact", other)
+        self._touch(fact_id)
+        self._records[fact_id] = replace(
+            with_statement(record, correction),
+            identity=keys.identity,
+            text_identity=keys.text_identity,
+            topic=keys.topic,
+        )
+        self._unlink({fact_id})
+        self._touch(fact_id)
+        if vector is not None:
+            self._vectors[correction.draft.text] = vector
+
+    def remove(self, fact_ids: Collection[FactId]) -> None:
+        """Take facts out. They and their links must have been removed from the store."""
+        for fact_id in fact_ids:
+            self._touch(fact_id)
+            del self._touched[fact_id]
+            del self._records[fact_id]
+        self._unlink(fact_ids)
+
+    def rederive(self, fact_ids: Iterable[FactId]) -> None:
+        """Have the states of loaded facts follow from the statements they have now."""
+        for fact_id in fact_ids:
+            self._touch(fact_id)
+
     def changes(self) -> list[FactChange]:
-        """New states of the facts that were entered, and of those they exclude."""
+        """New states of the facts that were touched, and of those that contradict them.
+
+        A change to a text whose vector is not known has no vector; see `lacks_vector`.
+        """
         by_topic: dict[bytes, list[FactRecord]] = {}
-        touched = {self._records[fact_id].topic for fact_id in self._touched}
         for record in self._records.values():
-            if record.topic is not None and record.topic in touched:
+            if record.topic is not None and record.topic in self._touched_topics:
                 by_topic.setdefault(record.topic, []).append(record)
         topics = {topic: Topic(records, self._settings) for topic, records in by_topic.items()}
         affected = dict(self._touched)
@@ -86,21 +131,22 @@ class FactLedger:
         for fact_id in affected:
             record = self._records[fact_id]
             own_topic = topics[record.topic] if record.topic is not None else None
-            settled = settle(
+            derived = derived_fact(
                 record,
                 own_topic.against(fact_id) if own_topic is not None else (),
                 own_topic.contradictions(record) if own_topic is not None else (),
                 user_id=self._user_id,
                 settings=self._settings,
+                is_confirmed=any(not s.is_correction for s in self._new_statements(record)),
             )
-            fact = changed(record, settled)
-            self._states[fact_id] = fact or settled
+            fact = changed(record, derived)
+            self._states[fact_id] = fact or derived
             if fact is not None:
                 found.append(self._change(record, fact))
         return found
 
     def state(self, fact_id: FactId) -> Fact:
-        """The state of a fact that was entered, after `changes`."""
+        """The state of a fact that was touched, after `changes`."""
         return self._states[fact_id]
 
     def _change(self, record: FactRecord, fact: Fact) -> FactChange:
@@ -109,10 +155,28 @@ class FactLedger:
         return FactChange(
             record=replace(record, text_identity=keys.text_identity),
             fact=fact,
-            new_statements=tuple(s for s in record.statements if s.statement_id not in self._stored[record.fact_id]),
-            vector=None if is_same_text else self._vectors[fact.text],
+            new_statements=tuple(self._new_statements(record)),
+            vector=None if is_same_text else self._vectors.get(fact.text),
             model=self._model,
         )
+
+    def _new_statements(self, record: FactRecord) -> list[Statement]:
+        return [s for s in record.statements if s.statement_id not in self._stored[record.fact_id]]
+
+    def _touch(self, fact_id: FactId) -> None:
+        self._touched[fact_id] = None
+        topic = self._records[fact_id].topic
+        if topic is not None:
+            self._touched_topics.add(topic)
+
+    def _unlink(self, fact_ids: Collection[FactId]) -> None:
+        """Have the stored states without the links that were removed from the store."""
+        for record in list(self._records.values()):
+            if record.fact is None or not record.fact.contradictions:
+                continue
+            is_unlinked = record.fact_id in fact_ids
+            links = () if is_unlinked else tuple(i for i in record.fact.contradictions if i not in fact_ids)
+            self._records[record.fact_id] = replace(record, fact=replace(record.fact, contradictions=links))
 
     def _known(self, keys: Keys) -> FactId | None:
         known = self._by_identity.get(keys.identity)
@@ -123,3 +187,8 @@ class FactLedger:
     def _index(self, record: FactRecord) -> None:
         self._by_identity.setdefault(record.identity, record.fact_id)
         self._by_text.setdefault(record.text_identity, record.fact_id)
+
+
+def lacks_vector(change: FactChange) -> bool:
+    """Whether a change has a text of which the working set knew no vector: one that evidence fell back to."""
+    return change.vector is None and (change.record.fact is None or change.record.fact.text != change.fact.text)

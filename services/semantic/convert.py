@@ -1,0 +1,23 @@
+"""From results to messages of mneme.semantic.internal.v1. Pure functions; requests are read in `commands.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mneme.semantic.internal.v1 import semantic_pb2 as pb
+from services.common.interactions import SourceInteraction
+from services.semantic.commands import ExtractionBatch
+from services.semantic.facts.model import ExtractionResult
+
+
+def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResult]) -> pb.ExtractFactsResponse:
+    """One result for each interaction of the batch, in order."""
+    remaining = iter(results)
+    return pb.ExtractFactsResponse(
+        results=[_result(next(remaining)) if isinstance(item, SourceInteraction) else item for item in batch.items]
+    )
+
+
+def _result(result: ExtractionResult) -> pb.ExtractFactsResult:
+    extracted = pb.ExtractedFacts(interaction_id=result.interaction_id, fact_ids=result.fact_ids)
+    return pb.ExtractFactsResult(response=extracted)

@@ -1,0 +1,170 @@
+"""The state of a fact, as a function of what was said: of its own statements and of those that exclude it.
+
+Statements count in the order in which they were said. The order in which they arrive, and how often, has no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from services.common.owners import InteractionId, UserId
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.model import (
+    Fact,
+    FactDraft,
+    FactId,
+    FactRecord,
+    FactStatus,
+    FactVersion,
+    Statement,
+    VersionReason,
+)
+
+
+@dataclass(slots=True)
+class _State:
+    """What is believed after the statements so far."""
+
+    draft: FactDraft
+    confidence: float
+    last_time: datetime
+    valid_to: datetime | None = None
+    is_superseded: bool = False
+
+
+def current_statements(record: FactRecord) -> list[Statement]:
+    """The statements that say what the fact says now, oldest first: those from its last correction on."""
+    ordered = sorted(record.statements, key=lambda statement: statement.order)
+    corrections = [number for number, statement in enumerate(ordered) if statement.is_correction]
+    return ordered[corrections[-1] :] if corrections else ordered
+
+
+def leading_draft(record: FactRecord) -> FactDraft:
+    """What a fact says: its latest current statement that has subject, predicate and object, else its latest."""
+    current = current_statements(record)[::-1]
+    complete = (s.draft for s in current if s.draft.subject and s.draft.predicate and s.draft.object)
+    return next(complete, current[0].draft)
+
+
+def counted_statements(record: FactRecord, settings: EvidenceSettings) -> list[Statement]:
+    """The newest current statements of a fact, which its state follows from, oldest first."""
+    return current_statements(record)[-settings.statements_max :]
+
+
+def derived_fact(
+    record: FactRecord,
+    against: Sequence[Statement],
+    contradictions: Iterable[FactId],
+    *,
+    user_id: UserId,
+    settings: EvidenceSettings,
+    is_confirmed: bool = False,
+) -> Fact:
+    """The fact that follows from its statements and those `against` it, with revision 1.
+
+    Confidence begins with the first statement's; each later one raises it to its own, if that is higher, and by
+    rate x (1 - confidence). A contradicting statement after the last own one ends the validity; a later own one renews
+    it. A correction replaces all of it. Nothing that was said is overwritten: each former state is a version.
+
+    Args:
+        record: The fact with its statements.
+        against: Statements that contradict it.
+        contradictions: The facts they are of.
+        user_id: Whose fact it is.
+        settings: Rates and bounds.
+        is_confirmed: Whether a statement is new: a fact that is deprecated or archived is active again then.
+    """
+    own = counted_statements(record, settings)
+    everything = sorted(record.statements, key=lambda statement: statement.order)
+    versions, state = _fold(everything[-settings.statements_max :], against, settings)
+    leading = leading_draft(record)
+    since = [statement.draft.valid_from for statement in own if statement.draft.valid_from is not None]
+    interaction_ids: dict[InteractionId, None] = {}
+    for statement in everything:
+        interaction_ids.update(dict.fromkeys(statement.interaction_ids))
+    importances = [statement.draft.importance for statement in own]
+    observed = [statement.time for statement in everything]
+    if record.fact is not None and not record.is_reduced:
+        # The stored state knows of the statements that are not loaded.
+        observed.append(record.fact.first_observed_time)
+        if not own[0].is_correction:
+            importances.append(record.fact.importance)
+    return Fact(
+        fact_id=record.fact_id,
+        user_id=user_id,
+        text=state.draft.text,
+        subject=leading.subject,
+        predicate=leading.predicate,
+        object=leading.object,
+        category=state.draft.category,
+        confidence=state.confidence,
+        importance=max(importances),
+        first_observed_time=min(observed),
+        last_confirmed_time=own[-1].time,
+        valid_from_time=since[-1] if since else None,
+        valid_to_time=state.valid_to,
+        derived_from=tuple(interaction_ids)[-settings.derived_from_max :],
+        evidence_count=record.earlier_evidence + len(interaction_ids),
+        contradictions=tuple(contradictions),
+        status=_status(record, own, is_confirmed=is_confirmed),
+        merged_into_fact_id=record.fact.merged_into_fact_id if record.fact else None,
+        versions=tuple(versions[-settings.versions_max :]),
+        scope=record.scope,
+    )
+
+
+def changed(record: FactRecord, derived: Fact) -> Fact | None:
+    """The derived fact with its next revision, or None if it is as it is stored. One that was reduced has changed."""
+    if record.fact is None:
+        return derived
+    if record.is_reduced:
+        return replace(derived, revision=record.fact.revision + 1)
+    revised = replace(derived, revision=record.fact.revision)
+    return None if revised == record.fact else replace(derived, revision=record.fact.revision + 1)
+
+
+def with_statement(record: FactRecord, statement: Statement) -> FactRecord:
+    """The record with one more statement; itself if it has that one."""
+    if any(known.statement_id == statement.statement_id for known in record.statements):
+        return record
+    return replace(record, statements=(*record.statements, statement))
+
+
+def _fold(
+    own: Sequence[Statement], against: Sequence[Statement], settings: EvidenceSettings
+) -> tuple[list[FactVersion], _State]:
+    first = own[0]
+    state = _State(first.draft, first.draft.confidence, first.time, first.draft.valid_to)
+    versions: list[FactVersion] = []
+    events = [(statement, False) for statement in own[1:]] + [(statement, True) for statement in against]
+    # What was said at the same time comes first, so that it is not contradicted by it.
+    for statement, is_against in sorted(events, key=lambda event: (event[0].time, event[1], event[0].statement_id)):
+        if statement.is_correction:
+            versions.append(_version(state, statement, VersionReason.CORRECTED))
+            state = _State(statement.draft, statement.draft.confidence, statement.time, statement.draft.valid_to)
+        elif not is_against:
+            versions.append(_version(state, statement, VersionReason.CONFIRMED))
+            believed = max(state.confidence, statement.draft.confidence)
+            believed += settings.confirmation_rate * (1.0 - believed)
+            state = _State(statement.draft, believed, statement.time, statement.draft.valid_to)
+        elif not state.is_superseded and statement.time > state.last_time:
+            end = max(statement.effective_time, state.last_time)
+            if state.valid_to is None or end < state.valid_to:
+                versions.append(_version(state, statement, VersionReason.SUPERSEDED))
+                state.valid_to, state.is_superseded = end, True
+    return versions, state
+
+
+def _version(state: _State, replaced_by: Statement, reason: VersionReason) -> FactVersion:
+    return FactVersion(state.draft.text, state.confidence, replaced_by.time, reason)
+
+
+def _status(record: FactRecord, own: Sequence[Statement], *, is_confirmed: bool) -> FactStatus:
+    stored = record.fact.status if record.fact is not None else None
+    if stored is FactStatus.MERGED_INTO:
+        return stored
+    if stored in {FactStatus.DEPRECATED, FactStatus.ARCHIVED} and not is_confirmed:
+        return stored
+    return FactStatus.STABLE if len(own) > 1 or own[0].is_correction else FactStatus.TENTATIVE

@@ -1,0 +1,150 @@
+"""Use cases that take facts away: by id, with their sources, with their owner, or into the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from services.common.clock import Clock
+from services.common.idempotency.model import Idempotency
+from services.common.ids import IdSource
+from services.common.owners import InteractionId, Owner
+from services.common.tier_embedder import TierEmbedder
+from services.semantic.config import SemanticSettings
+from services.semantic.facts.arguments import DeleteFact, RemovalResult
+from services.semantic.facts.model import FactId, FactRecord, FactStatus
+from services.semantic.facts.service import found_record
+from services.semantic.facts.store import FactStore, FactWriter
+from services.semantic.facts.working_set import FactWorkingSet, lacks_vector
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleted:
+    """The response to a deletion."""
+
+    fact_id: FactId
+
+
+class FactRemoval:
+    """Removes and archives facts, and keeps those that remain true to their evidence."""
+
+    def __init__(
+        self, store: FactStore, embedder: TierEmbedder, *, clock: Clock, ids: IdSource, settings: SemanticSettings
+    ) -> None:
+        """All collaborators are owned by the caller."""
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._ids = ids
+        self._settings = settings
+        self._idempotency = Idempotency(_Deleted, retention_seconds=settings.idempotency_retention_seconds)
+
+    async def delete(self, command: DeleteFact) -> None:
+        """Deletes a fact, and those merged into it.
+
+        The interactions it came from stay marked as extracted, so that they do not give rise to it again.
+
+        Raises:
+            NotFound: The owner has no such fact.
+            Conflict: The fact was changed since the caller read it.
+            InvalidArgument: The request id was used for something else.
+        """
+        now = self._clock.now()
+
+        async def remove(writer: FactWriter) -> _Deleted:
+            found_record(await writer.records_of([command.fact_id]), command.fact_id, command.etag)
+            gone = await _with_merged(writer, command.fact_id)
+            working_set = self._working_set(command.owner)
+            working_set.load(await writer.records_of(gone))
+            await self._remove(writer, command.owner, working_set, gone)
+            await self._put(writer, working_set)
+            return _Deleted(command.fact_id)
+
+        await self._store.write(
+            command.owner,
+            lambda writer: self._idempotency.run(
+                writer.idempotency,
+                command.key,
+                lambda: remove(writer),
+                now=now,
+                user_id=command.owner.user_id,
+                resource_id=lambda deleted: f"deletion of {deleted.fact_id}",
+            ),
+        )
+
+    async def remove_by_source(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> RemovalResult:
+        """Removes interactions from the evidence of facts; a fact goes with the last of its statements.
+
+        What was merged into a fact that goes stands on its own evidence again.
+        """
+
+        async def remove(writer: FactWriter) -> RemovalResult:
+            affected = await writer.remove_evidence(interaction_ids)
+            if not affected:
+                return RemovalResult(0, 0)
+            records = await writer.records_of(affected, are_reduced=True)
+            gone = [record.fact_id for record in records if record.is_reduced and not record.statements]
+            reduced = [fact_id for fact_id in affected if fact_id not in gone]
+            freed = [fact_id for fact_id in await writer.merged_into(gone) if fact_id not in gone]
+            unmerged = [_unmerged(r, freed) for r in await writer.records_of(freed, are_reduced=True)] if freed else []
+            working_set = self._working_set(owner)
+            working_set.load(list({record.fact_id: record for record in (*records, *unmerged)}.values()))
+            await self._remove(writer, owner, working_set, gone)
+            await writer.idempotency.erase(owner.user_id, reduced)
+            working_set.rederive([*reduced, *freed])
+            await self._put(writer, working_set)
+            return RemovalResult(len(gone), len(reduced))
+
+        return await self._store.write(owner, remove)
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """Removes all facts of a user; how many there were."""
+        return await self._store.remove_owner(owner)
+
+    async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Takes facts out of searches and default lists; how many."""
+        return await self._store.archive(owner, fact_ids)
+
+    async def restore(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
+        """Gives archived facts the status they had; how many."""
+        return await self._store.restore(owner, fact_ids)
+
+    async def _remove(
+        self, writer: FactWriter, owner: Owner, working_set: FactWorkingSet, gone: Sequence[FactId]
+    ) -> None:
+        if gone:
+            await writer.remove(gone)
+            await writer.idempotency.erase(owner.user_id, gone)
+            working_set.remove(gone)
+
+    async def _put(self, writer: FactWriter, working_set: FactWorkingSet) -> None:
+        """Store what changes, with vectors of the texts that evidence fell back to."""
+        changes = working_set.changes()
+        texts = list(dict.fromkeys(change.fact.text for change in changes if lacks_vector(change)))
+        if texts:
+            vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True))
+            changes = [
+                replace(change, vector=vectors[change.fact.text]) if lacks_vector(change) else change
+                for change in changes
+            ]
+        await writer.put(changes)
+
+    def _working_set(self, owner: Owner) -> FactWorkingSet:
+        return FactWorkingSet(
+            owner.user_id, self._settings.evidence, new_id=self._ids.new_id, model=self._embedder.model_id
+        )
+
+
+async def _with_merged(writer: FactWriter, fact_id: FactId) -> list[FactId]:
+    """The fact and those merged into it, directly or by way of others."""
+    found = [fact_id]
+    last = found
+    while last := [other for other in await writer.merged_into(last) if other not in found]:
+        found += last
+    return found
+
+
+def _unmerged(record: FactRecord, freed: Sequence[FactId]) -> FactRecord:
+    if record.fact_id not in freed or record.fact is None:
+        return record
+    return replace(record, fact=replace(record.fact, status=FactStatus.TENTATIVE, merged_into_fact_id=None))
