@@ -140,6 +140,7 @@ async def run_processes(
         **_variables(settings.host_settings),
         "MNEME_DATA_DIR": str(data_dir.path),
         "MNEME_QDRANT_DIR": str(data_dir.qdrant),
+        "MNEME_WATCHED_DIR": "" if settings.host_settings.postgres_url else str(data_dir.path),
         "MNEME_POSTGRES_URL": database.url,
         "MNEME_POSTGRES_DIRECT_URL": database.direct_url,
         "MNEME_POSTGRES_OWNER_URL": "",  # the schemas are up to date, and so is the graph

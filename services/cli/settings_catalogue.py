@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from services.agentic.config import AgenticSettings
 from services.common.cache import CacheSettings
+from services.common.disk import DiskSettings
 from services.common.neo4j.graph import Neo4jSettings
 from services.common.neo4j.hosted import FIELDS_OF_HOST
 from services.common.postgres.pool import PoolSettings
@@ -47,6 +48,7 @@ CATALOGUE: Final = (
     Section("agentic", AgenticSettings, "The agentic tier: notes and their links."),
     Section("turn", TurnLimits, "One turn, the same for all services: what one takes the others must take."),
     Section("cache", CacheSettings, "What a process holds of users in memory: episodes, token vectors, facts, notes."),
+    Section("disk", DiskSettings, "Free space of the disk that the embedded engines are on."),
     Section("postgres", PoolSettings, "Connections of each service to PostgreSQL.", POOL_FIELDS_OF_HOST),
     Section("neo4j", Neo4jSettings, "Connections of the semantic and the agentic tier to Neo4j.", FIELDS_OF_HOST),
     Section("embedding", EmbeddingTuning, "How the embedding model is run."),

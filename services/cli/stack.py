@@ -16,6 +16,7 @@ from services.cli.tier_settings import TierSettings, read_tier_settings
 from services.common.cache import OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import DataDir
+from services.common.disk import DiskWatch
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.garbage import seldom_collected
@@ -26,6 +27,7 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.common.shared_settings import embedding_settings, pool_settings
+from services.common.telemetry.loop_delay import loop_delay_recorded
 from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
 from services.gateway.app import GatewayResources, open_gateway
 from services.gateway.config import TierTargets
@@ -52,6 +54,7 @@ class _Shared:
     ids: IdSource
     secret: bytes
     cache: OwnerCache
+    disk: DiskWatch
 
 
 @contextlib.asynccontextmanager
@@ -66,12 +69,15 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
     Raises:
         SettingsError: The settings' file or a variable cannot be used.
         DataDirError: The data folder is in use or cannot be read.
+        DiskFull: There is no space to start with.
         OSError: A port is taken.
         ModelUnavailableError: There is no usable embedding model.
     """
     compute_in_place()
     tiers = read_tier_settings(settings)
     async with contextlib.AsyncExitStack() as stack:
+        disk = DiskWatch(settings.data_dir, tiers.disk)
+        disk.require_start()
         data_dir = stack.enter_context(DataDir(settings.data_dir))
         secret = ensure_secret(data_dir.path / SECRET_FILE)
         host_settings = settings.host_settings
@@ -91,8 +97,9 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
             yield await stack.enter_async_context(run_processes(settings, data_dir, database, secret))
             return
         clock = SystemClock()
-        shared = _Shared(settings, tiers, embedder, clock, Uuid7Ids(clock), secret, create_cache(tiers.cache))
+        shared = _Shared(settings, tiers, embedder, clock, Uuid7Ids(clock), secret, create_cache(tiers.cache), disk)
         running = await _serve_all(stack, shared, data_dir, database)
+        await stack.enter_async_context(loop_delay_recorded())
         stack.enter_context(seldom_collected())
         yield running
 
@@ -129,7 +136,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         open_episodic(
             await pool("episodic", 8),
             data_dir.qdrant,
-            EpisodicResources(embedder=shared.embedder, cache=shared.cache, **resources),
+            EpisodicResources(embedder=shared.embedder, cache=shared.cache, disk=shared.disk, **resources),
             shared.tiers.episodic,
             qdrant_server=qdrant_server(host_settings),
         )
@@ -211,4 +218,5 @@ def _serving(
         ids=shared.ids,
         drain_seconds=None if is_gateway and not settings.is_private else 0.0,
         grace_seconds=settings.grace_seconds,
+        disk=None if settings.host_settings.postgres_url else shared.disk,
     )

@@ -9,6 +9,7 @@ from typing import TypeVar
 from services.agentic.config import AgenticSettings
 from services.cli.stack_model import StackSettings
 from services.common.cache import CacheSettings
+from services.common.disk import DiskSettings
 from services.common.settings_file import SettingsError, SettingsSource
 from services.episodic.config import EpisodicSettings
 from services.gateway.config import GatewaySettings
@@ -29,6 +30,7 @@ class TierSettings:
     agentic: AgenticSettings
     gateway: GatewaySettings
     cache: CacheSettings
+    disk: DiskSettings
 
 
 def read_tier_settings(settings: StackSettings) -> TierSettings:
@@ -55,6 +57,7 @@ def read_tier_settings(settings: StackSettings) -> TierSettings:
         agentic=load(AgenticSettings, "agentic"),
         gateway=load(GatewaySettings, "gateway", settings.gateway),
         cache=load(CacheSettings, "cache"),
+        disk=load(DiskSettings, "disk"),
     )
     if problems:
         raise SettingsError(problems)

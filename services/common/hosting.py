@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.common.auth import DEVELOPMENT_PRINCIPAL, ApiKeyRing, Authenticator, IdentityVerifier
 from services.common.clock import Clock
+from services.common.disk import DiskWatch
 from services.common.ids import IdSource
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.interceptors.admission import AdmissionSettings
@@ -60,6 +61,10 @@ class HostSettings(BaseSettings):
     postgres_pool_max: int = Field(default=10, ge=1, le=200, description="Most connections of this service.")
     behind_pgbouncer: bool = Field(default=False, description="The URL leads to PgBouncer in transaction mode.")
     data_dir: Path | None = Field(default=None, description="Folder of the embedded engines and the model.")
+    watched_dir: Path | None = Field(
+        default=None,
+        description="Folder whose disk must have space for writes (see the table disk). Empty: none is watched here.",
+    )
     qdrant_dir: Path | None = Field(default=None, description="Folder of the embedded vector engine.")
     qdrant_url: str = Field(
         default="", description="Qdrant server, http:// or https:// with its gRPC port. Empty: the embedded engine."
@@ -231,6 +236,7 @@ async def running_server(
     ids: IdSource,
     drain_seconds: float | None = None,
     grace_seconds: float = 10.0,
+    disk: DiskWatch | None = None,
 ) -> AsyncIterator[RunningServer]:
     """Serves for the length of the block, then drains.
 
@@ -243,6 +249,7 @@ async def running_server(
         ids: Of calls without one.
         drain_seconds: How long it takes calls yet when it stops; None: as the settings say.
         grace_seconds: For calls under way after that.
+        disk: Writes are refused while it is nearly full.
 
     Yields:
         The server and the address under which it can be called.
@@ -273,7 +280,9 @@ async def running_server(
             grace_seconds=grace_seconds,
         ),
         bindings,
-        interceptors(limits, authenticator(settings, secret, clock, address=address), method_roles(bindings), ids),
+        interceptors(
+            limits, authenticator(settings, secret, clock, address=address), method_roles(bindings), ids, disk=disk
+        ),
     )
     bound = await server.start()
     try:
@@ -292,6 +301,7 @@ async def serving(
     clock: Clock,
     ids: IdSource,
     grace_seconds: float = 10.0,
+    disk: DiskWatch | None = None,
 ) -> AsyncIterator[str]:
     """See `running_server`; yields the address alone."""
     async with running_server(
@@ -302,6 +312,7 @@ async def serving(
         clock=clock,
         ids=ids,
         grace_seconds=grace_seconds,
+        disk=disk,
     ) as running:
         yield running.address
 

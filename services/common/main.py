@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,6 +19,7 @@ import uvloop
 from services.common.cache import CacheSettings, OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
 from services.common.datadir import DataDirError, default_data_dir
+from services.common.disk import DiskSettings, DiskWatch
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import ModelUnavailableError
 from services.common.embedding.factory import create_embedder
@@ -33,6 +35,7 @@ from services.common.rpc.server import ServiceBinding
 from services.common.settings_file import SettingsSource
 from services.common.shared_settings import embedding_settings, pool_settings
 from services.common.telemetry import TelemetrySettings, configure_telemetry
+from services.common.telemetry.loop_delay import loop_delay_recorded
 
 if TYPE_CHECKING:  # loaded where a Neo4j is configured
     from services.common.neo4j.graph import Graph
@@ -110,6 +113,12 @@ class Assembly:
         self.stack.push_async_callback(embedder.aclose)
         return embedder
 
+    @functools.cached_property
+    def disk(self) -> DiskWatch | None:
+        """What watches the disk of the engines that share a machine with this service, where any do."""
+        folder = self.settings.watched_dir
+        return DiskWatch(folder, self.source.load(DiskSettings, "disk")) if folder is not None else None
+
     @property
     def data_dir(self) -> Path:
         """Folder of what this service keeps on disk itself."""
@@ -152,14 +161,16 @@ async def _serve(
                 secret=assembly.secret,
                 clock=clock,
                 ids=ids,
+                disk=assembly.disk,
             )
         )
         if settings.api_keys_file is None and not settings.signed_identities_only:
             _log.warning("development_mode", address=address, hint="no API keys: calls need no credential")
         _log.info("serving", service=name, address=address)
         async with _stopped_by_eof(stop):
-            with seldom_collected():
-                await stop.wait()
+            async with loop_delay_recorded():
+                with seldom_collected():
+                    await stop.wait()
         _log.info("draining", service=name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
+from services.common.disk import DiskSettings, DiskWatch
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
 from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic, qdrant_server
@@ -19,7 +20,8 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         await migrate_episodic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
     resources = EpisodicResources(
-        embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret, cache=assembly.cache()
+        embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret, cache=assembly.cache(),
+        disk=DiskWatch(folder, assembly.tier_settings(DiskSettings, "disk")),
     )
     server = qdrant_server(settings)
     async with open_episodic(await assembly.pool(), folder, resources, episodic_settings, qdrant_server=server) as tier:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
+import socket
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +14,7 @@ from mneme.episodic.internal.v1 import episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
+from services.common.disk import DiskWatch
 from services.common.embedding.embedder import Embedder
 from services.common.hosting import HostSettings
 from services.common.paging import PageTokens
@@ -25,6 +29,7 @@ from services.episodic.indexer import EpisodeIndexer
 from services.episodic.service import EpisodeService
 from services.episodic.store import EpisodeIndex, EpisodeStore
 from services.episodic.stores.edge import EdgeEpisodeIndex
+from services.episodic.stores.postgres_claim import embedded_index_claimed
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 
 
@@ -40,6 +45,8 @@ class EpisodicResources:
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
+    disk: DiskWatch | None = None
+    """Watches the disk of the embedded index; with the default settings where None."""
 
 
 @dataclass(frozen=True)
@@ -99,15 +106,27 @@ async def open_episodic(
 
     Raises:
         StoreUnavailable: PostgreSQL or the index cannot be used.
-        FailedPrecondition: The server is too old, or holds a collection that is not this tier's.
+        FailedPrecondition: The server is too old, or holds a collection that is not this tier's; or another service
+            fills an embedded index from the same database.
+        DataDirLocked: Another process has the index in this folder open.
         ValueError: The server's URL cannot be used.
     """
     chosen = settings or EpisodicSettings()
     async with contextlib.AsyncExitStack() as stack:
         index = await _open_index(qdrant_folder, qdrant_server, resources, chosen)
         stack.push_async_callback(index.aclose)
+        if qdrant_server is None:
+            place = f"{socket.gethostname()}:{qdrant_folder}"
+            await stack.enter_async_context(
+                embedded_index_claimed(pool, index.model, place=place, on_lost=_end_service)
+            )
         store = PostgresEpisodeStore(pool, model=index.model)
         yield await stack.enter_async_context(open_episodic_on(store, index, resources, chosen))
+
+
+def _end_service() -> None:
+    """End this process as its supervisor would: it must not index any more."""
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def _open_index(
@@ -122,6 +141,7 @@ async def _open_index(
             text=settings.text,
             settings=settings.edge,
             cache=resources.cache,
+            disk=resources.disk,
         )
     # Imported here: half a second that only the server's users pay.
     from services.episodic.stores.qdrant import QdrantEpisodeIndex

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from services.common.auth import Authenticator, Role
+from services.common.disk import DiskWatch
 from services.common.ids import IdSource
 from services.common.rpc.interceptors.admission import AdmissionInterceptor, AdmissionSettings
 from services.common.rpc.interceptors.auth import AuthInterceptor
 from services.common.rpc.interceptors.base import AroundInterceptor
 from services.common.rpc.interceptors.deadline import DeadlineInterceptor
+from services.common.rpc.interceptors.disk import DiskInterceptor
 from services.common.rpc.interceptors.errors import ErrorInterceptor
 from services.common.rpc.interceptors.log import LogInterceptor
 from services.common.rpc.interceptors.metrics import MetricsInterceptor
@@ -30,12 +32,17 @@ class InterceptorSettings:
 
 
 def interceptors(
-    settings: InterceptorSettings, authenticator: Authenticator, roles: Mapping[str, Role], ids: IdSource
+    settings: InterceptorSettings,
+    authenticator: Authenticator,
+    roles: Mapping[str, Role],
+    ids: IdSource,
+    *,
+    disk: DiskWatch | None = None,
 ) -> list[AroundInterceptor]:
     """The interceptors, outermost first.
 
     Errors are turned into statuses inside of what records statuses, and outside of what raises them. Telemetry takes
-    part only if it is on by now.
+    part only if it is on by now. Writes are refused while `disk`, where one is watched, is nearly full.
     """
     telemetry: list[AroundInterceptor] = [TraceInterceptor(), MetricsInterceptor()] if state.is_on() else []
     return [
@@ -50,4 +57,5 @@ def interceptors(
         ),
         AuthInterceptor(authenticator, roles),
         AdmissionInterceptor(settings.admission),
+        *([DiskInterceptor(disk, roles)] if disk is not None else ()),
     ]
