@@ -167,10 +167,9 @@ async def _serve(
         if settings.api_keys_file is None and not settings.signed_identities_only:
             _log.warning("development_mode", address=address, hint="no API keys: calls need no credential")
         _log.info("serving", service=name, address=address)
-        async with _stopped_by_eof(stop):
-            async with loop_delay_recorded():
-                with seldom_collected():
-                    await stop.wait()
+        async with _stopped_by_eof(stop), loop_delay_recorded():
+            with seldom_collected():
+                await stop.wait()
         _log.info("draining", service=name)
 
 

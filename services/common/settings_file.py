@@ -24,7 +24,19 @@ from services.common.settings_types import TABLE_KEY
 
 _T = TypeVar("_T")
 
-TABLES: Final = ("session", "episodic", "semantic", "agentic", "gateway", "turn", "postgres", "neo4j", "embedding", "cache", "disk")
+TABLES: Final = (
+    "session",
+    "episodic",
+    "semantic",
+    "agentic",
+    "gateway",
+    "turn",
+    "postgres",
+    "neo4j",
+    "embedding",
+    "cache",
+    "disk",
+)
 """Tables that a file may have: one for each service, then what several services share."""
 
 _PREFIX: Final = "MNEME_"

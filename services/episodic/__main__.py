@@ -20,7 +20,10 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         await migrate_episodic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
     resources = EpisodicResources(
-        embedder=await assembly.embedder(), clock=assembly.clock, secret=assembly.secret, cache=assembly.cache(),
+        embedder=await assembly.embedder(),
+        clock=assembly.clock,
+        secret=assembly.secret,
+        cache=assembly.cache(),
         disk=DiskWatch(folder, assembly.tier_settings(DiskSettings, "disk")),
     )
     server = qdrant_server(settings)

@@ -29,8 +29,8 @@ from services.episodic.indexer import EpisodeIndexer
 from services.episodic.service import EpisodeService
 from services.episodic.store import EpisodeIndex, EpisodeStore
 from services.episodic.stores.edge import EdgeEpisodeIndex
-from services.episodic.stores.postgres_claim import embedded_index_claimed
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+from services.episodic.stores.postgres_claim import embedded_index_claimed
 
 
 @dataclass(frozen=True, kw_only=True)

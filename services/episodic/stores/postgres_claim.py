@@ -69,23 +69,26 @@ async def embedded_index_claimed(
 
 
 async def _claim(pool: Pool, index_name: str, place: str, heartbeat_seconds: float) -> None:
-    seen: tuple[str | None, int | None] = (None, None)
-    for _ in range(_MISSED_MAX + 1):
+    seen: tuple[str, int] | None = None
+    for missed in range(_MISSED_MAX + 1):
         with translate_errors():
-            if await pool.fetchval(_CLAIM, index_name, place, *seen):
+            replaced = seen if missed == _MISSED_MAX and seen else (None, None)
+            if await pool.fetchval(_CLAIM, index_name, place, *replaced):
                 return
             holder = await pool.fetchrow(_HOLDER)
-        if holder is not None and seen[0] is not None and seen != (holder["index_name"], holder["heartbeat"]):
-            raise FailedPrecondition(
-                f"the episodes of this database are indexed by another service with an embedded index, "
-                f"{holder['place']}: stop it, or use a Qdrant server (MNEME_QDRANT_URL) for several"
-            )
-        if holder is not None and seen[0] is None:
+        if holder is None:
+            continue  # it has just stopped
+        if seen is None:
             _log.warning("waiting to see whether another embedded index is alive", place=holder["place"])
-            first = holder["index_name"], holder["heartbeat"]
-            await asyncio.sleep(heartbeat_seconds * _MISSED_MAX)
-            seen = first
-    raise FailedPrecondition("other services with embedded indexes are being started on this database")
+            seen = holder["index_name"], holder["heartbeat"]
+        elif seen != (holder["index_name"], holder["heartbeat"]):
+            break
+        await asyncio.sleep(heartbeat_seconds)
+    where = holder["place"] if holder is not None else "somewhere else"
+    raise FailedPrecondition(
+        f"the episodes of this database are indexed by another service with an embedded index, {where}: "
+        "stop it, or use a Qdrant server (MNEME_QDRANT_URL) for several"
+    )
 
 
 async def _beat(pool: Pool, index_name: str, on_lost: Callable[[], None], heartbeat_seconds: float) -> None:
