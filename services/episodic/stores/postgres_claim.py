@@ -70,6 +70,7 @@ async def embedded_index_claimed(
 
 async def _claim(pool: Pool, index_name: str, place: str, heartbeat_seconds: float) -> None:
     seen: tuple[str, int] | None = None
+    where = "somewhere else"
     for missed in range(_MISSED_MAX + 1):
         with translate_errors():
             replaced = seen if missed == _MISSED_MAX and seen else (None, None)
@@ -78,13 +79,13 @@ async def _claim(pool: Pool, index_name: str, place: str, heartbeat_seconds: flo
             holder = await pool.fetchrow(_HOLDER)
         if holder is None:
             continue  # it has just stopped
+        where = holder["place"]
         if seen is None:
-            _log.warning("waiting to see whether another embedded index is alive", place=holder["place"])
+            _log.warning("waiting to see whether another embedded index is alive", place=where)
             seen = holder["index_name"], holder["heartbeat"]
         elif seen != (holder["index_name"], holder["heartbeat"]):
             break
         await asyncio.sleep(heartbeat_seconds)
-    where = holder["place"] if holder is not None else "somewhere else"
     raise FailedPrecondition(
         f"the episodes of this database are indexed by another service with an embedded index, {where}: "
         "stop it, or use a Qdrant server (MNEME_QDRANT_URL) for several"
