@@ -1,4 +1,4 @@
-"""The coarse search of a retrieval pipeline: two lanes, neighbours of the best hits, exact scores."""
+"""The coarse search of a retrieval pipeline: dense and lexical hits, their neighbours, exact scores."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from services.episodic.store import (
     EpisodeStore,
     EpisodeUse,
     IndexQuery,
-    LaneHits,
+    RetrieverHits,
     Vector,
 )
 
 _log = structlog.get_logger(__name__)
 
-_LOST_ASKED_MAX: Final = 100
-"""Episodes without a hit that the index is asked for again before they count as lost."""
+_LOST_CHECKED_MAX: Final = 100
+"""Episodes without a hit that are looked up in the index once more before they count as lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +63,12 @@ class Candidates:
     columns: EpisodeColumns
     dense_scores: list[float]  # best cosine similarity of the candidate's pieces
     lexical_scores: list[float]  # best BM25 of its pieces, 0 without a shared term
-    dense_ranks: list[int]  # from 1, 0 if the lane did not return it
+    dense_ranks: list[int]  # from 1, 0 if the retriever did not return it
     lexical_ranks: list[int]
-    degraded: bool = False  # the index could not be asked, or lacks episodes that are searchable
+    degraded: bool = False  # the index failed, or lacks episodes that are searchable
     active_count: int = 0  # active episodes that the reader sees, candidates or not; a lower bound where not counted
-    statistics: Statistics | None = None  # where they were asked for
-    late: LateScores | None = None  # late interaction, where it was asked for and there are token vectors
+    statistics: Statistics | None = None  # where the query wants them
+    late: LateScores | None = None  # late interaction, where the query wants it and there are token vectors
 
 
 class CandidateSearch:
@@ -81,7 +81,7 @@ class CandidateSearch:
         cache: OwnerCache | None = None,
         *,
         cached_episodes_max: int = 200_000,
-        doubt: Callable[[], None] = lambda: None,
+        report_loss: Callable[[], None] = lambda: None,
         on_removal: Callable[[Owner], None] = lambda _: None,
     ) -> None:
         """Search in `index`, with the truth in `store`.
@@ -91,12 +91,12 @@ class CandidateSearch:
             index: Decides how it scores.
             cache: The process's; None: one of its own.
             cached_episodes_max: Columns of an owner with more episodes are not cached.
-            doubt: Called when the index may have lost something.
+            report_loss: Called when the index may have lost episodes.
             on_removal: Called when episodes of an owner were found to be removed.
         """
         self._store = store
         self._index = index
-        self._doubt = doubt
+        self._report_loss = report_loss
         self._snapshots = SnapshotCache(
             store, cache or OwnerCache(), owner_episodes_max=cached_episodes_max, on_removal=on_removal
         )
@@ -105,66 +105,66 @@ class CandidateSearch:
     async def search(self, query: CandidateQuery) -> Candidates:
         """The candidates of a query.
 
-        When the index cannot be asked, the store's own word search answers instead, marked `degraded`. When it
-        lacks episodes of the owner, both answer, marked too: what was lost is still found by its words.
+        Where the index fails, the result is that of the store's own word search, marked `degraded`. Where it lacks
+        episodes of the owner, the result is of both, marked too: what was lost is still found by its words.
 
         Raises:
-            StoreUnavailable: The store cannot be asked.
+            StoreUnavailable: The store fails.
         """
         index_query = IndexQuery(owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys)
         try:
             snapshot = await self._snapshots.current(query.owner)
-            lanes = await self._index.search(index_query, limit=query.retriever_limit)
+            hits = await self._index.search(index_query, limit=query.retriever_limit)
             if snapshot is None:
-                return await self._from_store(query, index_query, lanes)
-            seeds = best_keys(lanes, query.neighbour_seeds)
+                return await self._from_store(query, index_query, hits)
+            seeds = best_keys(hits, query.neighbour_seeds)
             wanted = (*snapshot.keys_of(query.include), *neighbour_keys(seeds, query.neighbour_radius))
-            added = snapshot.visible(_missing(wanted, lanes), query.scope_keys)
-            exact = await self._exact_scores(index_query, lanes, added)
-            columns = snapshot.columns(_every(lanes, added), query.scope_keys)
+            added = snapshot.visible(_missing(wanted, hits), query.scope_keys)
+            exact = await self._exact_scores(index_query, hits, added)
+            columns = snapshot.columns(_every(hits, added), query.scope_keys)
             found = _assembled(
                 columns,
-                lanes,
+                hits,
                 exact,
                 active_count=snapshot.count(query.scope_keys),
             )
-            active = snapshot.every(query.scope_keys) if lanes.dense_complete else ()
-            lost = snapshot.indexing_again or await self._has_lost(index_query, lanes, active)
+            active = snapshot.every(query.scope_keys) if hits.dense_complete else ()
+            lost = snapshot.indexing_again or await self._has_lost(index_query, hits, active)
             return await self._completed(query, found) if lost or found.degraded else found
         except StoreUnavailable as error:
             _log.warning("episodes are searched without the index", error=str(error))
-            self._doubt()
+            self._report_loss()
             return await self._degraded(query)
 
-    async def _from_store(self, query: CandidateQuery, index_query: IndexQuery, lanes: LaneHits) -> Candidates:
+    async def _from_store(self, query: CandidateQuery, index_query: IndexQuery, hits: RetrieverHits) -> Candidates:
         """The candidates of an owner with too many episodes for the cache."""
         included = await self._store.columns_of(query.owner, query.include, scope_keys=query.scope_keys)
-        seeds = best_keys(lanes, query.neighbour_seeds)
-        added = _missing((*included.keys, *neighbour_keys(seeds, query.neighbour_radius)), lanes)
-        exact = await self._exact_scores(index_query, lanes, added)
-        columns = await self._store.columns_at(query.owner, _every(lanes, added), scope_keys=query.scope_keys)
-        # Nobody counts so many each time; it is known that there are more than this.
-        found = _assembled(columns, lanes, exact, active_count=self._uncounted_min)
+        seeds = best_keys(hits, query.neighbour_seeds)
+        added = _missing((*included.keys, *neighbour_keys(seeds, query.neighbour_radius)), hits)
+        exact = await self._exact_scores(index_query, hits, added)
+        columns = await self._store.columns_at(query.owner, _every(hits, added), scope_keys=query.scope_keys)
+        # So many are not counted each time: there are more than this.
+        found = _assembled(columns, hits, exact, active_count=self._uncounted_min)
         lost = found.degraded or await self._store.is_indexing_again(query.owner)
-        if not lost and lanes.dense_complete:
+        if not lost and hits.dense_complete:
             active, _ = await self._store.matching_columns(
-                query.owner, query.text, scope_keys=query.scope_keys, limit=_LOST_ASKED_MAX
+                query.owner, query.text, scope_keys=query.scope_keys, limit=_LOST_CHECKED_MAX
             )
-            lost = await self._has_lost(index_query, lanes, active.keys)
+            lost = await self._has_lost(index_query, hits, active.keys)
         return await self._completed(query, found) if lost else found
 
-    async def _has_lost(self, index_query: IndexQuery, lanes: LaneHits, active: Iterable[EpisodeKey]) -> bool:
-        """Whether a lane that holds all that the index has of the reader's episodes lacks active ones."""
-        if not lanes.dense_complete:
+    async def _has_lost(self, index_query: IndexQuery, hits: RetrieverHits, active: Iterable[EpisodeKey]) -> bool:
+        """Whether hits that are all the index has for the reader lack active episodes."""
+        if not hits.dense_complete:
             return False
-        missing = [key for key in active if key not in lanes.dense][:_LOST_ASKED_MAX]
+        missing = [key for key in active if key not in hits.dense][:_LOST_CHECKED_MAX]
         if not missing:
             return False
-        # They may have become active since the index was asked: ask again.
+        # They may have become active since the search: look again.
         again = await self._index.score(index_query, dense=missing, lexical=())
         has_lost = any(key not in again.dense for key in missing)
         if has_lost:
-            self._doubt()
+            self._report_loss()
         return has_lost
 
     async def _completed(self, query: CandidateQuery, found: Candidates) -> Candidates:
@@ -182,14 +182,16 @@ class CandidateSearch:
             degraded=True,
         )
 
-    async def _exact_scores(self, index_query: IndexQuery, lanes: LaneHits, added: Sequence[EpisodeKey]) -> LaneHits:
-        """Scores of what a lane did not return. A complete lane has returned everything that has a score."""
-        lexical_only = [key for key in lanes.lexical if key not in lanes.dense]
-        dense_only = [key for key in lanes.dense if key not in lanes.lexical]
+    async def _exact_scores(
+        self, index_query: IndexQuery, hits: RetrieverHits, added: Sequence[EpisodeKey]
+    ) -> RetrieverHits:
+        """Scores of what a retriever did not return. A complete one has returned everything that has a score."""
+        lexical_only = [key for key in hits.lexical if key not in hits.dense]
+        dense_only = [key for key in hits.dense if key not in hits.lexical]
         return await self._index.score(
             index_query,
-            dense=() if lanes.dense_complete else [*lexical_only, *added],
-            lexical=() if lanes.lexical_complete else [*dense_only, *added],
+            dense=() if hits.dense_complete else [*lexical_only, *added],
+            lexical=() if hits.lexical_complete else [*dense_only, *added],
         )
 
     async def _degraded(self, query: CandidateQuery) -> Candidates:
@@ -215,17 +217,17 @@ class CandidateSearch:
         )
 
 
-def best_keys(lanes: LaneHits, limit: int) -> list[EpisodeKey]:
-    """The best hits of both lanes by the sum of their standardised scores, ties by key.
+def best_keys(hits: RetrieverHits, limit: int) -> list[EpisodeKey]:
+    """The best hits of both retrievers by the sum of their standardised scores, ties by key.
 
-    A hit that a lane did not return counts there as that lane's worst, or as 0 where the lexical lane is
+    A hit that a retriever did not return counts as the worst of it, or as 0 where the lexical one is
     complete: then it shares no term with the query.
     """
-    keys = [*dict.fromkeys((*lanes.dense, *lanes.lexical))]
+    keys = [*dict.fromkeys((*hits.dense, *hits.lexical))]
     if not keys:
         return []
-    total = -_standardised(keys, lanes.dense, _worst(lanes.dense))
-    total -= _standardised(keys, lanes.lexical, 0.0 if lanes.lexical_complete else _worst(lanes.lexical))
+    total = -_standardised(keys, hits.dense, _worst(hits.dense))
+    total -= _standardised(keys, hits.lexical, 0.0 if hits.lexical_complete else _worst(hits.lexical))
     if 0 < limit < len(keys):
         among = (total <= np.partition(total, limit - 1)[limit - 1]).nonzero()[0]
         total, keys = total[among], [keys[place] for place in among.tolist()]
@@ -233,26 +235,26 @@ def best_keys(lanes: LaneHits, limit: int) -> list[EpisodeKey]:
     return [key for _, key in ordered[:limit]]
 
 
-def _missing(keys: Iterable[EpisodeKey], lanes: LaneHits) -> list[EpisodeKey]:
-    """Those of the places that no lane returned, each once."""
-    return [key for key in dict.fromkeys(keys) if key not in lanes.dense and key not in lanes.lexical]
+def _missing(keys: Iterable[EpisodeKey], hits: RetrieverHits) -> list[EpisodeKey]:
+    """Those of the places that no retriever returned, each once."""
+    return [key for key in dict.fromkeys(keys) if key not in hits.dense and key not in hits.lexical]
 
 
-def _every(lanes: LaneHits, added: Iterable[EpisodeKey]) -> list[EpisodeKey]:
-    return [*dict.fromkeys((*lanes.dense, *lanes.lexical, *added))]
+def _every(hits: RetrieverHits, added: Iterable[EpisodeKey]) -> list[EpisodeKey]:
+    return [*dict.fromkeys((*hits.dense, *hits.lexical, *added))]
 
 
-def _assembled(columns: EpisodeColumns, lanes: LaneHits, exact: LaneHits, *, active_count: int) -> Candidates:
-    dense = {**exact.dense, **lanes.dense}
-    lexical = {**exact.lexical, **lanes.lexical}
-    # An active episode without points is a fault that reconciliation repairs; here is no evidence to give. A lane
-    # that is complete has not been asked for the places around the hits.
+def _assembled(columns: EpisodeColumns, hits: RetrieverHits, exact: RetrieverHits, *, active_count: int) -> Candidates:
+    dense = {**exact.dense, **hits.dense}
+    lexical = {**exact.lexical, **hits.lexical}
+    # An active episode without points is a fault that reconciliation repairs; it has no evidence. A complete
+    # retriever was not asked for the scores of the places around the hits.
     present = [i for i, key in enumerate(columns.keys) if key in dense]
-    is_short = len(present) < len(columns) and not lanes.dense_complete
+    is_short = len(present) < len(columns) and not hits.dense_complete
     if len(present) < len(columns):
         columns = columns.selected(present)
-    dense_ranks = dict(zip(lanes.dense, range(1, len(lanes.dense) + 1), strict=True))
-    lexical_ranks = dict(zip(lanes.lexical, range(1, len(lanes.lexical) + 1), strict=True))
+    dense_ranks = dict(zip(hits.dense, range(1, len(hits.dense) + 1), strict=True))
+    lexical_ranks = dict(zip(hits.lexical, range(1, len(hits.lexical) + 1), strict=True))
     keys = columns.keys
     return Candidates(
         columns=columns,

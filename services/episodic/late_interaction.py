@@ -1,7 +1,7 @@
 """Late interaction: each word of a query is compared with each word of the candidates. Pure.
 
-The idea is that of ColBERT's MaxSim: a text answers a question when every word of the question is met by some word of
-the text, whichever that is. Here the parts of that sum are given out one by one, so that whoever ranks can weigh them.
+The idea is that of ColBERT's MaxSim: a text answers a question when each word of the question matches some word of the
+text. The parts of that sum are returned one by one, so that a ranker can weigh them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SCALE: Final = np.float32(1.0 / (COMPACT_SCALE * COMPACT_SCALE))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenRun:
-    """Token vectors of k candidates, one behind the other; each has at least one token."""
+    """Token vectors of k candidates, concatenated; each has at least one token."""
 
     ids: npt.NDArray[np.uint16]  # [tokens]
     vectors: Unsigned  # [tokens, dimension]
@@ -54,12 +54,12 @@ def candidate_tokens(stored: EpisodeTokens, ends: npt.NDArray[np.bool_]) -> Toke
     A sentence ends with the last of one or several marks that end one, and with a piece of the text.
 
     Args:
-        stored: What the store keeps, of episodes that have at least one token each.
+        stored: Token vectors from the store, of episodes that have at least one token each.
         ends: Which ids are marks that end a sentence; see `sentence_end_table`.
     """
     count = len(stored.ids)
     is_end = ends[stored.ids]
-    # One place more: a piece without a token begins where the next one does, or behind the last token.
+    # One place more: a piece without a token begins where the next one does, or after the last token.
     begins = np.zeros(count + 1, dtype=np.bool_)
     np.greater(is_end[:-1], is_end[1:], out=begins[1:count])
     begins[np.cumsum(stored.sizes) - stored.sizes] = True

@@ -132,7 +132,7 @@ class EpisodeService:
             index,
             cache,
             cached_episodes_max=self._settings.cached_episodes_max,
-            doubt=indexer.compare_soon,
+            report_loss=indexer.compare_soon,
             on_removal=self._tokens.forget if self._tokens is not None else lambda _: None,
         )
 
@@ -220,14 +220,14 @@ class EpisodeService:
         """
         scoring = self._settings.scoring
         vector = query.vector if query.vector is not None else await self._embedder.embed_query(query.text)
-        # Without words there is no lexical lane.
+        # Without words there are no lexical hits.
         index_query = IndexQuery(owner=query.owner, text="", vector=vector, scope_keys=query.scope_keys)
-        lanes = await self._index.search(index_query, limit=query.limit * scoring.overfetch_factor)
-        columns = await self._store.columns_at(query.owner, list(lanes.dense), scope_keys=query.scope_keys)
+        hits = await self._index.search(index_query, limit=query.limit * scoring.overfetch_factor)
+        columns = await self._store.columns_at(query.owner, list(hits.dense), scope_keys=query.scope_keys)
         now = self._clock.now().timestamp()
         scored = []
         for i, key in enumerate(columns.keys):
-            similarity = lanes.dense[key]
+            similarity = hits.dense[key]
             days = max(0.0, (now - columns.times[i]) / 86_400)
             score = similarity / (1.0 + days / scoring.decay_scale_days) * self._feedback_factor(columns.feedbacks[i])
             scored.append((-score, columns.episode_ids[i], similarity))

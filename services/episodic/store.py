@@ -309,12 +309,12 @@ class IndexQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaneHits:
-    """Episodes of both lanes with the score of their best piece, best first, ties by key."""
+class RetrieverHits:
+    """Episodes of both retrievers with the score of their best piece, best first, ties by key."""
 
     dense: Mapping[EpisodeKey, float]  # cosine similarity, in [-1, 1]
     lexical: Mapping[EpisodeKey, float]  # BM25 with IDF over the owner's pieces; > 0
-    dense_complete: bool  # True when the lane holds every episode that the reader sees
+    dense_complete: bool  # True when the dense hits are every episode that the reader sees
     lexical_complete: bool  # True when it holds every one that shares a term with the query
 
 
@@ -340,12 +340,14 @@ class EpisodeIndex(Protocol):
         """Adds or replaces pieces. They survive a crash, and searches see them, when the call returns."""
         ...
 
-    async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
-        """The best `limit` episodes of each lane."""
+    async def search(self, query: IndexQuery, *, limit: int) -> RetrieverHits:
+        """The best `limit` episodes of each retriever."""
         ...
 
-    async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
-        """Exact scores of the named episodes, lane by lane; those that the reader does not see are missing.
+    async def score(
+        self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
+    ) -> RetrieverHits:
+        """Exact scores of the named episodes by each retriever; those that the reader does not see are missing.
 
         The answer may hold others beside those asked for, never with a wrong score.
         """

@@ -51,7 +51,7 @@ class TokenSearch:
         """How the query's words meet the candidates; None where nothing can be said.
 
         Compared are the best candidates by the coarse scores, as many as the bound on bytes allows by the lengths of
-        their texts: so the answer does not depend on what happens to be in memory.
+        their texts: so the result does not depend on what happens to be cached.
         """
         limit = self._settings.query_tokens_max
         query = TokenVectors(query.fingerprint, query.ids[:limit], query.vectors[:limit])

@@ -122,11 +122,11 @@ class EpisodeIndexContract:
         )
         keys = [key_of(n) for n in range(1, 31)]
 
-        lanes = await index.search(query("apple pie"), limit=30)
+        hits = await index.search(query("apple pie"), limit=30)
         exact = await index.score(query("apple pie"), dense=keys, lexical=keys)
 
-        assert exact.dense == pytest.approx(dict(lanes.dense))
-        assert exact.lexical == pytest.approx(dict(lanes.lexical))
+        assert exact.dense == pytest.approx(dict(hits.dense))
+        assert exact.lexical == pytest.approx(dict(hits.lexical))
 
     async def test_putting_a_piece_again_replaces_it(self, index: EpisodeIndex) -> None:
         await index.put([piece(1, "apple")])

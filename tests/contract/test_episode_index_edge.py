@@ -9,7 +9,7 @@ import pytest
 from services.common.cache import OwnerCache
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings
-from services.episodic.store import EpisodeIndex, IndexQuery, LaneHits
+from services.episodic.store import EpisodeIndex, IndexQuery, RetrieverHits
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from tests.contract.episode_index import EpisodeIndexContract, key_of, piece, query
 from tests.contract.episode_samples import OWNER
@@ -131,7 +131,7 @@ class TestEdgeEpisodeIndex(EpisodeIndexContract):
 class _CachingIndex(EdgeEpisodeIndex):
     """Has every owner that is searched in the cache."""
 
-    async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
+    async def search(self, query: IndexQuery, *, limit: int) -> RetrieverHits:
         await super().search(query, limit=limit)
         await self.settle()
         return await super().search(query, limit=limit)

@@ -92,7 +92,7 @@ def _largest() -> tuple[Unsigned, Signed]:
 
 
 def _by_numpy(rows: Unsigned, columns: Signed) -> Products:
-    """The same in numbers that BLAS multiplies: whole ones below 2^24, which they keep exactly.
+    """The same in numbers that BLAS multiplies: whole ones below 2^24, which float32 represents exactly.
 
     In parts, so that what a part is widened to stays in the processor's cache: that halves the time.
     """

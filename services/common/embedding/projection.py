@@ -1,7 +1,7 @@
-"""From a model's token vectors to their compact form: a fixed mean is taken away, then the main axes are kept.
+"""PCA of a model's token vectors: their mean is subtracted and they are projected onto the main axes.
 
-What all token vectors have in common says nothing of a word and would make all of them alike; most of what is left
-lies in a third of the axes. Both are fitted once for each model and kept in a file beside this module.
+The mean says nothing about a word and would make all of them alike; most of the variance lies in a third of the axes.
+Both are fitted once for each model and stored in a file beside this module.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _LENGTH_MIN: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenProjection:
-    """How token vectors of one model are made small."""
+    """The PCA of one model's token vectors."""
 
     model: str
     """Name of the model that it was fitted for."""
     mean: npt.NDArray[np.float32]
-    """What is taken away: `[hidden]`."""
+    """What is subtracted: `[hidden]`."""
     basis: npt.NDArray[np.float32]
-    """Orthonormal axes that are kept: `[hidden, dimension]`."""
+    """Orthonormal axes: `[hidden, dimension]`."""
     fitted_on: str = ""
     """Which texts it was fitted on."""
     note: str = ""
-    """Anything worth knowing."""
+    """Free text."""
 
     @property
     def dimension(self) -> int:
@@ -49,7 +49,7 @@ class TokenProjection:
 
     @property
     def fingerprint(self) -> str:
-        """Identity of mean and basis, in the precision that files keep."""
+        """Identity of mean and basis, in the precision of the file."""
         content = self.mean.astype("<f2").tobytes() + self.basis.astype("<f2").tobytes()
         return hashlib.sha256(content).hexdigest()[:12]
 
@@ -127,14 +127,14 @@ def find_projection(model_name: str, *, model_folder: Path, hidden: int) -> Toke
 
 
 def fit_projection(vectors: npt.NDArray[np.float32], dimension: int, *, model: str = "") -> TokenProjection:
-    """Returns the projection that keeps most of the cosines between token vectors: a principal component analysis.
+    """Returns the projection that preserves cosines between token vectors best: a principal component analysis.
 
     The mean of all tokens is taken away and each vector scaled to length 1, since cosines are all that counts; the
     axes are the eigenvectors of their second moments, largest first, each with its largest component positive.
 
     Args:
         vectors: Of many tokens of many texts, as the model gives them: `[tokens, hidden]`.
-        dimension: Axes to keep.
+        dimension: Number of axes.
         model: Name of the model.
 
     Raises:

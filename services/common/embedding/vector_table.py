@@ -27,7 +27,7 @@ _USED_SHARE_MIN: Final = 0.75
 
 @dataclass(frozen=True, slots=True)
 class _Rows(Generic[K]):
-    """What a search reads. One object for all of it: it is replaced as a whole, and rows are added behind."""
+    """What a search reads: one object that is replaced as a whole, and to which rows are appended."""
 
     keys: list[K]
     vectors: VectorRows
@@ -132,7 +132,7 @@ class VectorTable(Generic[K]):
         return dict(zip(rows, exact.tolist(), strict=True))
 
     def _asked(self, rows: _Rows[K], count: int, groups: Sequence[str], level_min: float | None) -> Rows | None:
-        """Rows that a search asks for; None: all."""
+        """Rows that a search considers; None: all."""
         chosen = self._chosen(groups)
         conditions = [] if level_min is None else [rows.levels[:count] >= level_min]
         if len(self._rows) < count or len(chosen) < len(self._group_numbers):

@@ -64,7 +64,7 @@ class VectorOwner:
 
 @dataclass(frozen=True, slots=True)
 class NearestQuery:
-    """Which vectors are asked for."""
+    """Which vectors are looked for."""
 
     vector: Vector  # of length 1
     scope_keys: Sequence[str]
@@ -129,7 +129,7 @@ class CachedVectors:
                 have.
 
         Raises:
-            StoreUnavailable: The database cannot be asked.
+            StoreUnavailable: The database is not available.
         """
         entry = self._entry_of(owner, len(query.vector))
         if entry is None:

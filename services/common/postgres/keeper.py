@@ -26,7 +26,7 @@ class Keeper:
 
         Args:
             command: Absolute path of the program and its arguments.
-            user: Whom to run it as.
+            user: The user that runs it.
             output: File that its output is appended to.
 
         Raises:
@@ -40,7 +40,7 @@ class Keeper:
         launched = [sys.executable, "-I", "-S", str(_LAUNCHER), *ids, *command]
         threading.Thread(target=self._keep, args=(launched, output), name="child-keeper", daemon=True).start()
         self.pid: Final[int] = self._started.result()
-        """Process id of the program; the launcher becomes the program and keeps its id."""
+        """Process id of the program; the launcher becomes the program and its id stays."""
 
     @property
     def is_alive(self) -> bool:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from services.common.embedding.vector_rows import Comparison, Rows, VectorRows, is_among
 from services.episodic.model import EpisodeKey
-from services.episodic.store import LaneHits, Vector
+from services.episodic.store import RetrieverHits, Vector
 
 Scores: TypeAlias = npt.NDArray[np.float32]
 Terms: TypeAlias = Mapping[int, float]
@@ -165,7 +165,7 @@ class OwnerRows:
         lexical = self._lexical(query_terms, count, scopes)
         return RowScores(version, dense, lexical, is_among(scopes, chosen))
 
-    def search(self, scores: RowScores, *, limit: int, overfetch: float) -> LaneHits:
+    def search(self, scores: RowScores, *, limit: int, overfetch: float) -> RetrieverHits:
         """The best `limit` episodes of each retriever."""
         visible = None if scores.visible.all() else np.flatnonzero(scores.visible)
         count = len(scores.dense) if visible is None else len(visible)
@@ -178,7 +178,7 @@ class OwnerRows:
         weights = scores.lexical[sharing]
         dense, dense_complete = self._best(best_dense, count, limit, overfetch)
         lexical, lexical_complete = self._best(partial(_top, sharing, weights), len(sharing), limit, overfetch)
-        return LaneHits(
+        return RetrieverHits(
             dense=dense,
             lexical=lexical,
             dense_complete=dense_complete,

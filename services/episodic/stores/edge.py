@@ -17,7 +17,7 @@ from services.common.disk import DiskWatch
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
-from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, LaneHits
+from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits
 from services.episodic.stores.cached_rows import Terms, terms_of
 from services.episodic.stores.edge_cache import EdgeCache
 from services.episodic.stores.edge_engine import ShardState
@@ -141,19 +141,21 @@ class EdgeEpisodeIndex:
             if is_wanted:
                 self._cache.put(list(zip(chunk, terms, strict=True)))
 
-    async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
+    async def search(self, query: IndexQuery, *, limit: int) -> RetrieverHits:
         """See `EpisodeIndex.search`."""
         self._last_search_seconds = asyncio.get_running_loop().time()
         hits = await self._cache.search(query, terms_of(self._bm25.embed_query(query.text)), limit=limit)
         return hits if hits is not None else await self._asked("search", query, limit)
 
-    async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
+    async def score(
+        self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
+    ) -> RetrieverHits:
         """See `EpisodeIndex.score`."""
         hits = self._cache.score(query, dense=dense, lexical=lexical)
         if hits is not None:
             return hits
         if not dense and not lexical:
-            return LaneHits(dense={}, lexical={}, dense_complete=False, lexical_complete=False)
+            return RetrieverHits(dense={}, lexical={}, dense_complete=False, lexical_complete=False)
         return await self._asked("score", query, dense, lexical)
 
     async def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
@@ -199,11 +201,11 @@ class EdgeEpisodeIndex:
     def _forget_cached(self) -> None:
         self._cache.forget_all()
 
-    async def _asked(self, name: str, *arguments: Any) -> LaneHits:
+    async def _asked(self, name: str, *arguments: Any) -> RetrieverHits:
         """Hits of the engine, unless it is busy with the disk for too long: words of the store answer then."""
         try:
             async with asyncio.timeout(self._settings.search_timeout_seconds):
-                hits: LaneHits = await self._host.call(name, *arguments)
+                hits: RetrieverHits = await self._host.call(name, *arguments)
                 return hits
         except TimeoutError as error:
             raise StoreUnavailable("qdrant", 1.0) from error

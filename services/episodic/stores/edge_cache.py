@@ -11,7 +11,7 @@ from uuid import UUID
 from services.common.cache import CacheKind, OwnerCache, OwnerKey
 from services.episodic.config import EdgeSettings
 from services.episodic.model import EpisodeKey, Owner, TenantId, UserId
-from services.episodic.store import IndexedPiece, IndexQuery, LaneHits
+from services.episodic.store import IndexedPiece, IndexQuery, RetrieverHits
 from services.episodic.stores.cached_rows import CachedPiece, OwnerRows, RowScores, Terms, unit
 from services.episodic.stores.edge_host import EdgeHost
 from services.episodic.stores.points import id_behind, point_id
@@ -42,14 +42,14 @@ class EdgeCache:
         """Pieces that are cached, of all owners."""
         return sum(map(len, self._entries.entries()))
 
-    async def search(self, query: IndexQuery, terms: Terms, *, limit: int) -> LaneHits | None:
+    async def search(self, query: IndexQuery, terms: Terms, *, limit: int) -> RetrieverHits | None:
         """Hits of both retrievers; None where the owner is not cached."""
         rows = self._entries.get(_key(query.owner))
         if rows is None:
             return None
         vector = unit(query.vector)
 
-        def compare() -> tuple[RowScores, LaneHits]:
+        def compare() -> tuple[RowScores, RetrieverHits]:
             scores = rows.scores(vector, terms, query.scope_keys)
             return scores, rows.search(scores, limit=limit, overfetch=self._settings.overfetch_factor)
 
@@ -64,13 +64,13 @@ class EdgeCache:
 
     def score(
         self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
-    ) -> LaneHits | None:
+    ) -> RetrieverHits | None:
         """Scores of named episodes for a query that was just searched; None where they are not known."""
         known = self._scored.get(id(query))
         if known is None or known[0] is not query or not known[1].is_current(known[2]):
             return None
         _, rows, scores = known
-        return LaneHits(
+        return RetrieverHits(
             dense=rows.score(scores, dense, lexical=False),
             lexical=rows.score(scores, lexical, lexical=True),
             dense_complete=False,

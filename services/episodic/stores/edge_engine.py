@@ -32,7 +32,7 @@ from qdrant_edge import (
 
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
-from services.episodic.store import IndexedPiece, IndexQuery, LaneHits, Vector
+from services.episodic.store import IndexedPiece, IndexQuery, RetrieverHits, Vector
 from services.episodic.stores.edge_checksums import take_checksums, verify_checksums
 from services.episodic.stores.edge_shard import open_shard, read_points
 from services.episodic.stores.points import (
@@ -140,7 +140,7 @@ class EdgeEngine:
         """The points with these ids, with vectors and terms."""
         return [_piece_of(point) for point in self._shard.retrieve(list(identifiers), ["visibility"], True)]
 
-    def search(self, query: IndexQuery, limit: int) -> LaneHits:
+    def search(self, query: IndexQuery, limit: int) -> RetrieverHits:
         """See `EpisodeIndex.search`."""
         visible = _visible(query)
         fetched = math.ceil(limit * self._settings.overfetch_factor)
@@ -157,16 +157,16 @@ class EdgeEngine:
         lexical_scores, lexical_complete = self._best(
             lexical, fetched, limit, lambda count: self._lexical_request(query, visible, count)
         )
-        return LaneHits(
+        return RetrieverHits(
             dense=dense_scores,
             lexical=lexical_scores,
             dense_complete=dense_complete,
             lexical_complete=lexical_complete,
         )
 
-    def score(self, query: IndexQuery, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
+    def score(self, query: IndexQuery, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> RetrieverHits:
         """See `EpisodeIndex.score`."""
-        return LaneHits(
+        return RetrieverHits(
             dense=self._scores_of(dense, query, self._dense_request),
             lexical=self._scores_of(lexical, query, self._lexical_request),
             dense_complete=False,

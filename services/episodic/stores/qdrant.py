@@ -16,12 +16,12 @@ from qdrant_client import AsyncQdrantClient, models
 from services.common.errors import StoreUnavailable
 from services.episodic.config import QdrantSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
-from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, LaneHits
+from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits
 from services.episodic.stores.points import OWNER_FIELDS, create_bm25, scan_episodes
 from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection, restore_collection
 from services.episodic.stores.qdrant_connection import QdrantConnection, is_lost
 from services.episodic.stores.qdrant_points import (
-    LaneRequest,
+    RetrieverRequest,
     batches_of,
     dense_lane,
     episode_scores,
@@ -47,10 +47,10 @@ _ORDERING: Final = models.WriteOrdering.MEDIUM
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Episodes whose pieces are to be scored in one of the two lanes."""
+    """Episodes whose pieces are to be scored by one of the two retrievers."""
 
-    number: int  # of the lane
-    lane: LaneRequest
+    number: int  # of the retriever
+    request: RetrieverRequest
     keys: Sequence[EpisodeKey]
 
 
@@ -141,24 +141,28 @@ class QdrantEpisodeIndex:
                 async with self._restored_if_lost():
                     await self._upsert(batch, shard)
 
-    async def search(self, query: IndexQuery, *, limit: int) -> LaneHits:
-        """See `EpisodeIndex.search`. Both lanes are one call, unless pieces of one episode or ties ask for more."""
+    async def search(self, query: IndexQuery, *, limit: int) -> RetrieverHits:
+        """See `EpisodeIndex.search`. One call for both retrievers, unless pieces of one episode or ties need more."""
         visible = visible_to(query)
         fetched = self._allowed(math.ceil(limit * self._settings.overfetch_factor))
-        dense_request, lexical_request = self._lanes(query)
-        requests = [lane(visible, fetched) for lane in (dense_request, lexical_request) if lane is not None]
+        dense_request, lexical_request = self._retrievers(query)
+        requests = [make(visible, fetched) for make in (dense_request, lexical_request) if make is not None]
         points = await self._query(requests)
         dense, dense_complete = await self._best(points[0], dense_request, visible, fetched, limit)
         lexical: _Scores = {}
         lexical_complete = True
         if lexical_request is not None:
             lexical, lexical_complete = await self._best(points[1], lexical_request, visible, fetched, limit)
-        return LaneHits(dense=dense, lexical=lexical, dense_complete=dense_complete, lexical_complete=lexical_complete)
+        return RetrieverHits(
+            dense=dense, lexical=lexical, dense_complete=dense_complete, lexical_complete=lexical_complete
+        )
 
-    async def score(self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]) -> LaneHits:
+    async def score(
+        self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
+    ) -> RetrieverHits:
         """See `EpisodeIndex.score`. All of it is one call, unless episodes have more pieces than usual."""
-        lanes = zip(self._lanes(query), (dense, lexical), strict=True)
-        wanted = [_Wanted(number, lane, keys) for number, (lane, keys) in enumerate(lanes) if lane is not None]
+        retrievers = zip(self._retrievers(query), (dense, lexical), strict=True)
+        wanted = [_Wanted(number, make, keys) for number, (make, keys) in enumerate(retrievers) if make is not None]
         found: tuple[_Points, _Points] = ([], [])
         more = []
         for chunk, points in await self._points_of(query, wanted, _PIECES_A_TURN):
@@ -168,7 +172,7 @@ class QdrantEpisodeIndex:
                 more.append(chunk)
         for chunk, points in await self._points_of(query, more, self._pieces_max):
             found[chunk.number].extend(points)
-        return LaneHits(
+        return RetrieverHits(
             dense=episode_scores(found[0]),
             lexical=episode_scores(found[1]),
             dense_complete=False,
@@ -251,7 +255,7 @@ class QdrantEpisodeIndex:
         )
         _require_completed(result)
 
-    def _lanes(self, query: IndexQuery) -> tuple[LaneRequest, LaneRequest | None]:
+    def _retrievers(self, query: IndexQuery) -> tuple[RetrieverRequest, RetrieverRequest | None]:
         shard = self._collection.shard_of(query.owner)
         return dense_lane(query, shard), lexical_lane(query, shard, self._bm25)
 
@@ -260,8 +264,8 @@ class QdrantEpisodeIndex:
     ) -> list[tuple[_Wanted, _Points]]:
         """So many points of each of the episodes, in as few calls as the server allows."""
         size = max(1, min(self._settings.keys_max, self._collection.query_limit_max // pieces))
-        chunks = [_Wanted(one.number, one.lane, keys) for one in wanted for keys in _chunks(one.keys, size)]
-        requests = [one.lane(visible_to(query, one.keys), self._allowed(len(one.keys) * pieces)) for one in chunks]
+        chunks = [_Wanted(one.number, one.request, keys) for one in wanted for keys in _chunks(one.keys, size)]
+        requests = [one.request(visible_to(query, one.keys), self._allowed(len(one.keys) * pieces)) for one in chunks]
         return list(zip(chunks, await self._query(requests), strict=True))
 
     def _allowed(self, limit: int) -> int:
@@ -282,7 +286,7 @@ class QdrantEpisodeIndex:
         return [answer.points for answer in answers]
 
     async def _best(
-        self, points: _Points, lane: LaneRequest, visible: models.Filter, fetched: int, limit: int
+        self, points: _Points, request: RetrieverRequest, visible: models.Filter, fetched: int, limit: int
     ) -> tuple[_Scores, bool]:
         """The best `limit` episodes, and whether there are no others.
 
@@ -297,7 +301,7 @@ class QdrantEpisodeIndex:
             if not (is_short or is_tied) or fetched >= fetched_max:
                 break
             fetched = min(fetched * _FETCH_GROWTH, fetched_max)
-            (points,) = await self._query([lane(visible, fetched)])
+            (points,) = await self._query([request(visible, fetched)])
             scores = episode_scores(points)
         is_complete = len(points) < fetched and len(scores) <= limit
         return dict(itertools.islice(scores.items(), limit)), is_complete

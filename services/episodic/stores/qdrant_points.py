@@ -19,8 +19,8 @@ from services.episodic.stores.points import DENSE, LEXICAL, episode_key, payload
 _POINT_BYTES: Final = 512
 """Of a point on the wire, beside its vectors and the strings that it carries twice."""
 
-LaneRequest = Callable[[models.Filter, int], models.QueryRequest]
-"""A query of one lane under a filter, for so many pieces."""
+RetrieverRequest = Callable[[models.Filter, int], models.QueryRequest]
+"""A query of one retriever under a filter, for so many pieces."""
 
 
 def point_of(piece: IndexedPiece, bm25: Bm25) -> models.PointStruct:
@@ -49,7 +49,7 @@ def batches_of(pieces: Sequence[IndexedPiece], *, points_max: int, bytes_max: in
         yield pieces[start:]
 
 
-def dense_lane(query: IndexQuery, shard: str | None) -> LaneRequest:
+def dense_lane(query: IndexQuery, shard: str | None) -> RetrieverRequest:
     """Queries by meaning."""
     vector = query.vector.tolist()
 
@@ -59,7 +59,7 @@ def dense_lane(query: IndexQuery, shard: str | None) -> LaneRequest:
     return request
 
 
-def lexical_lane(query: IndexQuery, shard: str | None, bm25: Bm25) -> LaneRequest | None:
+def lexical_lane(query: IndexQuery, shard: str | None, bm25: Bm25) -> RetrieverRequest | None:
     """Queries by words, weighted over the owner's pieces alone; None where the text has none."""
     terms = bm25.embed_query(query.text)
     if not terms.indices:

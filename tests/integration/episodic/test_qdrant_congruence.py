@@ -13,7 +13,7 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import EpisodeKey, EpisodeStatus, Owner, TenantId, UserId
 from services.episodic.reconciliation import IndexReconciler
-from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery, LaneHits
+from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery, RetrieverHits
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
@@ -102,7 +102,7 @@ def assert_same_lane(edge: Mapping[EpisodeKey, float], qdrant: Mapping[EpisodeKe
         assert qdrant[key] == pytest.approx(edge[key], abs=TOLERANCE)
 
 
-def assert_same(edge: LaneHits, qdrant: LaneHits) -> None:
+def assert_same(edge: RetrieverHits, qdrant: RetrieverHits) -> None:
     assert_same_lane(edge.dense, qdrant.dense)
     assert_same_lane(edge.lexical, qdrant.lexical)
 

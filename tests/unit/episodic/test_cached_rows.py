@@ -88,14 +88,14 @@ def test_answers_are_those_of_a_plain_computation(seed: int, limit: int, scopes:
     vector = _piece(random, 0).vector
     terms = {int(term): float(random.uniform(0.5, 2.0)) for term in random.permutation(_TERMS + 2)[:4]}
     scores = owner_rows.scores(vector, terms, sorted(scopes))
-    found = owner_rows.search(scores, limit=limit, overfetch=1.25)
-    for lane, is_complete, expected in (
-        (found.dense, found.dense_complete, model.dense(vector, scopes)),
-        (found.lexical, found.lexical_complete, model.lexical(terms, scopes)),
+    hits = owner_rows.search(scores, limit=limit, overfetch=1.25)
+    for found, is_complete, expected in (
+        (hits.dense, hits.dense_complete, model.dense(vector, scopes)),
+        (hits.lexical, hits.lexical_complete, model.lexical(terms, scopes)),
     ):
         best = dict(sorted(expected.items(), key=lambda item: (-item[1], item[0]))[:limit])
-        assert list(lane.values()) == pytest.approx(list(best.values()), abs=2e-6)
-        assert dict(lane) == pytest.approx({key: expected[key] for key in lane}, abs=2e-6)
+        assert list(found.values()) == pytest.approx(list(best.values()), abs=2e-6)
+        assert dict(found) == pytest.approx({key: expected[key] for key in found}, abs=2e-6)
         assert not is_complete or len(expected) <= limit
     named = [EpisodeKey(int(number)) for number in random.permutation(140)[:50]]
     for is_lexical, expected in ((False, model.dense(vector, scopes)), (True, model.lexical(terms, scopes))):
@@ -117,7 +117,7 @@ def test_what_is_put_in_later_is_not_in_scores_computed_before() -> None:
 
 
 def test_of_those_that_score_alike_keys_decide() -> None:
-    """More of them than are fetched for a lane, in another order than their keys'."""
+    """More of them than are fetched for a retriever, in another order than their keys'."""
     random = np.random.default_rng(5)
     owner_rows, alike = OwnerRows(_DIMENSION), _piece(random, 0)
     keys = [EpisodeKey(int(number)) for number in random.permutation(300)]
