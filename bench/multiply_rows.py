@@ -63,9 +63,9 @@ TREATMENTS: Final = {
     "agentic.notes": Treatment.COPIED,
     "agentic.note_vectors": Treatment.COPIED,
     "agentic.link_ends": Treatment.COPIED,
-    "agentic.taken_interactions": Treatment.COPIED,
+    "agentic.processed_interactions": Treatment.COPIED,
     "agentic.owner_revisions": Treatment.KEPT,
-    "agentic.receipts": Treatment.KEPT,
+    "agentic.idempotency_records": Treatment.KEPT,
     "agentic.schema_migrations": Treatment.KEPT,
 }
 _NOISES: Final = 1_000

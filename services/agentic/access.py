@@ -1,4 +1,4 @@
-"""Access statistics, written behind the answers."""
+"""Access statistics, written behind the responses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Final, Self
 import structlog
 
 from services.agentic.config import AccessSettings
-from services.agentic.model import NoteId, Owner
+from services.agentic.model import NoteId
 from services.agentic.store import NoteStore
 from services.common.clock import Clock
 from services.common.errors import MnemeError
+from services.common.owners import Owner
 
 _log = structlog.get_logger(__name__)
 
@@ -44,7 +45,7 @@ class AccessRecorder:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop, and write what waits."""
+        """Stop, and write the pending counts."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -65,7 +66,7 @@ class AccessRecorder:
             self._forget(owner)
 
     async def flush(self) -> None:
-        """Write all counts that wait. What cannot be written is logged and dropped: they are statistics."""
+        """Write all pending counts. What cannot be written is logged and dropped: they are statistics."""
         pending, self._pending, self._pending_count = self._pending, {}, 0
         latest, self._latest = self._latest, {}
         failed = 0

@@ -14,6 +14,9 @@ from services.agentic.commands import VectorForm
 from services.agentic.config import AgenticSettings
 from services.agentic.generation.port import NoteGenerator
 from services.agentic.generation.rules import RuleNoteGenerator
+from services.agentic.ingest import NoteIngest
+from services.agentic.links import LinkService
+from services.agentic.removal import NoteRemoval
 from services.agentic.service import NoteService
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
@@ -51,12 +54,10 @@ class AgenticResources:
 class AgenticTier:
     """The tier, ready to be served."""
 
-    notes: NoteService
-    """Its use cases."""
     bindings: Sequence[ServiceBinding]
     """The public and the internal service, for a `GrpcServer`."""
     recorder: AccessRecorder
-    """Access statistics that wait to be written."""
+    """Access statistics that are still to be written."""
 
 
 async def migrate_agentic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
@@ -111,26 +112,23 @@ async def open_agentic_on(
     chosen = settings or AgenticSettings()
     embedder = TierEmbedder(resources.embedder)
     async with AccessRecorder(store, resources.clock, chosen.access) as recorder:
-        notes = NoteService(
-            store,
-            embedder,
-            generator or RuleNoteGenerator(chosen.generation),
-            recorder,
-            clock=resources.clock,
-            ids=resources.ids,
-            settings=chosen,
-        )
+        clock, ids, limits = resources.clock, resources.ids, chosen.limits
+        notes = NoteService(store, embedder, recorder, clock=clock, ids=ids, settings=chosen)
+        links = LinkService(store, clock=clock, settings=chosen)
+        chosen_generator = generator or RuleNoteGenerator(chosen.generation)
+        ingest = NoteIngest(store, embedder, chosen_generator, clock=clock, ids=ids, settings=chosen)
+        removal = NoteRemoval(store, embedder, clock=clock, settings=chosen)
         vector_form = VectorForm(embedder.model_id, embedder.dimension)
         public = ServiceBinding(
             servicer.SERVICE_NAME,
             notes_pb2_grpc.add_NoteServiceServicer_to_server,
-            servicer.NoteServicer(notes, chosen.limits, PageTokens(resources.secret), vector_form),
+            servicer.NoteServicer(notes, links, limits, PageTokens(resources.secret), vector_form),
             servicer.ROLES,
         )
         internal = ServiceBinding(
             internal_servicer.SERVICE_NAME,
             internal_pb2_grpc.add_NoteInternalServiceServicer_to_server,
-            internal_servicer.NoteInternalServicer(notes, chosen.limits, vector_form, resources.clock),
+            internal_servicer.NoteInternalServicer(ingest, notes, removal, limits, vector_form, clock),
             internal_servicer.ROLES,
         )
-        yield AgenticTier(notes, [public, internal], recorder)
+        yield AgenticTier([public, internal], recorder)

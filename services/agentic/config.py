@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from services.agentic.store import WalkSettings
+from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.paging import ANSWER_BYTES_MAX
 from services.common.settings_types import Amount, AnswerBytes, Count, CountOrNone, Seconds, Share, table
 from services.common.turns import TurnLimits
@@ -39,10 +40,10 @@ class GenerationSettings:
     """How notes are made from interactions by rules."""
 
     content_chars_max: Count = 600
-    """Length of a note: what exceeds it is condensed to its telling sentences."""
-    telling_min: Amount = 3.0
+    """Length of a note: what exceeds it is condensed to its salient sentences."""
+    salience_min: Amount = 3.0
     """Least weight of a turn worth a note: 1 per content word, 1 more for a name, 1 more for a number."""
-    answer_telling_min: Amount = 1.0
+    answer_salience_min: Amount = 1.0
     """The same for an answer: the question says what its few words are about."""
     question_chars_max: CountOrNone = 160
     """How much of a question goes into the note of its answer."""
@@ -93,19 +94,23 @@ class NoteLimits:
     derived_from_max: CountOrNone = 64
     """Interactions a written note comes from."""
     page_size_default: Count = 50
-    """Notes in a page where none is asked for."""
+    """Notes or links in a page that names no size."""
     page_size_max: Count = 200
-    """Notes in a page; more is clamped."""
+    """Notes or links in a page; more is clamped."""
     page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX
-    """Bytes of a page, or of the hits of a search; gRPC clients take 4 MiB unless told otherwise."""
+    """Bytes of a page, or of the hits of a search; gRPC clients accept 4 MiB by default."""
     search_limit_default: Count = 10
-    """Hits of a search where none is asked for."""
+    """Hits of a search that names no limit."""
     search_limit_max: Count = 200
     """Hits of a search."""
     hops_default: CountOrNone = 2
-    """Links walked where none is asked for."""
+    """Links walked by a search that names no number."""
     hops_max: CountOrNone = 2
     """Links walked."""
+    status_changes_max: Count = 10_000
+    """Notes that one ArchiveNotes or RestoreNotes names."""
+    removed_sources_max: Count = 1_000
+    """Interactions that one RemoveBySource names."""
     links_returned_max: CountOrNone = 100
     """Links returned with a note."""
     turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))
@@ -114,12 +119,12 @@ class NoteLimits:
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """How access statistics are written behind the answers."""
+    """How access statistics are written behind the responses."""
 
     flush_interval_seconds: Seconds = 1.0
     """How long a count may wait."""
     pending_notes_max: Count = 50_000
-    """Notes with counts that wait; more are dropped, counts are statistics and never delay an answer."""
+    """Notes with counts that wait; more are dropped: statistics never delay a response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,5 +140,5 @@ class AgenticSettings:
     """Notes of a user, where notes are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
     graph_search_candidates: Count = 1_000
     """Notes that a search takes from Neo4j's vector index: for readers who see fewer, searches are exact."""
-    receipt_retention_seconds: Seconds = 7 * 86_400.0
-    """How long the answer to a request id is kept for its repeats."""
+    idempotency_retention_seconds: Seconds = RETENTION_SECONDS
+    """How long the response to a request id is stored for its repeats, at least."""

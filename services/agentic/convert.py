@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from mneme.agentic.v1 import notes_pb2 as pb
 from services.agentic.commands import list_query
-from services.agentic.model import (
-    Link,
-    Note,
-    ScoredNote,
-    WrittenNote,
-    whole_microseconds,
-)
-from services.agentic.service import NotePage
+from services.agentic.links import LinkPage
+from services.agentic.model import Link, Note, NoteId, ScoredNote, WrittenNote, whole_microseconds
+from services.agentic.service import NotePage, NoteState, NoteStates, SetStatus
 from services.common import convert as common
 from services.common.auth import Principal
+from services.common.errors import NotFound
+from services.common.errors_grpc import item_status
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
 
 if TYPE_CHECKING:
     from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+
+
+_INT32_MAX: Final = 2**31 - 1
 
 
 def list_notes_response(
@@ -33,7 +33,7 @@ def list_notes_response(
 
     notes, cursor = cut_page(
         [note_to_proto(note) for note in page.notes],
-        has_more=page.next is not None,
+        has_more=page.has_more,
         bytes_max=bytes_max,
         cursor_of=cursor_of,
     )
@@ -49,7 +49,7 @@ def note_to_proto(note: Note) -> pb.Note:
 
 
 def _write_note(message: pb.Note, note: Note) -> None:
-    """Write a note into a message, in place: each Recall reads some, and to make messages of messages copies them."""
+    """Write a note into a message in place: a message made of messages copies them."""
     message.note_id = note.note_id
     message.user_id = note.user_id
     message.content = note.content
@@ -64,7 +64,10 @@ def _write_note(message: pb.Note, note: Note) -> None:
     message.derived_from.extend(note.derived_from)
     common.write_timestamp(message.time, note.time)
     common.write_timestamp(message.create_time, note.create_time)
-    message.access_count = note.access_count
+    common.write_timestamp(message.update_time, note.update_time)
+    message.status = cast("pb.NoteStatus", int(note.status))
+    message.access_count = min(note.access_count, _INT32_MAX)
+    message.etag = note.etag
     common.write_scope(message.scope, note.scope)
     if note.last_access_time is not None:
         common.write_timestamp(message.last_access_time, note.last_access_time)
@@ -77,7 +80,10 @@ def link_to_proto(link: Link) -> pb.Link:
         to_note_id=link.key.to_note_id,
         type=pb.LinkType.Name(int(link.key.type)),
         strength=link.strength,
+        origin=pb.LinkOrigin.Name(int(link.origin)),
         create_time=common.timestamp(link.create_time),
+        update_time=common.timestamp(link.update_time),
+        etag=link.etag,
     )
 
 
@@ -86,6 +92,38 @@ def create_note_response(written: WrittenNote) -> pb.CreateNoteResponse:
     return pb.CreateNoteResponse(
         note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links]
     )
+
+
+def update_note_response(written: WrittenNote) -> pb.UpdateNoteResponse:
+    """The note and the links that were made."""
+    return pb.UpdateNoteResponse(
+        note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links]
+    )
+
+
+def status_results(command: SetStatus, states: NoteStates) -> list[pb.NoteStatusResult]:
+    """One result for each note of the command, in order."""
+    found = {state.note_id: state for state in states.states}
+    return [_status_result(note_id, found.get(note_id)) for note_id in command.note_ids]
+
+
+def _status_result(note_id: NoteId, state: NoteState | None) -> pb.NoteStatusResult:
+    if state is None:
+        return pb.NoteStatusResult(error=item_status(NotFound("note", note_id)))
+    status = pb.NoteStatus.Name(int(state.status))
+    return pb.NoteStatusResult(response=pb.NoteState(note_id=note_id, status=status, etag=state.etag))
+
+
+def list_links_response(
+    page: LinkPage, request: pb.ListLinksRequest, caller: Principal, *, tokens: PageTokens
+) -> pb.ListLinksResponse:
+    """A page with the token of the next one."""
+    cursor: Cursor | None = None
+    if page.has_more:
+        last = page.links[-1]
+        cursor = (last.strength, last.key.from_note_id, last.key.to_note_id, int(last.key.type))
+    token = tokens.next_token(cursor, tenant_id=caller.tenant_id, query=list_query(request))
+    return pb.ListLinksResponse(links=map(link_to_proto, page.links), next_page_token=token)
 
 
 def get_note_response(written: WrittenNote) -> pb.GetNoteResponse:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from services.agentic import linking
 from services.agentic.config import AgenticSettings
 from services.agentic.generation.port import AskedQuestion, GenerationItem, NoteGenerator
 from services.agentic.generation.rules import asked_question, speaker_name
-from services.agentic.model import (
-    GenerationResult,
-    InteractionId,
-    Link,
-    Note,
-    NoteDraft,
-    NoteId,
-    NoteSource,
-    Owner,
-    TenantId,
-    UserId,
-)
-from services.agentic.store import NeighbourQuery, NoteStore, NoteWriter, TakenTurn, TurnKey
+from services.agentic.links import add_linked_notes
+from services.agentic.model import GenerationResult, Note, NoteDraft, NoteId
+from services.agentic.store import NoteStore, NoteWriter, ProcessedTurn, TurnKey
 from services.common.clock import Clock
 from services.common.embedding.vectors import Matrix
 from services.common.ids import IdSource
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.tier_embedder import TierEmbedder
 
 
@@ -34,8 +26,12 @@ from services.common.tier_embedder import TierEmbedder
 class _Prepared:
     """An interaction with its notes, ready to be stored."""
 
-    source: NoteSource
+    turn: ProcessedTurn
     notes: tuple[Note, ...]
+
+    @property
+    def interaction_id(self) -> InteractionId:
+        return self.turn.result.interaction_id
 
 
 class NoteIngest:
@@ -59,58 +55,63 @@ class NoteIngest:
         self._ids = ids
         self._settings = settings
 
-    async def take(self, tenant_id: TenantId, sources: Sequence[NoteSource]) -> list[GenerationResult]:
-        """The notes of each interaction, in order; for one that was taken before, those of the first time.
+    async def generate(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> list[GenerationResult]:
+        """The notes of each interaction, in order; for one that was processed before, those of the first time.
 
-        Users are independent: when one fails, those before it are stored, and a repeat of the batch goes on
-        there.
+        Users are independent: when one fails, those before it are stored, and a repeat of the batch continues there.
         """
-        by_user: dict[UserId, dict[InteractionId, NoteSource]] = {}
+        by_user: dict[UserId, dict[InteractionId, SourceInteraction]] = {}
         for source in sources:
             by_user.setdefault(source.user_id, {}).setdefault(source.interaction_id, source)
         results: dict[tuple[UserId, InteractionId], GenerationResult] = {}
         for user_id, unique in by_user.items():
-            taken = await self._take_of_user(Owner(tenant_id, user_id), list(unique.values()))
-            results.update({(user_id, interaction_id): result for interaction_id, result in taken.items()})
+            found = await self._generate_of_user(Owner(tenant_id, user_id), list(unique.values()))
+            results.update({(user_id, interaction_id): result for interaction_id, result in found.items()})
         return [results[source.user_id, source.interaction_id] for source in sources]
 
-    async def _take_of_user(
-        self, owner: Owner, sources: Sequence[NoteSource]
+    async def _generate_of_user(
+        self, owner: Owner, sources: Sequence[SourceInteraction]
     ) -> Mapping[InteractionId, GenerationResult]:
-        known = await self._store.taken(owner, [s.interaction_id for s in sources])
+        known = await self._store.processed(owner, [s.interaction_id for s in sources])
         fresh = [source for source in sources if source.interaction_id not in known]
         if not fresh:
             return known
-        items = await self._with_questions(owner, fresh)
+        # Rules take milliseconds for a long turn: on a thread other calls need not wait for them.
+        questions = await asyncio.to_thread(lambda: [asked_question(source) for source in fresh])
+        items = await self._with_questions(owner, fresh, questions)
         drafts = await self._generator.generate(items)
         prepared = [
-            _Prepared(item.source, tuple(self._note(item.source, draft) for draft in of_item))
-            for item, of_item in zip(items, drafts, strict=True)
+            self._prepared(source, question, of_item)
+            for source, question, of_item in zip(fresh, questions, drafts, strict=True)
         ]
-        # The model runs before the lock is taken, so that a slow batch does not hold up the user's other
-        # writes.
+        # The model runs before the lock is taken, so that a slow batch does not hold up the user's other writes.
         vectors = await self._embedder.embed([n.embedded_text for p in prepared for n in p.notes])
 
         async def work(writer: NoteWriter) -> Mapping[InteractionId, GenerationResult]:
-            taken = await writer.taken([p.source.interaction_id for p in prepared])
-            return {**taken, **await self._store_prepared(writer, prepared, vectors, taken)}
+            processed = await writer.processed([p.interaction_id for p in prepared])
+            return {**processed, **await self._store_prepared(writer, prepared, vectors, processed)}
 
         return {**known, **await self._store.write(owner, work)}
 
-    async def _with_questions(self, owner: Owner, sources: Sequence[NoteSource]) -> list[GenerationItem]:
+    async def _with_questions(
+        self, owner: Owner, sources: Sequence[SourceInteraction], questions: Sequence[str]
+    ) -> list[GenerationItem]:
         """Each interaction with what the turn before it asked, be it in this batch or in an earlier one."""
-        here = {TurnKey(s.conversation_id, s.position): s for s in sources}
+        asked = {
+            TurnKey(source.conversation_id, source.position): AskedQuestion(
+                source.interaction_id, speaker_name(source), question
+            )
+            for source, question in zip(sources, questions, strict=True)
+        }
         before = [TurnKey(s.conversation_id, s.position - 1) for s in sources]
-        missing = [key for key in dict.fromkeys(before) if key.position >= 0 and key not in here]
+        missing = [key for key in dict.fromkeys(before) if key.position >= 0 and key not in asked]
         stored = await self._store.questions(owner, missing) if missing else {}
+        asked.update({key: AskedQuestion(q.interaction_id, q.speaker, q.text) for key, q in stored.items()})
         items: list[GenerationItem] = []
         for source, key in zip(sources, before, strict=True):
-            if key in here:
-                speaker, text = speaker_name(here[key]), asked_question(here[key])
-            else:
-                speaker, text = stored.get(key, ("", ""))
-            answers = bool(text) and speaker != speaker_name(source)
-            items.append(GenerationItem(source, AskedQuestion(speaker, text) if answers else None))
+            question = asked.get(key)
+            answers = question is not None and question.text and question.speaker != speaker_name(source)
+            items.append(GenerationItem(source, question if answers else None))
         return items
 
     async def _store_prepared(
@@ -118,33 +119,25 @@ class NoteIngest:
         writer: NoteWriter,
         prepared: Sequence[_Prepared],
         vectors: Matrix,
-        taken: Mapping[InteractionId, GenerationResult],
+        processed: Mapping[InteractionId, GenerationResult],
     ) -> Mapping[InteractionId, GenerationResult]:
-        fresh = [p.source.interaction_id not in taken for p in prepared]
-        keep = np.array([kept for p, kept in zip(prepared, fresh, strict=True) for _ in p.notes], dtype=bool)
-        chosen = [p for p, kept in zip(prepared, fresh, strict=True) if kept]
+        fresh = [p.interaction_id not in processed for p in prepared]
+        keep = np.array([is_fresh for p, is_fresh in zip(prepared, fresh, strict=True) for _ in p.notes], dtype=bool)
+        chosen = [p for p, is_fresh in zip(prepared, fresh, strict=True) if is_fresh]
         notes = [note for p in chosen for note in p.notes]
         if notes:
             await add_linked_notes(writer, notes, vectors[keep], model=self._embedder.model_id, settings=self._settings)
-        results = {
-            p.source.interaction_id: GenerationResult(p.source.interaction_id, tuple(n.note_id for n in p.notes))
-            for p in chosen
-        }
-        await writer.add_taken(
-            [
-                TakenTurn(
-                    results[p.source.interaction_id],
-                    p.source.conversation_id,
-                    p.source.position,
-                    question=asked_question(p.source),
-                    speaker=speaker_name(p.source),
-                )
-                for p in chosen
-            ]
-        )
-        return results
+        await writer.add_processed([p.turn for p in chosen])
+        return {p.interaction_id: p.turn.result for p in chosen}
 
-    def _note(self, source: NoteSource, draft: NoteDraft) -> Note:
+    def _prepared(self, source: SourceInteraction, question: str, drafts: Sequence[NoteDraft]) -> _Prepared:
+        notes = tuple(self._note(source, draft) for draft in drafts)
+        result = GenerationResult(source.interaction_id, tuple(note.note_id for note in notes))
+        turn = ProcessedTurn(result, source.conversation_id, source.position, question, speaker_name(source))
+        return _Prepared(turn, notes)
+
+    def _note(self, source: SourceInteraction, draft: NoteDraft) -> Note:
+        now = self._clock.now()
         return Note(
             note_id=NoteId(self._ids.new_id()),
             user_id=source.user_id,
@@ -152,7 +145,8 @@ class NoteIngest:
             kind=draft.kind,
             importance=draft.importance,
             time=source.turn.time,
-            create_time=self._clock.now(),
+            create_time=now,
+            update_time=now,
             keywords=draft.keywords,
             tags=draft.tags,
             attachments=draft.attachments,
@@ -162,40 +156,6 @@ class NoteIngest:
             conversation_id=source.conversation_id,
             position=source.position,
             spoken=draft.spoken,
+            question_id=draft.question_id,
+            question_chars=draft.question_chars,
         )
-
-
-async def add_linked_notes(
-    writer: NoteWriter, notes: Sequence[Note], vectors: Matrix, *, model: str, settings: AgenticSettings
-) -> list[Link]:
-    """Store new notes with links to their nearest neighbours; returns the links, strongest first.
-
-    Notes of one call are linked to each other too.
-
-    Args:
-        writer: An open block of writes to the notes' user.
-        notes: At least one, in the order of their interactions.
-        vectors: Their vectors of length 1, `[notes, dimension]`.
-        model: Id of the vectors' model.
-        settings: Rules of linking.
-    """
-    rules = settings.linking
-    query = NeighbourQuery(model, rules.links_per_note_max, rules.similarity_min, rules.candidates_max)
-    stored = await writer.neighbours(vectors, [note.scope for note in notes], query)
-    places = [TurnKey(note.conversation_id, note.position) for note in notes if note.conversation_id]
-    preceding = await writer.preceding_notes(list(dict.fromkeys(places))) if places else {}
-    predecessors: list[linking.Predecessor | None] = []
-    for note in notes:
-        found = preceding.get(TurnKey(note.conversation_id, note.position))
-        predecessors.append(linking.Predecessor(*found) if found else None)
-    now = notes[0].create_time
-    near = linking.with_batch_neighbours(notes, vectors, stored, rules)
-    links = [
-        link
-        for note, neighbours in zip(notes, near, strict=True)
-        for link in linking.similarity_links(note, neighbours, rules, now)
-    ]
-    links += linking.sequence_links(notes, predecessors, rules, now)
-    await writer.add_notes(notes, vectors, model=model)
-    made = await writer.put_links(linking.strongest(links))
-    return sorted(made, key=lambda link: (-link.strength, link.key.from_note_id, link.key.to_note_id, link.key.type))

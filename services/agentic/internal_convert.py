@@ -7,14 +7,19 @@ from collections.abc import Iterable, Sequence
 from mneme.agentic.internal.v1 import notes_pb2 as pb
 from services.agentic.convert import write_hits
 from services.agentic.internal_commands import GenerationBatch
-from services.agentic.model import GenerationResult, NoteSource, ScoredNote
+from services.agentic.model import GenerationResult, ScoredNote
+from services.agentic.removal import SourceRemoval
+from services.agentic.store import RemovedCounts
+from services.common.interactions import SourceInteraction
 
 
 def generation_response(batch: GenerationBatch, results: Iterable[GenerationResult]) -> pb.GenerateNotesResponse:
     """One result for each interaction of the batch, in order."""
     remaining = iter(results)
     return pb.GenerateNotesResponse(
-        results=[_generation_result(next(remaining)) if isinstance(item, NoteSource) else item for item in batch.items]
+        results=[
+            _generation_result(next(remaining)) if isinstance(item, SourceInteraction) else item for item in batch.items
+        ]
     )
 
 
@@ -23,6 +28,19 @@ def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.S
     response = pb.SearchNotesResponse()
     response.left_out_count = write_hits(response.hits, hits, bytes_max=bytes_max)
     return response
+
+
+def remove_by_source_response(removal: SourceRemoval) -> pb.RemoveBySourceResponse:
+    """How much was removed."""
+    removed = removal.removed
+    return pb.RemoveBySourceResponse(
+        removed_notes=removed.notes, changed_notes=removal.changed_notes, removed_links=removed.links
+    )
+
+
+def remove_owner_response(removed: RemovedCounts) -> pb.RemoveOwnerResponse:
+    """How much was removed."""
+    return pb.RemoveOwnerResponse(removed_notes=removed.notes, removed_links=removed.links)
 
 
 def _generation_result(result: GenerationResult) -> pb.GenerateNotesResult:

@@ -13,10 +13,12 @@ from services.agentic import internal_commands as commands
 from services.agentic import internal_convert as convert
 from services.agentic.commands import VectorForm
 from services.agentic.config import NoteLimits
-from services.agentic.model import TenantId
+from services.agentic.ingest import NoteIngest
+from services.agentic.removal import NoteRemoval
 from services.agentic.service import NoteService
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
+from services.common.owners import TenantId
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
@@ -25,6 +27,8 @@ SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["NoteInternalService"].full
 ROLES: Final[Mapping[str, Role]] = {
     "GenerateNotes": Role.SERVICE,
     "SearchNotes": Role.SERVICE,
+    "RemoveBySource": Role.SERVICE,
+    "RemoveOwner": Role.SERVICE,
 }
 """The role that each method needs, by its name."""
 
@@ -32,9 +36,19 @@ ROLES: Final[Mapping[str, Role]] = {
 class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
     """Handlers of NoteInternalService."""
 
-    def __init__(self, notes: NoteService, limits: NoteLimits, vector_form: VectorForm, clock: Clock) -> None:
-        """Serve `notes`; requests are checked against `limits`."""
+    def __init__(
+        self,
+        ingest: NoteIngest,
+        notes: NoteService,
+        removal: NoteRemoval,
+        limits: NoteLimits,
+        vector_form: VectorForm,
+        clock: Clock,
+    ) -> None:
+        """Serve the use cases; requests are checked against `limits`."""
+        self._ingest = ingest
         self._notes = notes
+        self._removal = removal
         self._limits = limits
         self._vector_form = vector_form
         self._clock = clock
@@ -42,7 +56,7 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
     async def GenerateNotes(self, request: pb.GenerateNotesRequest, _context: Context) -> pb.GenerateNotesResponse:
         """See notes.proto."""
         batch = commands.generation_batch(request, now=self._clock.now(), limits=self._limits)
-        results = await self._notes.generate(TenantId(current_principal().tenant_id), batch.sources)
+        results = await self._ingest.generate(TenantId(current_principal().tenant_id), batch.sources)
         return convert.generation_response(batch, results)
 
     async def SearchNotes(self, request: pb.SearchNotesRequest, _context: Context) -> pb.SearchNotesResponse:
@@ -52,3 +66,13 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         )
         hits = await self._notes.search(command)
         return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max)
+
+    async def RemoveBySource(self, request: pb.RemoveBySourceRequest, _context: Context) -> pb.RemoveBySourceResponse:
+        """See notes.proto."""
+        owner, interaction_ids = commands.remove_by_source_command(request, current_principal(), limits=self._limits)
+        return convert.remove_by_source_response(await self._removal.by_source(owner, interaction_ids))
+
+    async def RemoveOwner(self, request: pb.RemoveOwnerRequest, _context: Context) -> pb.RemoveOwnerResponse:
+        """See notes.proto."""
+        owner = commands.remove_owner_command(request, current_principal(), limits=self._limits)
+        return convert.remove_owner_response(await self._removal.of_owner(owner))

@@ -1,20 +1,20 @@
 """Which links a new note gets. Pure functions over neighbours that a store has found.
 
-A note is linked to what a reader at its own place may see. A link between scopes of different branches would
-lead nobody anywhere, and would take the place of one that does.
+A note is linked to what a reader at its own scope may see. A link between scopes of different branches would never be
+walked, and would take the place of one that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
 from services.agentic.config import LinkingSettings
 from services.agentic.generation.cues import polarity
-from services.agentic.model import Link, LinkKey, LinkType, Note, NoteId, NoteKind
+from services.agentic.model import Link, LinkKey, LinkOrigin, LinkType, Note, NoteId, NoteKind
 from services.agentic.store import Neighbour, TurnKey
 from services.common.embedding.vectors import Matrix
 from services.common.scope import Scope
@@ -65,7 +65,9 @@ def similarity_links(note: Note, near: Sequence[Neighbour], settings: LinkingSet
         Link(
             LinkKey(note.note_id, neighbour.note_id, link_type(note, neighbour, settings)).canonical,
             min(1.0, max(0.0, neighbour.similarity)),
-            now,
+            LinkOrigin.SIMILARITY,
+            create_time=now,
+            update_time=now,
         )
         for neighbour in near
     ]
@@ -125,15 +127,26 @@ def sequence_links(
             continue
         if note.position - predecessor.place.position <= settings.sequence_distance_max:
             key = LinkKey(note.note_id, predecessor.note_id, LinkType.RELATED_TO).canonical
-            links.append(Link(key, settings.sequence_strength, now))
+            links.append(Link(key, settings.sequence_strength, LinkOrigin.CONVERSATION, now, now))
     return links
 
 
 def strongest(links: Sequence[Link]) -> list[Link]:
-    """The links with equal keys joined to the strongest of them, in order of first occurrence."""
+    """The links with equal keys merged into the strongest of them, in order of first occurrence.
+
+    One that follows from the conversation too stays when a note's text changes, so that is its origin.
+    """
     found: dict[LinkKey, Link] = {}
     for link in links:
         known = found.get(link.key)
-        if known is None or link.strength > known.strength:
+        if known is None:
             found[link.key] = link
+            continue
+        best = max(known, link, key=lambda each: each.strength)
+        found[link.key] = replace(best, origin=max(known.origin, link.origin))
     return list(found.values())
+
+
+def in_order(links: Iterable[Link]) -> list[Link]:
+    """Links, strongest first, ties by ids and type."""
+    return sorted(links, key=lambda link: (-link.strength, link.key.from_note_id, link.key.to_note_id, link.key.type))

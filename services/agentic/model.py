@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
-from typing import Any, Final, NamedTuple, NewType
+from typing import Final, NamedTuple, NewType
 
+from services.common.owners import InteractionId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope
-from services.common.turns import Attachment, Turn, searchable_text
+from services.common.turns import Attachment, searchable_text
 
-TenantId = NewType("TenantId", str)
-UserId = NewType("UserId", str)
 NoteId = NewType("NoteId", str)
-InteractionId = NewType("InteractionId", str)
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ETAG_BYTES: Final = 12
 
 
 class NoteKind(IntEnum):
@@ -45,12 +44,19 @@ class LinkType(IntEnum):
         return self not in {LinkType.RELATED_TO, LinkType.CONTRADICTS}
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose memory: every read and write names it, and sees nothing of any other."""
+class NoteStatus(IntEnum):
+    """Whether searches find a note; the numbers are those of the wire format."""
 
-    tenant_id: TenantId
-    user_id: UserId
+    ACTIVE = 1
+    ARCHIVED = 2
+
+
+class LinkOrigin(IntEnum):
+    """Why a link was made; the numbers are those of the wire format."""
+
+    SIMILARITY = 1
+    CONVERSATION = 2
+    CALLER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +70,13 @@ class Note:
     importance: float  # in [0, 1]
     time: datetime  # when what it tells happened; aware, UTC
     create_time: datetime  # aware, UTC
-    keywords: tuple[str, ...] = ()  # most telling first
+    update_time: datetime  # aware, UTC; accesses do not count
+    keywords: tuple[str, ...] = ()  # most salient first
     tags: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     derived_from: tuple[InteractionId, ...] = ()
+    status: NoteStatus = NoteStatus.ACTIVE
     access_count: int = 0  # searches that returned it
     last_access_time: datetime | None = None
     scope: Scope = GLOBAL_SCOPE
@@ -76,6 +84,8 @@ class Note:
     conversation_id: str = ""  # where it was said; empty for notes that a caller wrote
     position: int = 0  # place in the conversation
     spoken: str = ""  # the content in the speaker's own words, without names put in; empty: the content itself
+    question_id: InteractionId | None = None  # the interaction whose question it answers
+    question_chars: int = 0  # characters at the beginning of `spoken` that quote that question
 
     @property
     def embedded_text(self) -> str:
@@ -84,6 +94,23 @@ class Note:
         Names put in front would draw all notes of a speaker together, whatever they are about.
         """
         return searchable_text(self.spoken or self.content, self.attachments)
+
+    @property
+    def etag(self) -> str:
+        """A digest of all that callers see of it but its accesses."""
+        return _digest(
+            self.content,
+            int(self.kind),
+            self.importance,
+            self.keywords,
+            self.tags,
+            tuple((a.uri, a.mime_type, a.caption) for a in self.attachments),
+            sorted(self.metadata.items()),
+            self.derived_from,
+            whole_microseconds(self.time),
+            int(self.status),
+            whole_microseconds(self.update_time),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +135,14 @@ class Link:
 
     key: LinkKey  # canonical
     strength: float  # in [0, 1]
+    origin: LinkOrigin
     create_time: datetime  # aware, UTC
+    update_time: datetime  # when the strength was last set; aware, UTC
 
-
-@dataclass(frozen=True, slots=True)
-class NoteSource:
-    """An interaction to make notes from."""
-
-    interaction_id: InteractionId
-    user_id: UserId
-    conversation_id: str
-    position: int  # place in the conversation, from 0
-    turn: Turn
-    scope: Scope = GLOBAL_SCOPE
+    @property
+    def etag(self) -> str:
+        """A digest of what can change."""
+        return _digest(self.strength, int(self.origin), whole_microseconds(self.update_time))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +156,8 @@ class NoteDraft:
     keywords: tuple[str, ...]
     tags: tuple[str, ...]
     attachments: tuple[Attachment, ...] = ()
+    question_id: InteractionId | None = None  # see Note
+    question_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,75 +208,5 @@ def from_microseconds(microseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
-def written_note_to_json(written: WrittenNote) -> str:
-    """A note and its links as text: the first answer to a request, kept to answer its repeat."""
-    note = written.note
-    return json.dumps(
-        {
-            "note_id": note.note_id,
-            "user_id": note.user_id,
-            "content": note.content,
-            "kind": int(note.kind),
-            "importance": note.importance,
-            "time": whole_microseconds(note.time),
-            "create_time": whole_microseconds(note.create_time),
-            "keywords": note.keywords,
-            "tags": note.tags,
-            "attachments": [[a.uri, a.mime_type, a.caption] for a in note.attachments],
-            "metadata": dict(note.metadata),
-            "derived_from": note.derived_from,
-            "scope": note.scope.key,
-            "links": [link_to_values(link) for link in written.links],
-        },
-        ensure_ascii=False,
-    )
-
-
-def written_note_from_json(text: str) -> WrittenNote:
-    """The inverse of `written_note_to_json`."""
-    values: dict[str, Any] = json.loads(text)
-    note = Note(
-        note_id=NoteId(values["note_id"]),
-        user_id=UserId(values["user_id"]),
-        content=values["content"],
-        kind=NoteKind(values["kind"]),
-        importance=values["importance"],
-        time=from_microseconds(values["time"]),
-        create_time=from_microseconds(values["create_time"]),
-        keywords=tuple(values["keywords"]),
-        tags=tuple(values["tags"]),
-        attachments=tuple(Attachment(*parts) for parts in values["attachments"]),
-        metadata=values["metadata"],
-        derived_from=tuple(values["derived_from"]),
-        scope=Scope.from_key(values["scope"]),
-    )
-    return WrittenNote(note, tuple(link_from_values(link) for link in values["links"]))
-
-
-def link_to_values(link: Link) -> list[Any]:
-    """A link as plain JSON values."""
-    key = link.key
-    return [
-        key.from_note_id,
-        key.to_note_id,
-        int(key.type),
-        link.strength,
-        whole_microseconds(link.create_time),
-    ]
-
-
-def link_from_values(values: list[Any]) -> Link:
-    """The inverse of `link_to_values`."""
-    from_note_id, to_note_id, link_type, strength, create_time = values
-    key = LinkKey(NoteId(from_note_id), NoteId(to_note_id), LinkType(link_type))
-    return Link(key, strength, from_microseconds(create_time))
-
-
-def link_to_json(link: Link) -> str:
-    """A link as text, kept to answer the repeat of a request."""
-    return json.dumps(link_to_values(link))
-
-
-def link_from_json(text: str) -> Link:
-    """The inverse of `link_to_json`."""
-    return link_from_values(json.loads(text))
+def _digest(*parts: object) -> str:
+    return hashlib.blake2b(repr(parts).encode(), digest_size=_ETAG_BYTES).hexdigest()

@@ -1,39 +1,23 @@
-"""Use cases of the agentic tier."""
+"""Use cases of notes. Those of links are in `links.py`, those of the gateway alone in `ingest.py` and `removal.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from services.agentic.access import AccessRecorder
 from services.agentic.config import AgenticSettings
-from services.agentic.generation.port import NoteGenerator
 from services.agentic.generation.words import keywords
-from services.agentic.ingest import NoteIngest, add_linked_notes
-from services.agentic.model import (
-    GenerationResult,
-    InteractionId,
-    Link,
-    LinkKey,
-    Note,
-    NoteId,
-    NoteKind,
-    NoteSource,
-    Owner,
-    ScoredNote,
-    TenantId,
-    WrittenNote,
-    link_from_json,
-    link_to_json,
-    written_note_from_json,
-    written_note_to_json,
-)
-from services.agentic.store import NotePosition, NoteSearch, NoteStore, NoteWriter, Receipt
+from services.agentic.links import add_linked_notes, relink_notes
+from services.agentic.model import Link, Note, NoteId, NoteKind, NoteStatus, ScoredNote, WrittenNote
+from services.agentic.store import NoteFilter, NotePosition, NoteSearch, NoteStore, NoteWriter, RemovedCounts
 from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
-from services.common.errors import FieldViolation, InvalidArgument, NotFound, Reason
+from services.common.errors import Conflict, NotFound
+from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
+from services.common.owners import InteractionId, Owner
 from services.common.scope import GLOBAL_SCOPE, Reader, Scope
 from services.common.text import split_sentences
 from services.common.tier_embedder import TierEmbedder, unit_vector
@@ -41,20 +25,11 @@ from services.common.turns import Attachment
 
 
 @dataclass(frozen=True, slots=True)
-class RequestKey:
-    """Who asked for a change under which id, and a digest of what was asked."""
-
-    principal_id: str
-    request_id: str
-    fingerprint: str
-
-
-@dataclass(frozen=True, slots=True)
 class CreateNote:
     """A note that a caller writes."""
 
     owner: Owner
-    request: RequestKey
+    request: IdempotencyKey
     content: str
     kind: NoteKind
     importance: float = 0.5  # in [0, 1]
@@ -67,21 +42,81 @@ class CreateNote:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteChanges:
+    """Fields of a note to change; None leaves one as it is."""
+
+    content: str | None = None
+    kind: NoteKind | None = None
+    importance: float | None = None  # in [0, 1]
+    tags: tuple[str, ...] | None = None
+    attachments: tuple[Attachment, ...] | None = None
+    metadata: Mapping[str, str] | None = None
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateNote:
+    """What changes of a note."""
+
+    owner: Owner
+    request: IdempotencyKey
+    note_id: NoteId
+    changes: NoteChanges
+    etag: str  # empty: whatever the note's is
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteNote:
+    """A note to remove."""
+
+    owner: Owner
+    request: IdempotencyKey
+    note_id: NoteId
+    etag: str  # empty: whatever the note's is
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatus:
+    """Notes to archive or to restore."""
+
+    owner: Owner
+    request: IdempotencyKey
+    note_ids: tuple[NoteId, ...]  # different ones
+    status: NoteStatus
+
+
+@dataclass(frozen=True, slots=True)
+class NoteState:
+    """What archiving and restoring change of a note."""
+
+    note_id: NoteId
+    status: NoteStatus
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteStates:
+    """The notes of a `SetStatus` that are there, in its order."""
+
+    states: tuple[NoteState, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ListNotes:
     """A page of a user's notes."""
 
     owner: Owner
-    kind: NoteKind | None
+    which: NoteFilter
     page_size: int
     after: NotePosition | None
 
 
 @dataclass(frozen=True, slots=True)
 class NotePage:
-    """Notes, newest first, and where the next page begins, if there is one."""
+    """Notes, newest first."""
 
     notes: tuple[Note, ...]
-    next: NotePosition | None
+    has_more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,24 +131,13 @@ class SearchNotes:
     hops: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeLink:
-    """A link to make, or to remove."""
-
-    owner: Owner
-    request: RequestKey
-    key: LinkKey
-    strength: float = 0.5  # in [0, 1]; of no meaning for a removal
-
-
 class NoteService:
-    """Notes and links of all users. Arguments have been checked for form by the edge."""
+    """Notes of all users. Arguments have been checked for form by the edge."""
 
     def __init__(
         self,
         store: NoteStore,
         embedder: TierEmbedder,
-        generator: NoteGenerator,
         recorder: AccessRecorder,
         *,
         clock: Clock,
@@ -127,11 +151,10 @@ class NoteService:
         self._clock = clock
         self._ids = ids
         self._settings = settings
-        self._ingest = NoteIngest(store, embedder, generator, clock=clock, ids=ids, settings=settings)
-
-    async def generate(self, tenant_id: TenantId, sources: Sequence[NoteSource]) -> list[GenerationResult]:
-        """Makes notes of interactions, each once; see `NoteIngest.take`."""
-        return await self._ingest.take(tenant_id, sources)
+        retention = settings.idempotency_retention_seconds
+        self._written = Idempotency(WrittenNote, retention_seconds=retention)
+        self._states = Idempotency(NoteStates, retention_seconds=retention)
+        self._removals = Idempotency(RemovedCounts, retention_seconds=retention)
 
     async def create(self, command: CreateNote) -> WrittenNote:
         """Stores a note that a caller writes, and links it like a generated one.
@@ -148,7 +171,8 @@ class NoteService:
             importance=command.importance,
             time=command.time or now,
             create_time=now,
-            keywords=keywords(split_sentences(command.content), count_max=self._settings.generation.keywords_max),
+            update_time=now,
+            keywords=keywords_of(command.content, self._settings),
             tags=command.tags,
             attachments=command.attachments,
             metadata=command.metadata,
@@ -157,18 +181,12 @@ class NoteService:
         )
         vectors = await self._embedder.embed([note.embedded_text])
 
-        async def work(writer: NoteWriter) -> WrittenNote:
-            answer = await _answer_before(writer, command.request)
-            if answer is not None:
-                return written_note_from_json(answer)
-            links = await add_linked_notes(
-                writer, [note], vectors, model=self._embedder.model_id, settings=self._settings
-            )
-            written = WrittenNote(note, tuple(links))
-            await self._keep_answer(writer, command.request, written_note_to_json(written), now)
-            return written
+        async def create(writer: NoteWriter) -> WrittenNote:
+            model = self._embedder.model_id
+            links = await add_linked_notes(writer, [note], vectors, model=model, settings=self._settings)
+            return WrittenNote(note, tuple(links))
 
-        return await self._store.write(command.owner, work)
+        return await self._write_once(command, create)
 
     async def get(self, owner: Owner, note_id: NoteId) -> WrittenNote:
         """A note with its strongest links.
@@ -181,14 +199,90 @@ class NoteService:
     async def list_notes(self, command: ListNotes) -> NotePage:
         """A page of notes. Notes written meanwhile are newer and never shift a later page."""
         found = await self._store.list_notes(
-            command.owner, kind=command.kind, after=command.after, limit=command.page_size + 1
+            command.owner, command.which, after=command.after, limit=command.page_size + 1
         )
-        notes = tuple(found[: command.page_size])
-        more = len(found) > command.page_size
-        return NotePage(notes, NotePosition(notes[-1].create_time, notes[-1].note_id) if more else None)
+        return NotePage(tuple(found[: command.page_size]), has_more=len(found) > command.page_size)
+
+    async def update(self, command: UpdateNote) -> WrittenNote:
+        """Changes a note; one whose text changes is embedded and linked anew. Returns it with its new links.
+
+        Raises:
+            NotFound: The owner has no such note.
+            Conflict: It has another etag, or its text was changed at the same time.
+            InvalidArgument: The request id was used for something else.
+        """
+        before = (await self._store.get(command.owner, command.note_id, links_max=0)).note
+        # The model runs before the lock is taken, so that it does not hold up the user's other writes.
+        text = self._changed(before, command.changes).embedded_text
+        vectors = await self._embedder.embed([text]) if text != before.embedded_text else None
+
+        async def update(writer: NoteWriter) -> WrittenNote:
+            current = await _get_for_change(writer, command)
+            note = self._changed(current, command.changes)
+            is_text_changed = note.embedded_text != current.embedded_text
+            if is_text_changed and (vectors is None or note.embedded_text != text):
+                raise Conflict("the note was changed at the same time")
+            await writer.update_notes([note])
+            links: Sequence[Link] = ()
+            if is_text_changed and vectors is not None:
+                model = self._embedder.model_id
+                links = await relink_notes(writer, [note], vectors, model=model, settings=self._settings)
+            return WrittenNote(note, tuple(links))
+
+        return await self._write_once(command, update)
+
+    async def delete(self, command: DeleteNote) -> None:
+        """Removes a note with its links; the interactions that it comes from are not processed again.
+
+        Raises:
+            NotFound: The owner has no such note.
+            Conflict: It has another etag.
+            InvalidArgument: The request id was used for something else.
+        """
+
+        async def work(writer: NoteWriter) -> RemovedCounts:
+            async def delete() -> RemovedCounts:
+                note = await _get_for_change(writer, command)
+                return await writer.delete_notes([note.note_id])
+
+            return await self._removals.run(
+                writer.idempotency(),
+                command.request,
+                delete,
+                now=self._clock.now(),
+                user_id=command.owner.user_id,
+                resource_id=lambda _: command.note_id,
+            )
+
+        await self._store.write(command.owner, work)
+
+    async def set_status(self, command: SetStatus) -> NoteStates:
+        """Archives or restores notes. Returns those that are there.
+
+        Raises:
+            InvalidArgument: The request id was used for something else.
+        """
+        now = self._clock.now()
+
+        async def work(writer: NoteWriter) -> NoteStates:
+            async def change() -> NoteStates:
+                notes = await writer.set_status(command.note_ids, command.status, update_time=now)
+                found = [notes[note_id] for note_id in command.note_ids if note_id in notes]
+                return NoteStates(tuple(NoteState(note.note_id, note.status, note.etag) for note in found))
+
+            return await self._states.run(
+                writer.idempotency(),
+                command.request,
+                change,
+                now=now,
+                user_id=command.owner.user_id,
+                resource_id=lambda _: "",
+            )
+
+        return await self._store.write(command.owner, work)
 
     async def search(self, command: SearchNotes) -> list[ScoredNote]:
-        """Notes by similarity and over links; what is returned is counted, behind the answer."""
+        """Notes by similarity and over links; what is returned is counted behind the response."""
         if command.vector is None:
             vector = await self._embedder.embed_query(command.query)
         else:
@@ -207,57 +301,49 @@ class NoteService:
         self._recorder.record(command.owner, [hit.note.note_id for hit in hits])
         return hits
 
-    async def create_link(self, command: ChangeLink) -> Link:
-        """Makes a link, or sets the strength of the one that is there. Returned as stored: canonical.
+    def _changed(self, note: Note, changes: NoteChanges) -> Note:
+        given = {
+            name: value
+            for name in ("kind", "importance", "tags", "attachments", "metadata", "time")
+            if (value := getattr(changes, name)) is not None
+        }
+        changed = replace(note, update_time=self._clock.now(), **given)
+        if changes.content is None or changes.content == note.content:
+            return changed
+        return replace(
+            changed,
+            content=changes.content,
+            keywords=keywords_of(changes.content, self._settings),
+            spoken="",
+            question_id=None,
+            question_chars=0,
+        )
 
-        Raises:
-            NotFound: An end is not a note of the owner.
-            InvalidArgument: Both ends are one note, or the request id was used for something else.
-        """
-        now = self._clock.now()
-
-        async def work(writer: NoteWriter) -> Link:
-            answer = await _answer_before(writer, command.request)
-            if answer is not None:
-                return link_from_json(answer)
-            [link] = await writer.put_links([Link(command.key.canonical, command.strength, now)])
-            await self._keep_answer(writer, command.request, link_to_json(link), now)
-            return link
+    async def _write_once(
+        self, command: CreateNote | UpdateNote, change: Callable[[NoteWriter], Awaitable[WrittenNote]]
+    ) -> WrittenNote:
+        async def work(writer: NoteWriter) -> WrittenNote:
+            return await self._written.run(
+                writer.idempotency(),
+                command.request,
+                lambda: change(writer),
+                now=self._clock.now(),
+                user_id=command.owner.user_id,
+                resource_id=lambda written: written.note.note_id,
+            )
 
         return await self._store.write(command.owner, work)
 
-    async def delete_link(self, command: ChangeLink) -> None:
-        """Removes a link.
 
-        Raises:
-            NotFound: There is none of this type between the notes.
-            InvalidArgument: The request id was used for something else.
-        """
-        key = command.key.canonical
-
-        async def work(writer: NoteWriter) -> None:
-            if await _answer_before(writer, command.request) is not None:
-                return
-            if not await writer.delete_link(key):
-                raise NotFound("link", f"{key.from_note_id} {key.type.name} {key.to_note_id}")
-            await self._keep_answer(writer, command.request, "", self._clock.now())
-
-        await self._store.write(command.owner, work)
-
-    async def _keep_answer(self, writer: NoteWriter, request: RequestKey, answer: str, now: datetime) -> None:
-        receipt = Receipt(request.principal_id, request.request_id, request.fingerprint, answer, now)
-        forget_before = now - timedelta(seconds=self._settings.receipt_retention_seconds)
-        await writer.add_receipt(receipt, forget_before=forget_before)
+def keywords_of(text: str, settings: AgenticSettings) -> tuple[str, ...]:
+    """The keywords of a note with this text."""
+    return keywords(split_sentences(text), count_max=settings.generation.keywords_max)
 
 
-async def _answer_before(writer: NoteWriter, request: RequestKey) -> str | None:
-    receipt = await writer.receipt(request.principal_id, request.request_id)
-    if receipt is None:
-        return None
-    if receipt.fingerprint != request.fingerprint:
-        raise InvalidArgument(
-            "the request id was used before with a different request",
-            reason=Reason.REQUEST_ID_REUSED,
-            violations=[FieldViolation("request_id", "was used before with a different request")],
-        )
-    return receipt.answer
+async def _get_for_change(writer: NoteWriter, command: UpdateNote | DeleteNote) -> Note:
+    note = (await writer.get_notes([command.note_id])).get(command.note_id)
+    if note is None:
+        raise NotFound("note", command.note_id)
+    if command.etag and command.etag != note.etag:
+        raise Conflict("the note was changed")
+    return note

@@ -9,9 +9,11 @@ import grpc
 
 from mneme.agentic.v1 import notes_pb2 as pb
 from mneme.agentic.v1 import notes_pb2_grpc
-from services.agentic import commands, convert
+from services.agentic import commands, convert, link_commands
 from services.agentic.commands import VectorForm
 from services.agentic.config import NoteLimits
+from services.agentic.links import LinkService
+from services.agentic.model import NoteStatus
 from services.agentic.service import NoteService
 from services.common.auth import Role, current_principal
 from services.common.paging import PageTokens
@@ -25,24 +27,32 @@ ROLES: Final[Mapping[str, Role]] = {
     "GetNote": Role.READER,
     "ListNotes": Role.READER,
     "SearchNotes": Role.READER,
+    "UpdateNote": Role.WRITER,
+    "DeleteNote": Role.WRITER,
+    "ArchiveNotes": Role.WRITER,
+    "RestoreNotes": Role.WRITER,
     "CreateLink": Role.WRITER,
+    "ListLinks": Role.READER,
+    "UpdateLink": Role.WRITER,
     "DeleteLink": Role.WRITER,
 }
 """The role that each method needs, by its name."""
 
 
 class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
-    """Handlers of NoteService: in, work, out."""
+    """Handlers of NoteService."""
 
     def __init__(
         self,
         notes: NoteService,
+        links: LinkService,
         limits: NoteLimits,
         tokens: PageTokens,
         vector_form: VectorForm,
     ) -> None:
-        """Serve `notes`; requests are checked against `limits`."""
+        """Serve `notes` and `links`; requests are checked against `limits`."""
         self._notes = notes
+        self._links = links
         self._limits = limits
         self._tokens = tokens
         self._vector_form = vector_form
@@ -65,6 +75,31 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         bytes_max = self._limits.page_bytes_max
         return convert.list_notes_response(page, request, caller, tokens=self._tokens, bytes_max=bytes_max)
 
+    async def UpdateNote(self, request: pb.UpdateNoteRequest, _context: Context) -> pb.UpdateNoteResponse:
+        """See notes.proto."""
+        command = commands.update_note_command(request, current_principal(), limits=self._limits)
+        return convert.update_note_response(await self._notes.update(command))
+
+    async def DeleteNote(self, request: pb.DeleteNoteRequest, _context: Context) -> pb.DeleteNoteResponse:
+        """See notes.proto."""
+        command = commands.delete_note_command(request, current_principal(), limits=self._limits)
+        await self._notes.delete(command)
+        return pb.DeleteNoteResponse()
+
+    async def ArchiveNotes(self, request: pb.ArchiveNotesRequest, _context: Context) -> pb.ArchiveNotesResponse:
+        """See notes.proto."""
+        caller, status = current_principal(), NoteStatus.ARCHIVED
+        command = commands.set_status_command(request, caller, status=status, limits=self._limits)
+        states = await self._notes.set_status(command)
+        return pb.ArchiveNotesResponse(results=convert.status_results(command, states))
+
+    async def RestoreNotes(self, request: pb.RestoreNotesRequest, _context: Context) -> pb.RestoreNotesResponse:
+        """See notes.proto."""
+        caller, status = current_principal(), NoteStatus.ACTIVE
+        command = commands.set_status_command(request, caller, status=status, limits=self._limits)
+        states = await self._notes.set_status(command)
+        return pb.RestoreNotesResponse(results=convert.status_results(command, states))
+
     async def SearchNotes(self, request: pb.SearchNotesRequest, _context: Context) -> pb.SearchNotesResponse:
         """See notes.proto."""
         command = commands.search_notes_command(
@@ -75,11 +110,23 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
 
     async def CreateLink(self, request: pb.CreateLinkRequest, _context: Context) -> pb.CreateLinkResponse:
         """See notes.proto."""
-        command = commands.create_link_command(request, current_principal(), limits=self._limits)
-        return pb.CreateLinkResponse(link=convert.link_to_proto(await self._notes.create_link(command)))
+        command = link_commands.create_link_command(request, current_principal(), limits=self._limits)
+        return pb.CreateLinkResponse(link=convert.link_to_proto(await self._links.create(command)))
+
+    async def ListLinks(self, request: pb.ListLinksRequest, _context: Context) -> pb.ListLinksResponse:
+        """See notes.proto."""
+        caller = current_principal()
+        command = link_commands.list_links_command(request, caller, limits=self._limits, tokens=self._tokens)
+        page = await self._links.list_links(command)
+        return convert.list_links_response(page, request, caller, tokens=self._tokens)
+
+    async def UpdateLink(self, request: pb.UpdateLinkRequest, _context: Context) -> pb.UpdateLinkResponse:
+        """See notes.proto."""
+        command = link_commands.update_link_command(request, current_principal(), limits=self._limits)
+        return pb.UpdateLinkResponse(link=convert.link_to_proto(await self._links.update(command)))
 
     async def DeleteLink(self, request: pb.DeleteLinkRequest, _context: Context) -> pb.DeleteLinkResponse:
         """See notes.proto."""
-        command = commands.delete_link_command(request, current_principal(), limits=self._limits)
-        await self._notes.delete_link(command)
+        command = link_commands.delete_link_command(request, current_principal(), limits=self._limits)
+        await self._links.delete(command)
         return pb.DeleteLinkResponse()

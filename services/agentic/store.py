@@ -9,17 +9,19 @@ from typing import Protocol, TypeVar
 
 from services.agentic.model import (
     GenerationResult,
-    InteractionId,
     Link,
     LinkKey,
+    LinkType,
     Note,
     NoteId,
     NoteKind,
-    Owner,
+    NoteStatus,
     ScoredNote,
     WrittenNote,
 )
 from services.common.embedding.vectors import Matrix, Vector
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.owners import InteractionId, Owner
 from services.common.scope import Reader, Scope
 from services.common.settings_types import Count, PositiveShare
 
@@ -31,7 +33,7 @@ class WalkSettings:
     """How a search walks from the notes found by similarity."""
 
     damping: PositiveShare = 0.9
-    """Factor per link, in (0, 1]: below 1 so that of two equally strong ways the shorter one wins."""
+    """Factor per link, in (0, 1]: below 1 so that of two equally strong paths the shorter one wins."""
     seeds_max: Count = 16
     """Notes walked from: the most similar ones with a similarity above 0."""
     fanout_max: Count = 16
@@ -44,9 +46,9 @@ class WalkSettings:
 class NoteSearch:
     """What to search for.
 
-    A note n scores max(similarity(n), max over ways to n of similarity(seed) x product of (strength x
-    damping)). A way leads over at most `hops` links of any type and in both directions, and only over notes
-    that the reader may see. Of equal scores the way with fewer links wins, then the one with the smaller ids.
+    A note n scores max(similarity(n), max over paths to n of similarity(seed) x product of (strength x damping)). A
+    path has at most `hops` links of any type, in either direction, and passes only active notes that the reader may
+    see. Of equal scores the path with fewer links wins, then the one with the smaller ids.
     """
 
     vector: Vector  # of length 1
@@ -59,7 +61,7 @@ class NoteSearch:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A stored note near a new one."""
+    """A stored note that is near a new one."""
 
     note_id: NoteId
     kind: NoteKind
@@ -79,14 +81,23 @@ class NeighbourQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenTurn:
-    """What is remembered of an interaction that was taken: its notes, and what it asked."""
+class ProcessedTurn:
+    """The record of an interaction that was processed: its notes, and what it asked."""
 
     result: GenerationResult
     conversation_id: str
     position: int
     question: str  # what it asks, empty if nothing
     speaker: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuestion:
+    """What a processed interaction asked."""
+
+    interaction_id: InteractionId
+    speaker: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,77 +109,144 @@ class TurnKey:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteFilter:
+    """Which notes a list shows; None and empty mean any."""
+
+    status: NoteStatus = NoteStatus.ACTIVE
+    kind: NoteKind | None = None
+    tag: str = ""
+    start_time: datetime | None = None  # least `Note.time`
+    end_time: datetime | None = None  # `Note.time` is earlier than this
+
+
+@dataclass(frozen=True, slots=True)
 class NotePosition:
-    """Where in a user's list, newest first, a page begins: after this note."""
+    """Where a page of notes, newest first, begins: after this note."""
 
     create_time: datetime
     note_id: NoteId
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """The first answer to a request, for its repeats."""
+class LinkPosition:
+    """Where a page of links, strongest first, begins: after this link."""
 
-    principal_id: str
-    request_id: str
-    fingerprint: str  # digest of the request
-    answer: str
-    create_time: datetime
+    strength: float
+    key: LinkKey
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedCounts:
+    """How much a removal removed."""
+
+    notes: int
+    links: int
 
 
 class NoteWriter(Protocol):
-    """Writes to one user's notes; visible to others all at once when the work ends without an error."""
+    """Reads and writes one user's notes; visible to others all at once when the work ends without an error."""
 
-    async def receipt(self, principal_id: str, request_id: str) -> Receipt | None:
-        """The answer given before, or None."""
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records, in this transaction."""
         ...
 
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer; answers of this tenant older than `forget_before` may go."""
+    async def processed(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
+        """Results of those of the interactions that were processed before, or are blocked."""
         ...
 
-    async def taken(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
-        """Results of those of the interactions that were taken before."""
+    async def add_processed(self, turns: Sequence[ProcessedTurn]) -> None:
+        """Record interactions as processed; none of them was before."""
         ...
 
-    async def add_taken(self, turns: Sequence[TakenTurn]) -> None:
-        """Mark interactions as taken; none of them was before."""
+    async def block(self, interaction_ids: Sequence[InteractionId]) -> None:
+        """Leave of interactions nothing but that they are processed, whether they were or not."""
+        ...
+
+    async def get_notes(self, note_ids: Sequence[NoteId]) -> Mapping[NoteId, Note]:
+        """Those of the notes that are there, of any status."""
+        ...
+
+    async def notes_of_sources(self, interaction_ids: Sequence[InteractionId]) -> list[Note]:
+        """Notes that come from one of the interactions or answer its question, by id."""
         ...
 
     async def neighbours(
         self, vectors: Matrix, scopes: Sequence[Scope], query: NeighbourQuery
     ) -> list[list[Neighbour]]:
-        """For each vector `[notes, dimension]` its nearest stored notes, nearest first, ties by id.
+        """For each vector `[notes, dimension]` its nearest active notes, nearest first, ties by id.
 
         Only notes that a reader at the new note's scope may see.
         """
         ...
 
     async def preceding_notes(self, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[NoteId, TurnKey, Scope]]:
-        """For each place the nearest earlier note of its conversation, where there is one."""
+        """For each place the nearest earlier active note of its conversation, where there is one."""
         ...
 
     async def add_notes(self, notes: Sequence[Note], vectors: Matrix, *, model: str) -> None:
-        """Store new notes with one vector of length 1 each."""
+        """Store new, active notes with one vector of length 1 each."""
+        ...
+
+    async def update_notes(self, notes: Sequence[Note]) -> None:
+        """Set all fields of stored notes but scope, status and access statistics."""
+        ...
+
+    async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
+        """Give stored notes other vectors of length 1, instead of those of any model."""
+        ...
+
+    async def set_status(
+        self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime
+    ) -> Mapping[NoteId, Note]:
+        """Archive or restore notes; those that have the status stay as they are.
+
+        An archived note is in no search, walk, neighbourhood or list of links. Restoring it brings back its links to
+        active notes.
+
+        Returns:
+            Those of the notes that are there, as they are now.
+        """
+        ...
+
+    async def delete_notes(self, note_ids: Sequence[NoteId]) -> RemovedCounts:
+        """Delete notes with their vectors and links, and erase the responses of requests about them.
+
+        Unknown ids are ignored. Interactions that the notes come from stay processed.
+        """
+        ...
+
+    async def delete_all(self) -> RemovedCounts:
+        """Delete all notes, and block all interactions that were processed."""
         ...
 
     async def put_links(self, links: Sequence[Link]) -> list[Link]:
-        """Make links or set the strength of those that are there; returns them as stored, in order.
+        """Make links, or set strength, origin and update time of those that are there.
 
-        Keys are canonical and distinct.
+        Keys are canonical and distinct. Returns the links as stored, in order.
 
         Raises:
             NotFound: An end is not a note of this user.
         """
         ...
 
+    async def get_link(self, key: LinkKey) -> Link | None:
+        """A link by its canonical key."""
+        ...
+
     async def delete_link(self, key: LinkKey) -> bool:
         """Remove a link by its canonical key; whether it was there."""
         ...
 
+    async def delete_similarity_links(self, note_ids: Sequence[NoteId]) -> None:
+        """Remove the links of origin SIMILARITY of notes."""
+        ...
+
 
 class NoteStore(Protocol):
-    """Keeps notes, their vectors and links. Every method must see the owner's rows alone."""
+    """Stores notes, their vectors and links. Every method must see the owner's rows alone.
+
+    What one store writes, others on the same engine must show at once, whatever they have cached.
+    """
 
     async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
         """Runs work on one user's notes, all or nothing, and returns what it returns.
@@ -188,18 +266,18 @@ class NoteStore(Protocol):
         """
         ...
 
-    async def taken(
+    async def processed(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
     ) -> Mapping[InteractionId, GenerationResult]:
-        """As in `NoteWriter`, but what is not found may be taken by somebody else meanwhile."""
+        """As in `NoteWriter`, but others may process what is not found meanwhile."""
         ...
 
-    async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[str, str]]:
-        """Speaker and question of those of the places where something was asked."""
+    async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, StoredQuestion]:
+        """The questions of those of the places where something was asked."""
         ...
 
     async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
-        """A note with its links, strongest first, ties by ids and type.
+        """A note of any status with its links as of `list_links`.
 
         Raises:
             NotFound: There is none of this id among the owner's.
@@ -207,9 +285,19 @@ class NoteStore(Protocol):
         ...
 
     async def list_notes(
-        self, owner: Owner, *, kind: NoteKind | None, after: NotePosition | None, limit: int
+        self, owner: Owner, which: NoteFilter, *, after: NotePosition | None, limit: int
     ) -> list[Note]:
-        """Notes of the kind, or all, newest first, ties by id."""
+        """Notes that pass the filter, newest first, ties by id."""
+        ...
+
+    async def list_links(
+        self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
+    ) -> list[Link]:
+        """Links of a note, of the type or all, strongest first, ties by ids and type. Both notes are active.
+
+        Raises:
+            NotFound: There is no such note among the owner's.
+        """
         ...
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:

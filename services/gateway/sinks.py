@@ -163,26 +163,15 @@ class AgenticSink:
         """See `DeliverySink.deliver`."""
         response = await self._upstream.notes.generate(
             worker_principal(tenant_id),
-            notes_pb2.GenerateNotesRequest(interactions=[_note_source(_interaction(d)) for d in deliveries]),
+            notes_pb2.GenerateNotesRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
             timeout_seconds=self._timeout_seconds,
         )
         return _outcome(deliveries, response.results)
 
 
 def source_interaction(interaction: Interaction) -> interactions_pb2.SourceInteraction:
-    """An interaction as the semantic tier takes it."""
+    """An interaction as the tiers take it that derive memories."""
     return interactions_pb2.SourceInteraction(
-        interaction_id=interaction.interaction_id,
-        user_id=interaction.user_id,
-        conversation_id=interaction.conversation_id,
-        position=interaction.position,
-        turn=turn_to_proto(interaction.turn),
-        scope=scope_to_proto(interaction.scope),
-    )
-
-
-def _note_source(interaction: Interaction) -> notes_pb2.NoteSource:
-    return notes_pb2.NoteSource(
         interaction_id=interaction.interaction_id,
         user_id=interaction.user_id,
         conversation_id=interaction.conversation_id,

@@ -8,20 +8,19 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from services.agentic.model import (
-    InteractionId,
     Link,
     LinkKey,
+    LinkOrigin,
     LinkType,
     Note,
     NoteId,
     NoteKind,
-    Owner,
+    NoteStatus,
     ScoredNote,
-    TenantId,
-    UserId,
 )
-from services.agentic.store import NoteSearch, NoteStore, WalkSettings
+from services.agentic.store import NoteSearch, NoteStore, RemovedCounts, WalkSettings
 from services.common.embedding.vectors import Matrix, Vector
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -49,6 +48,7 @@ def make_note(number: int, owner: Owner = ANN, *, scope: Scope = GLOBAL_SCOPE, m
         importance=0.5,
         time=NOW - timedelta(days=1),
         create_time=NOW + timedelta(minutes=minutes),
+        update_time=NOW + timedelta(minutes=minutes),
         scope=scope,
         speaker="Ann",
     )
@@ -61,7 +61,7 @@ def angle(degrees: float) -> Vector:
 
 
 def make_link(one: int, two: int, strength: float, link_type: LinkType = LinkType.RELATED_TO) -> Link:
-    return Link(LinkKey(note_id(one), note_id(two), link_type).canonical, strength, NOW)
+    return Link(LinkKey(note_id(one), note_id(two), link_type).canonical, strength, LinkOrigin.CALLER, NOW, NOW)
 
 
 def unit_rows(generator: np.random.Generator, count: int, dimension: int = 8) -> Matrix:
@@ -83,6 +83,20 @@ async def add(store: NoteStore, notes: dict[float, Note], owner: Owner = ANN, mo
 
 async def connect(store: NoteStore, *links: Link, owner: Owner = ANN) -> list[Link]:
     return await store.write(owner, lambda writer: writer.put_links(links))
+
+
+async def set_status(store: NoteStore, status: NoteStatus, *note_numbers: int, owner: Owner = ANN) -> set[int]:
+    """Archives or restores notes; returns the numbers of those that are there."""
+    ids = [note_id(number) for number in note_numbers]
+    later = NOW + timedelta(hours=1)
+    found = await store.write(owner, lambda writer: writer.set_status(ids, status, update_time=later))
+    assert all(note.status is status for note in found.values())
+    return {int(each[-12:]) for each in found}
+
+
+async def delete(store: NoteStore, *note_numbers: int, owner: Owner = ANN) -> RemovedCounts:
+    ids = [note_id(number) for number in note_numbers]
+    return await store.write(owner, lambda writer: writer.delete_notes(ids))
 
 
 async def search(

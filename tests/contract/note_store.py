@@ -8,16 +8,20 @@ from datetime import timedelta
 
 import pytest
 
-from services.agentic.model import (
-    GenerationResult,
-    LinkKey,
-    LinkType,
-    NoteId,
-    NoteKind,
-    Owner,
+from services.agentic import linking
+from services.agentic.model import GenerationResult, LinkKey, LinkOrigin, LinkType, NoteId, NoteKind, NoteStatus
+from services.agentic.store import (
+    LinkPosition,
+    NoteFilter,
+    NotePosition,
+    NoteStore,
+    NoteWriter,
+    ProcessedTurn,
+    StoredQuestion,
+    TurnKey,
 )
-from services.agentic.store import NotePosition, NoteStore, NoteWriter, Receipt, TakenTurn, TurnKey
 from services.common.errors import NotFound
+from services.common.owners import Owner
 from services.common.turns import Attachment
 from tests.contract.note_samples import (
     ANN,
@@ -34,6 +38,7 @@ from tests.contract.note_samples import (
     make_note,
     note_id,
     search,
+    set_status,
 )
 
 
@@ -57,6 +62,8 @@ class NoteStoreContract:
             conversation_id="c",
             position=7,
             spoken="note 1",
+            question_id=interaction_id(3),
+            question_chars=4,
         )
         await add(store, {0: note})
         assert (await store.get(ANN, note_id(1), links_max=10)).note == note
@@ -66,7 +73,7 @@ class NoteStoreContract:
         for stranger in (BOB, OTHER_TENANTS_ANN):
             with pytest.raises(NotFound):
                 await store.get(stranger, note_id(1), links_max=10)
-            assert await store.list_notes(stranger, kind=None, after=None, limit=10) == []
+            assert await store.list_notes(stranger, NoteFilter(), after=None, limit=10) == []
             assert await search(store, owner=stranger) == []
             await add(store, {0: make_note(2, stranger)}, stranger)
             with pytest.raises(NotFound):
@@ -81,7 +88,7 @@ class NoteStoreContract:
 
     async def test_list_newest_first_ties_by_id(self, store: NoteStore) -> None:
         await add(store, {i: make_note(i, minutes=minutes) for i, minutes in ((1, 0), (2, 5), (4, 0), (3, 0))})
-        found = await store.list_notes(ANN, kind=None, after=None, limit=10)
+        found = await store.list_notes(ANN, NoteFilter(), after=None, limit=10)
         assert [note.note_id for note in found] == [note_id(i) for i in (2, 1, 3, 4)]
 
     async def test_pages_hold_each_note_once_while_others_are_written(self, store: NoteStore) -> None:
@@ -89,7 +96,7 @@ class NoteStoreContract:
         seen: list[NoteId] = []
         after = None
         for turn in range(6):
-            page = await store.list_notes(ANN, kind=None, after=after, limit=2)
+            page = await store.list_notes(ANN, NoteFilter(), after=after, limit=2)
             seen += [note.note_id for note in page]
             after = NotePosition(page[-1].create_time, page[-1].note_id)
             await add(store, {0: make_note(100 + turn, minutes=60 + turn)})
@@ -97,9 +104,32 @@ class NoteStoreContract:
 
     async def test_list_of_one_kind(self, store: NoteStore) -> None:
         await add(store, {0: make_note(1), 1: replace(make_note(2), kind=NoteKind.CONCEPT)})
-        found = await store.list_notes(ANN, kind=NoteKind.CONCEPT, after=None, limit=10)
+        found = await store.list_notes(ANN, NoteFilter(kind=NoteKind.CONCEPT), after=None, limit=10)
         assert [note.note_id for note in found] == [note_id(2)]
-        assert await store.list_notes(ANN, kind=NoteKind.PROCEDURE, after=None, limit=10) == []
+        assert await store.list_notes(ANN, NoteFilter(kind=NoteKind.PROCEDURE), after=None, limit=10) == []
+
+    async def test_spec_4_1_notes_are_filtered_by_tag_status_and_time(self, store: NoteStore) -> None:
+        await add(
+            store,
+            {
+                0: replace(make_note(1), tags=("a", "b")),
+                1: replace(make_note(2), tags=("b",), time=NOW),
+                2: replace(make_note(3), time=NOW + timedelta(days=1)),
+            },
+        )
+        await set_status(store, NoteStatus.ARCHIVED, 3)
+
+        async def listed(which: NoteFilter) -> list[int]:
+            found = await store.list_notes(ANN, which, after=None, limit=10)
+            return [int(note.note_id[-12:]) for note in found]
+
+        assert await listed(NoteFilter()) == [1, 2]
+        assert await listed(NoteFilter(tag="b")) == [1, 2]
+        assert await listed(NoteFilter(tag="a")) == [1]
+        assert await listed(NoteFilter(status=NoteStatus.ARCHIVED)) == [3]
+        assert await listed(NoteFilter(start_time=NOW)) == [2]
+        assert await listed(NoteFilter(end_time=NOW)) == [1]
+        assert await listed(NoteFilter(status=NoteStatus.ARCHIVED, kind=NoteKind.FACT, start_time=NOW)) == [3]
 
     async def test_what_work_returns_is_returned(self, store: NoteStore) -> None:
         answer = object()
@@ -120,7 +150,7 @@ class NoteStoreContract:
         with pytest.raises(type(error)) as caught:
             await store.write(ANN, work)
         assert caught.value is error
-        assert await store.list_notes(ANN, kind=None, after=None, limit=10) == []
+        assert await store.list_notes(ANN, NoteFilter(), after=None, limit=10) == []
         assert await search(store) == []
 
     async def test_cancelled_work_writes_nothing(self, store: NoteStore) -> None:
@@ -136,16 +166,16 @@ class NoteStoreContract:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await store.list_notes(ANN, kind=None, after=None, limit=10) == []
+        assert await store.list_notes(ANN, NoteFilter(), after=None, limit=10) == []
         await add(store, {0: make_note(2)})
 
     async def test_works_of_one_user_run_one_after_the_other(self, store: NoteStore) -> None:
-        turn = TakenTurn(GenerationResult(interaction_id(1), ()), "c", 0, question="", speaker="Ann")
+        turn = ProcessedTurn(GenerationResult(interaction_id(1), ()), "c", 0, question="", speaker="Ann")
 
         async def take(writer: NoteWriter) -> bool:
-            if await writer.taken([interaction_id(1)]):
+            if await writer.processed([interaction_id(1)]):
                 return False
-            await writer.add_taken([turn])
+            await writer.add_processed([turn])
             return True
 
         taken = await asyncio.gather(*(store.write(ANN, take) for _ in range(4)))
@@ -167,23 +197,23 @@ class NoteStoreContract:
         done.set()
         await task
 
-    async def test_taken_interactions_with_and_without_notes(self, store: NoteStore) -> None:
+    async def test_processed_interactions_with_and_without_notes(self, store: NoteStore) -> None:
         results = [GenerationResult(interaction_id(1), (note_id(1),)), GenerationResult(interaction_id(2), ())]
-        turns = [TakenTurn(r, "c", i, question="", speaker="Ann") for i, r in enumerate(results)]
-        await store.write(ANN, lambda writer: writer.add_taken(turns))
+        turns = [ProcessedTurn(r, "c", i, question="", speaker="Ann") for i, r in enumerate(results)]
+        await store.write(ANN, lambda writer: writer.add_processed(turns))
         ids = [interaction_id(i) for i in (1, 2, 3)]
-        assert await store.taken(ANN, ids) == {result.interaction_id: result for result in results}
-        assert await store.taken(BOB, ids) == {}
-        assert await store.taken(OTHER_TENANTS_ANN, ids) == {}
+        assert await store.processed(ANN, ids) == {result.interaction_id: result for result in results}
+        assert await store.processed(BOB, ids) == {}
+        assert await store.processed(OTHER_TENANTS_ANN, ids) == {}
 
     async def test_questions_are_found_by_place(self, store: NoteStore) -> None:
         turns = [
-            TakenTurn(GenerationResult(interaction_id(1), ()), "c", 4, question="Why?", speaker="Bo"),
-            TakenTurn(GenerationResult(interaction_id(2), ()), "c", 5, question="", speaker="Bo"),
+            ProcessedTurn(GenerationResult(interaction_id(1), ()), "c", 4, question="Why?", speaker="Bo"),
+            ProcessedTurn(GenerationResult(interaction_id(2), ()), "c", 5, question="", speaker="Bo"),
         ]
-        await store.write(ANN, lambda writer: writer.add_taken(turns))
+        await store.write(ANN, lambda writer: writer.add_processed(turns))
         places = [TurnKey("c", 4), TurnKey("c", 5), TurnKey("d", 4)]
-        assert await store.questions(ANN, places) == {TurnKey("c", 4): ("Bo", "Why?")}
+        assert await store.questions(ANN, places) == {TurnKey("c", 4): StoredQuestion(interaction_id(1), "Bo", "Why?")}
         assert await store.questions(BOB, places) == {}
 
     async def test_preceding_note_of_the_conversation(self, store: NoteStore) -> None:
@@ -198,22 +228,6 @@ class NoteStoreContract:
             99: note_id(2),
         }
 
-    async def test_receipts(self, store: NoteStore) -> None:
-        receipt = Receipt("ann-key", "r1", "digest", "answer", NOW)
-        assert await _receipt(store, ANN, "ann-key") is None
-        await store.write(ANN, lambda writer: writer.add_receipt(receipt, forget_before=NOW - timedelta(days=7)))
-        assert await _receipt(store, BOB, "ann-key") == receipt
-        assert await _receipt(store, BOB, "bob-key") is None
-        assert await _receipt(store, OTHER_TENANTS_ANN, "ann-key") is None
-
-    async def test_old_receipts_are_forgotten(self, store: NoteStore) -> None:
-        old, new = (Receipt("p", name, "d", "a", NOW + timedelta(days=days)) for name, days in (("r1", 0), ("r2", 8)))
-        await store.write(ANN, lambda writer: writer.add_receipt(old, forget_before=NOW))
-        assert await _receipt(store, ANN, "p", "r1") == old
-        await store.write(ANN, lambda writer: writer.add_receipt(new, forget_before=NOW + timedelta(days=1)))
-        assert await _receipt(store, ANN, "p", "r1") is None
-        assert await _receipt(store, ANN, "p", "r2") == new
-
     async def test_links_without_direction_exist_once(self, store: NoteStore) -> None:
         await add(store, {0: make_note(1), 1: make_note(2)})
         await connect(store, make_link(1, 2, 0.5))
@@ -225,11 +239,31 @@ class NoteStoreContract:
                 (LinkKey(note_id(2), note_id(1), LinkType.SUPPORTS), 0.2),
             ]
 
-    async def test_a_link_keeps_its_time_when_its_strength_is_set(self, store: NoteStore) -> None:
+    async def test_a_link_keeps_its_time_of_creation_when_its_strength_is_set(self, store: NoteStore) -> None:
         await add(store, {0: make_note(1), 1: make_note(2)})
-        await connect(store, make_link(1, 2, 0.5))
-        [again] = await connect(store, replace(make_link(1, 2, 0.9), create_time=NOW + timedelta(days=1)))
-        assert (again.strength, again.create_time) == (0.9, NOW)
+        later = NOW + timedelta(days=1)
+        await connect(store, replace(make_link(1, 2, 0.5), origin=LinkOrigin.SIMILARITY))
+        [again] = await connect(store, replace(make_link(1, 2, 0.9), create_time=later, update_time=later))
+        assert again == replace(make_link(1, 2, 0.9), update_time=later)
+        assert await store.write(ANN, lambda writer: writer.get_link(again.key)) == again
+        assert await store.write(BOB, lambda writer: writer.get_link(again.key)) is None
+
+    async def test_pages_of_links_hold_each_link_once(self, store: NoteStore) -> None:
+        await add(store, {float(i): make_note(i) for i in range(1, 8)})
+        made = [make_link(4, i, 0.25 * (i % 3)) for i in (1, 2, 3, 5, 6, 7)]
+        made += [make_link(4, 1, 0.25, LinkType.SUPPORTS), make_link(1, 4, 0.25, LinkType.SUPPORTS)]
+        await connect(store, *made)
+        for link_type in (None, LinkType.SUPPORTS):
+            expected = linking.in_order(link for link in made if link_type in {None, link.key.type})
+            after, seen = None, []
+            for _ in expected:
+                [link] = await store.list_links(ANN, note_id(4), link_type=link_type, after=after, limit=1)
+                seen.append(link)
+                after = LinkPosition(link.strength, link.key)
+            assert seen == expected
+            assert await store.list_links(ANN, note_id(4), link_type=link_type, after=after, limit=1) == []
+        with pytest.raises(NotFound):
+            await store.list_links(BOB, note_id(4), link_type=None, after=None, limit=9)
 
     async def test_strongest_links_first_up_to_the_limit(self, store: NoteStore) -> None:
         await add(store, {float(i): make_note(i) for i in range(1, 5)})
@@ -264,7 +298,3 @@ class NoteStoreContract:
 
 async def _deletes(store: NoteStore, owner: Owner, key: LinkKey) -> bool:
     return await store.write(owner, lambda writer: writer.delete_link(key))
-
-
-async def _receipt(store: NoteStore, owner: Owner, principal_id: str, request_id: str = "r1") -> Receipt | None:
-    return await store.write(owner, lambda writer: writer.receipt(principal_id, request_id))

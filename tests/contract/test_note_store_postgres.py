@@ -7,24 +7,31 @@ from contextlib import aclosing
 
 import pytest
 
-from services.agentic.model import Owner, ScoredNote
+from services.agentic.model import ScoredNote
 from services.agentic.store import NoteSearch, NoteStore
 from services.agentic.stores.postgres import PostgresNoteStore
+from services.common.owners import Owner
 from services.common.postgres import cached_vectors
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.tenancy import tenant_transaction
 from tests.contract.note_drivers import postgres_note_store
+from tests.contract.note_removal import NoteRemovalContract
 from tests.contract.note_samples import ANN, add, make_note, numbers, search
 from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
 from tests.support.caches import eager_cache
 
 
-class TestPostgresNoteStore(NoteStoreContract, NoteSearchContract):
+class TestPostgresNoteStore(NoteStoreContract, NoteSearchContract, NoteRemovalContract):
     @pytest.fixture
     async def store(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
         async with postgres_note_store(postgres_server) as store:
             yield store
+
+    @pytest.fixture
+    async def replica(self, store: PostgresNoteStore) -> AsyncIterator[NoteStore]:
+        async with aclosing(PostgresNoteStore(store._pool)) as replica:
+            yield replica
 
 
 class _CachingStore(PostgresNoteStore):
@@ -36,11 +43,16 @@ class _CachingStore(PostgresNoteStore):
         return await super().search(owner, search)
 
 
-class TestPostgresNoteStoreWithCachedVectors(NoteSearchContract):
+class TestPostgresNoteStoreWithCachedVectors(NoteSearchContract, NoteRemovalContract):
     @pytest.fixture
     async def store(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
         async with postgres_note_store(postgres_server, eager_cache(), cached_min=1, kind=_CachingStore) as store:
             yield store
+
+    @pytest.fixture
+    async def replica(self, store: _CachingStore) -> AsyncIterator[NoteStore]:
+        async with aclosing(_CachingStore(store._pool, cache=eager_cache(), cached_min=1)) as replica:
+            yield replica
 
 
 class TestCachedVectors:

@@ -107,6 +107,8 @@ def note(n: int) -> Record:
         "derived_from": [],
         "time": _MOMENT,
         "create_time": _MOMENT + n,
+        "update_time": _MOMENT + 2 * n,
+        "status": 1 + n % 2,
         "access_count": n,
         "last_access_time": _MOMENT if n % 2 else None,
         "scope_key": "1",
@@ -114,11 +116,20 @@ def note(n: int) -> Record:
         "conversation_id": "c",
         "position": n,
         "spoken": "",
+        "question_id": identifier(n) if n % 2 else None,
+        "question_chars": n,
     }
 
 
 def note_vector(n: int) -> Record:
-    return {**owner(n), "note_id": identifier(n), "model": "m", "scope_key": "1", "embedding": vector(n)}
+    return {
+        **owner(n),
+        "note_id": identifier(n),
+        "model": "m",
+        "scope_key": "1",
+        "is_active": n % 2 == 0,
+        "embedding": vector(n),
+    }
 
 
 def link_end(n: int) -> Record:
@@ -132,8 +143,11 @@ def link_end(n: int) -> Record:
         "type": 1 + link % 5,
         "is_first": is_first == 0,
         "strength": 0.5,
+        "origin": 1 + link % 3,
         "create_time": _MOMENT + link,
+        "update_time": _MOMENT + 2 * link,
         "other_scope_key": "1",
+        "is_hidden": False,
     }
 
 

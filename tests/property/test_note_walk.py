@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.agentic.model import LinkType, NoteId, Owner, ScoredNote, TenantId, UserId
+from services.agentic.model import LinkType, NoteId, ScoredNote
 from services.agentic.store import NoteSearch, NoteStore, WalkSettings
 from services.agentic.stores.postgres import PostgresNoteStore
+from services.common.owners import Owner, TenantId, UserId
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from tests.contract.note_drivers import neo4j_note_store, postgres_note_store

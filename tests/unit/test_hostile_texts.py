@@ -12,9 +12,6 @@ import pytest
 
 from services.agentic.generation.port import GenerationItem
 from services.agentic.generation.rules import RuleNoteGenerator
-from services.agentic.model import InteractionId as NoteInteractionId
-from services.agentic.model import NoteSource
-from services.agentic.model import UserId as NoteUserId
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, UserId
 from services.common.text import is_question, split_pieces, split_sentences
@@ -42,7 +39,7 @@ def read_facts(text: str) -> object:
 
 def read_note(text: str) -> object:
     turn = Turn(MessageRole.ASSISTANT, text, NOW, "Ann")
-    source = NoteSource(NoteInteractionId("i"), NoteUserId("u"), "c", 0, turn)
+    source = SourceInteraction(InteractionId("i"), UserId("u"), "c", 0, turn)
     return RuleNoteGenerator().draft(GenerationItem(source, None))
 
 

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.agentic.model import NoteDraft, NoteSource
+from services.agentic.model import NoteDraft
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
     """What the turn before asked: an answer of two words is about it."""
 
+    interaction_id: InteractionId
     speaker: str
     text: str
 
@@ -21,7 +24,7 @@ class AskedQuestion:
 class GenerationItem:
     """An interaction, with the question that it answers."""
 
-    source: NoteSource
+    source: SourceInteraction
     asked: AskedQuestion | None = None
 
 

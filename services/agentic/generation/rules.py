@@ -11,8 +11,9 @@ from typing import Final
 from services.agentic.config import GenerationSettings
 from services.agentic.generation import cues
 from services.agentic.generation.port import AskedQuestion, GenerationItem
-from services.agentic.generation.words import Word, keywords, telling_weight, telling_words
-from services.agentic.model import NoteDraft, NoteKind, NoteSource
+from services.agentic.generation.words import Word, keywords, salience, salient_words
+from services.agentic.model import NoteDraft, NoteKind
+from services.common.interactions import SourceInteraction
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
 
@@ -25,8 +26,6 @@ _OPENING_PHRASE: Final = re.compile(
 )
 _QUESTION_WORDS_MIN: Final = 4
 """Words from which a question says what it is about even by common words: "When do you have to get up?"."""
-_YIELD_EVERY: Final = 32
-"""Interactions between two turns of the event loop: about 10 ms of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +37,15 @@ class _Sentence:
 
     @property
     def weight(self) -> float:
-        return 0.0 if self.asks or self.reacts else telling_weight(self.words)
+        return 0.0 if self.asks or self.reacts else salience(self.words)
 
 
 class RuleNoteGenerator:
     """A note for each turn that states something, in its speaker's words.
 
     Greetings, thanks, reactions and mere questions give none. A short answer to a question is kept together
-    with the question. A long turn is condensed to its telling sentences, a long answer of an assistant to
-    headings and first sentences. Texts of the system and of tools give no notes: they are not what anybody
-    said.
+    with the question. A long turn is condensed to its salient sentences, a long answer of an assistant to headings and
+    first sentences. Texts of the system and of tools give no notes: nobody said them.
     """
 
     def __init__(self, settings: GenerationSettings | None = None) -> None:
@@ -55,14 +53,9 @@ class RuleNoteGenerator:
         self._settings: Final = settings or GenerationSettings()
 
     async def generate(self, items: Sequence[GenerationItem]) -> list[list[NoteDraft]]:
-        """The notes of each interaction, in order."""
-        drafts: list[list[NoteDraft]] = []
-        for i, item in enumerate(items):
-            if i % _YIELD_EVERY == _YIELD_EVERY - 1:
-                await asyncio.sleep(0)
-            draft = self.draft(item)
-            drafts.append([] if draft is None else [draft])
-        return drafts
+        """The notes of each interaction, in order. On a thread: long turns take milliseconds each."""
+        drafts = await asyncio.to_thread(lambda: [self.draft(item) for item in items])
+        return [[] if draft is None else [draft] for draft in drafts]
 
     def draft(self, item: GenerationItem) -> NoteDraft | None:
         """The note of one interaction, or None."""
@@ -75,64 +68,67 @@ class RuleNoteGenerator:
         weight = sum(sentence.weight for sentence in stated)
         has_caption = any(attachment.caption for attachment in turn.attachments)
         asked = item.asked if stated else None
-        least = self._settings.telling_min if asked is None else self._settings.answer_telling_min
+        least = self._settings.salience_min if asked is None else self._settings.answer_salience_min
         if weight < least and not has_caption:
             return None
+        quoted = ""
         if turn.role is MessageRole.ASSISTANT and len(turn.content) >= self._settings.document_chars_min:
             content = spoken = self._document_content(turn.content)
         else:
-            content, spoken = self._wording(source, stated, asked)
-        told = " ".join(sentence.text for sentence in stated)
+            quoted = "" if asked is None else _clip(asked.text, self._settings.question_chars_max) + " "
+            content, spoken = self._wording(source, stated, asked, quoted)
+        statement = " ".join(sentence.text for sentence in stated)
         captions = [a.caption for a in turn.attachments if a.caption]
         return NoteDraft(
             content=content,
             spoken=spoken,
-            kind=kind_of(told, role=turn.role, is_document=len(turn.content) >= self._settings.document_chars_min),
-            importance=self.importance(told, [word for sentence in stated for word in sentence.words]),
+            kind=kind_of(statement, role=turn.role, is_document=len(turn.content) >= self._settings.document_chars_min),
+            importance=self.importance(statement, [word for sentence in stated for word in sentence.words]),
             keywords=keywords(
                 [*([asked.text] if asked else []), *(s.text for s in stated), *captions],
                 count_max=self._settings.keywords_max,
             ),
-            tags=tags_of(told, source, answers=asked is not None),
+            tags=tags_of(statement, source, answers=asked is not None),
             attachments=turn.attachments,
+            question_id=None if asked is None else asked.interaction_id,
+            question_chars=len(quoted),
         )
 
-    def importance(self, told: str, words: Sequence[Word]) -> float:
+    def importance(self, statement: str, words: Sequence[Word]) -> float:
         """Importance in [0, 1]: base + the weight of each cue that occurs, at most 1."""
         weights = self._settings.importance
         total = weights.base
         for present, weight in (
-            (cues.PERSONAL.search(told), weights.personal),
-            (cues.COMMITMENT.search(told), weights.commitment),
-            (cues.LIKE.search(told) or cues.DISLIKE.search(told), weights.preference),
-            (cues.EMOTION.search(told), weights.emotion),
+            (cues.PERSONAL.search(statement), weights.personal),
+            (cues.COMMITMENT.search(statement), weights.commitment),
+            (cues.LIKE.search(statement) or cues.DISLIKE.search(statement), weights.preference),
+            (cues.EMOTION.search(statement), weights.emotion),
             (any(word.is_number for word in words), weights.detail),
             (any(word.is_name for word in words), weights.name),
-            (cues.ASKED_TO_REMEMBER.search(told), weights.asked),
-            (cues.HEALTH.search(told), weights.health),
+            (cues.ASKED_TO_REMEMBER.search(statement), weights.asked),
+            (cues.HEALTH.search(statement), weights.health),
         ):
             if present:
                 total += weight
         return max(0.0, min(1.0, total))
 
-    def _wording(self, source: NoteSource, stated: Sequence[_Sentence], asked: AskedQuestion | None) -> tuple[str, str]:
-        """The note with names put in, and what was spoken."""
+    def _wording(
+        self, source: SourceInteraction, stated: Sequence[_Sentence], asked: AskedQuestion | None, quoted: str
+    ) -> tuple[str, str]:
+        """The note with names put in, and what was spoken, which begins with the quoted question."""
         speaker = speaker_name(source)
         chars_max = self._settings.content_chars_max
         if not stated:
             # A photo with no words to it, or with a question.
             captions = "; ".join(a.caption for a in source.turn.attachments if a.caption)
             return _clip(f"{speaker} showed a photo: {captions}", chars_max), _clip(source.turn.content, chars_max)
-        question, lead = "", f"{speaker}: "
-        if asked is not None:
-            question = _clip(asked.text, self._settings.question_chars_max) + " "
-            lead = f"{asked.speaker} asked: {question}{speaker} answered: "
-        # Names are at most 128 characters long and may leave little room.
+        lead = f"{speaker}: " if asked is None else f"{asked.speaker} asked: {quoted}{speaker} answered: "
+        # Names are at most 128 characters long and may leave little of the budget.
         chosen = _condensed(stated, chars_max=max(chars_max // 4, chars_max - len(lead)))
-        return lead + chosen, question + chosen
+        return lead + chosen, quoted + chosen
 
     def _document_content(self, content: str) -> str:
-        """Headings with the first sentence under each, while there is room; else the telling sentences."""
+        """Headings with the first sentence under each, while the budget lasts; else the salient sentences."""
         parts: list[str] = []
         heading = ""
         fresh = True
@@ -163,12 +159,12 @@ class RuleNoteGenerator:
         return _joined(parts, chars_max=self._settings.content_chars_max)
 
 
-def speaker_name(source: NoteSource) -> str:
+def speaker_name(source: SourceInteraction) -> str:
     """The name that stands in a note: the speaker's, else that of the role."""
     return source.turn.speaker or ("Assistant" if source.turn.role is MessageRole.ASSISTANT else "User")
 
 
-def asked_question(source: NoteSource, *, chars_max: int = 160) -> str:
+def asked_question(source: SourceInteraction, *, chars_max: int = 160) -> str:
     """What a turn asks at its end, for the note of the answer; empty if nothing."""
     if source.turn.role not in {MessageRole.USER, MessageRole.ASSISTANT}:
         return ""
@@ -183,32 +179,32 @@ def asked_question(source: NoteSource, *, chars_max: int = 160) -> str:
             break
         question = longer
     # "And you?" says nothing about its answer.
-    tells = telling_words(question) or len(question.split()) >= _QUESTION_WORDS_MIN
-    return _clip(question, chars_max) if tells else ""
+    is_specific = salient_words(question) or len(question.split()) >= _QUESTION_WORDS_MIN
+    return _clip(question, chars_max) if is_specific else ""
 
 
-def kind_of(told: str, *, role: MessageRole, is_document: bool) -> NoteKind:
+def kind_of(statement: str, *, role: MessageRole, is_document: bool) -> NoteKind:
     """What a statement is, by its form; a statement of no other form is a fact."""
-    if len(cues.STEP_LINE.findall(told)) >= 2 or cues.PROCEDURE.search(told):
+    if len(cues.STEP_LINE.findall(statement)) >= 2 or cues.PROCEDURE.search(statement):
         return NoteKind.PROCEDURE
     if role is MessageRole.ASSISTANT and is_document:
         return NoteKind.CONCEPT
-    if cues.LIKE.search(told) or cues.DISLIKE.search(told):
+    if cues.LIKE.search(statement) or cues.DISLIKE.search(statement):
         return NoteKind.PREFERENCE
-    if cues.CONCEPT.search(told):
+    if cues.CONCEPT.search(statement):
         return NoteKind.CONCEPT
-    if cues.HAPPENED.search(told):
+    if cues.HAPPENED.search(statement):
         return NoteKind.OBSERVATION
     return NoteKind.FACT
 
 
-def tags_of(told: str, source: NoteSource, *, answers: bool) -> tuple[str, ...]:
+def tags_of(statement: str, source: SourceInteraction, *, answers: bool) -> tuple[str, ...]:
     """Labels by which notes can be filtered."""
     candidates = (
-        ("commitment", cues.COMMITMENT.search(told)),
-        ("health", cues.HEALTH.search(told)),
-        ("emotion", cues.EMOTION.search(told)),
-        ("asked-to-remember", cues.ASKED_TO_REMEMBER.search(told)),
+        ("commitment", cues.COMMITMENT.search(statement)),
+        ("health", cues.HEALTH.search(statement)),
+        ("emotion", cues.EMOTION.search(statement)),
+        ("asked-to-remember", cues.ASKED_TO_REMEMBER.search(statement)),
         ("answer", answers),
         ("photo", any(a.caption or a.uri for a in source.turn.attachments)),
         ("assistant", source.turn.role is MessageRole.ASSISTANT),
@@ -228,7 +224,7 @@ def _whole_sentences(text: str) -> list[str]:
 
 
 def _read(text: str) -> _Sentence:
-    return _Sentence(text, telling_words(text), asks=cues.asks(text), reacts=cues.only_reacts(text))
+    return _Sentence(text, salient_words(text), asks=cues.asks(text), reacts=cues.only_reacts(text))
 
 
 def _condensed(sentences: Sequence[_Sentence], *, chars_max: int) -> str:
@@ -241,11 +237,11 @@ def _condensed(sentences: Sequence[_Sentence], *, chars_max: int) -> str:
         key=lambda i: (i != 0, -sentences[i].weight / max(1.0, len(sentences[i].text)) ** 0.5, i),
     )
     chosen: list[int] = []
-    room = chars_max
+    budget = chars_max
     for i in order:
-        if len(sentences[i].text) + 1 <= room:
+        if len(sentences[i].text) + 1 <= budget:
             chosen.append(i)
-            room -= len(sentences[i].text) + 1
+            budget -= len(sentences[i].text) + 1
     if not chosen:
         return _clip(sentences[0].text, chars_max)
     return " ".join(sentences[i].text for i in sorted(chosen))

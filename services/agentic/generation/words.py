@@ -59,7 +59,7 @@ _CALENDAR: Final = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A telling word as it stands in the text."""
+    """A salient word as it stands in the text."""
 
     text: str  # without a possessive ending
     is_name: bool  # capitalised where no sentence begins
@@ -67,12 +67,12 @@ class Word:
 
     @property
     def weight(self) -> float:
-        """1 for any telling word, 1 more for a name or a number."""
+        """1 for any salient word, 1 more for a name or a number."""
         return 1.0 + (self.is_name or self.is_number)
 
 
-def telling_words(sentence: str) -> list[Word]:
-    """The telling words of one sentence, in order, repeats included."""
+def salient_words(sentence: str) -> list[Word]:
+    """The salient words of one sentence, in order, repeats included."""
     matches = list(_TOKEN.finditer(sentence))
     shouted = sum(len(m.group()) > 1 and m.group().isupper() for m in matches) > 2
     words: list[Word] = []
@@ -101,13 +101,13 @@ def _continues_name(sentence: str, end: int, following: re.Match[str]) -> bool:
     )
 
 
-def telling_weight(words: Sequence[Word]) -> float:
-    """How much a sentence tells: the weights of its distinct telling words."""
+def salience(words: Sequence[Word]) -> float:
+    """How much a sentence tells: the weights of its distinct salient words."""
     return sum({word.text.casefold(): word.weight for word in words}.values())
 
 
 def keywords(sentences: Sequence[str], *, count_max: int) -> tuple[str, ...]:
-    """The most telling words, best first; names of several words stay together.
+    """The most salient words, best first; names of several words stay together.
 
     Without a corpus rarity is estimated from form: names before numbers before long words before short ones,
     what is said again before what is said once, and of equals the one that comes first.
@@ -127,7 +127,7 @@ def _phrases(sentence: str) -> list[tuple[str, float]]:
     name: list[str] = []
     end = -1
     position = 0
-    for word in telling_words(sentence):
+    for word in salient_words(sentence):
         start = sentence.index(word.text, position)
         if word.is_name and name and sentence[end:start] in {" ", " & ", " of the ", " of "}:
             name.append(sentence[end:start] + word.text)

@@ -11,21 +11,29 @@ from neo4j.vector import Vector as Neo4jVector
 
 from services.agentic.model import (
     GenerationResult,
-    InteractionId,
+    Link,
+    LinkType,
     Note,
     NoteId,
-    NoteKind,
-    Owner,
     ScoredNote,
     WrittenNote,
     whole_microseconds,
 )
-from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
+from services.agentic.store import (
+    LinkPosition,
+    NoteFilter,
+    NotePosition,
+    NoteSearch,
+    NoteWriter,
+    StoredQuestion,
+    TurnKey,
+)
 from services.agentic.stores import neo4j_cypher as cypher
 from services.agentic.stores.neo4j_rows import link_from_fields, list_key, note_from_values, scored_from_fields
 from services.agentic.stores.neo4j_writer import Neo4jNoteWriter, places_to_fields, results_from_records
 from services.common.errors import NotFound
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.owners import InteractionId, Owner
 
 GRAPH_MIGRATIONS_FOLDER: Final = Path(__file__).parent / "graph_migrations"
 COMPONENT: Final = "agentic"
@@ -42,9 +50,8 @@ class Neo4jNoteStore:
         Args:
             graph: The database.
             search_candidates: Notes that a search takes from the vector index, at least. The index is approximate, and
-                asked for so many more than are wanted it missed none of the best 25 of 10,000. A reader who sees no
-                more notes than this gets an exact answer. It costs 3 ms more than 100 with 10,000 notes, and little
-                with 1,000.
+                asked for many more than are wanted it misses hardly any of the best. A reader who sees no more notes
+                than this gets an exact result.
         """
         self._graph = graph
         self._search_candidates = search_candidates
@@ -58,36 +65,50 @@ class Neo4jNoteStore:
 
         return await self._graph.write(locked)
 
-    async def taken(
+    async def processed(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
     ) -> Mapping[InteractionId, GenerationResult]:
-        """Results of those of the interactions that were taken before."""
-        records = await self._read(cypher.TAKEN, owner, interaction_ids=list(interaction_ids))
+        """Results of those of the interactions that were processed before."""
+        records = await self._read(cypher.PROCESSED, owner, interaction_ids=list(interaction_ids))
         return results_from_records(records)
 
-    async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[str, str]]:
-        """Speaker and question of those of the places where something was asked."""
+    async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, StoredQuestion]:
+        """The questions of those of the places where something was asked."""
         records = await self._read(cypher.QUESTIONS, owner, places=places_to_fields(places))
-        return {TurnKey(r["conversation_id"], r["position"]): (r["speaker"], r["question"]) for r in records}
+        return {
+            TurnKey(r["conversation_id"], r["position"]): StoredQuestion(
+                r["interaction_id"], r["speaker"], r["question"]
+            )
+            for r in records
+        }
 
     async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
         """A note with its strongest links."""
-        records = await self._read(cypher.GET_NOTE, owner, note_id=note_id, links_max=links_max)
-        if not records:
-            raise NotFound("note", note_id)
-        [record] = records
-        return WrittenNote(note_from_values(record["note"]), tuple(map(link_from_fields, record["links"])))
+        return await self._get(owner, note_id, links_max=links_max)
 
     async def list_notes(
-        self, owner: Owner, *, kind: NoteKind | None, after: NotePosition | None, limit: int
+        self, owner: Owner, which: NoteFilter, *, after: NotePosition | None, limit: int
     ) -> list[Note]:
         """A page of notes, newest first, ties by id."""
-        begin = "" if after is None else list_key(after.create_time, after.note_id)
-        if kind is None:
-            [record] = await self._read(cypher.LIST_NOTES, owner, after=begin, limit=limit)
-        else:
-            [record] = await self._read(cypher.LIST_NOTES_OF_KIND, owner, kind=int(kind), after=begin, limit=limit)
+        [record] = await self._read(
+            cypher.LIST_NOTES,
+            owner,
+            after="" if after is None else list_key(after.create_time, after.note_id),
+            status=int(which.status),
+            kind=None if which.kind is None else int(which.kind),
+            tag=which.tag or None,
+            start_time=None if which.start_time is None else whole_microseconds(which.start_time),
+            end_time=None if which.end_time is None else whole_microseconds(which.end_time),
+            limit=limit,
+        )
         return [note_from_values(values) for values in record["notes"]]
+
+    async def list_links(
+        self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
+    ) -> list[Link]:
+        """A page of a note's links, strongest first."""
+        written = await self._get(owner, note_id, links_max=limit, link_type=link_type, after=after)
+        return list(written.links)
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one query."""
@@ -119,6 +140,31 @@ class Neo4jNoteStore:
             await transaction.run(cypher.RECORD_ACCESS, _parameters(owner, counts=rows, time=whole_microseconds(time)))
 
         await self._graph.write(count)
+
+    async def _get(
+        self,
+        owner: Owner,
+        note_id: NoteId,
+        *,
+        links_max: int,
+        link_type: LinkType | None = None,
+        after: LinkPosition | None = None,
+    ) -> WrittenNote:
+        records = await self._read(
+            cypher.GET_NOTE,
+            owner,
+            note_id=note_id,
+            links_max=links_max,
+            link_type=None if link_type is None else int(link_type),
+            begin_strength=None if after is None else after.strength,
+            begin_from="" if after is None else after.key.from_note_id,
+            begin_to="" if after is None else after.key.to_note_id,
+            begin_type=0 if after is None else int(after.key.type),
+        )
+        if not records:
+            raise NotFound("note", note_id)
+        [record] = records
+        return WrittenNote(note_from_values(record["note"]), tuple(map(link_from_fields, record["links"])))
 
     async def _read(self, query: str, owner: Owner, **parameters: Any) -> list[Record]:
         return await self._graph.read(query, _parameters(owner, **parameters))

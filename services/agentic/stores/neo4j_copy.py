@@ -12,8 +12,8 @@ from services.agentic.model import NoteId, from_microseconds
 from services.agentic.stores.neo4j_rows import list_key
 from services.agentic.stores.postgres import SCHEMA
 from services.common.copying.model import Kind, Record
-from services.common.copying.neo4j import GraphKind, four_byte, vector_from_graph
-from services.common.copying.postgres_values import vector_values
+from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
+from services.common.copying.postgres_values import moment, vector_values
 
 _NOTE_KEY: Final = ("tenant_id", "user_id", "note_id")
 
@@ -39,8 +39,8 @@ def _note_row(record: Record) -> dict[str, Any]:
 
 _NOTE_READS: Final = _fields(
     "tenant_id", "user_id", "note_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata",
-    "derived_from", "time", "create_time", "access_count", "last_access_time", "scope_key", "speaker",
-    "conversation_id", "position", "spoken",
+    "derived_from", "time", "create_time", "update_time", "status", "access_count", "last_access_time", "scope_key",
+    "speaker", "conversation_id", "position", "spoken", "question_id", "question_chars",
 )  # fmt: skip
 _NOTES: Final = GraphKind(
     kind=_kind("notes", _NOTE_KEY, _NOTE_READS),
@@ -55,7 +55,7 @@ _NOTES: Final = GraphKind(
         OPTIONAL MATCH (known:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
         WITH row, known
         WHERE known IS NULL
-        CREATE (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id, status: 'stable'})
+        CREATE (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
         SET n += row.fields
         WITH row.tenant_id AS tenant_id, row.user_id AS user_id, count(*) AS made
         MERGE (o:NoteOwner {tenant_id: tenant_id, user_id: user_id})
@@ -66,6 +66,7 @@ _NOTES: Final = GraphKind(
 
 _VECTOR_READS: Final[dict[str, LiteralString]] = {
     **_fields("tenant_id", "user_id", "note_id", "model", "scope_key"),
+    "is_active": "(n.status = 1)",
     "embedding": four_byte("n.embedding"),
 }
 _VECTORS: Final = GraphKind(
@@ -97,8 +98,11 @@ _LINK_READS: Final[dict[str, LiteralString]] = {
     "type": "l.type",
     "is_first": "(startNode(l) = n)",
     "strength": "l.strength",
+    "origin": "l.origin",
     "create_time": "l.create_time",
+    "update_time": "l.update_time",
     "other_scope_key": "other.scope_key",
+    "is_hidden": "(n.status <> 1 OR other.status <> 1)",
 }
 _LINKS: Final = GraphKind(
     kind=_kind("link_ends", (*_NOTE_KEY, "other_note_id", "type", "is_first"), _LINK_READS),
@@ -112,39 +116,45 @@ _LINKS: Final = GraphKind(
         MATCH (a:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
         MATCH (b:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.other_note_id})
         MERGE (a)-[l:LINKED {type: row.type}]->(b)
-        SET l.strength = row.strength, l.create_time = row.create_time
+        SET l.strength = row.strength, l.origin = row.origin, l.create_time = row.create_time,
+            l.update_time = row.update_time
     """,
 )
 
-_TAKEN_READS: Final = _fields(
+_PROCESSED_READS: Final = _fields(
     "tenant_id", "user_id", "interaction_id", "conversation_id", "position", "note_ids", "speaker", "question"
 )
-_TAKEN: Final = GraphKind(
-    kind=_kind("taken_interactions", ("tenant_id", "user_id", "interaction_id"), _TAKEN_READS),
-    match="(n:TakenTurn)",
-    reads=_TAKEN_READS,
+_PROCESSED: Final = GraphKind(
+    kind=_kind("processed_interactions", ("tenant_id", "user_id", "interaction_id"), _PROCESSED_READS),
+    match="(n:ProcessedTurn)",
+    reads=_PROCESSED_READS,
     indexed=3,
     write="""
         UNWIND $rows AS row
-        MERGE (n:TakenTurn {tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id})
+        MERGE (n:ProcessedTurn {tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id})
         SET n += row
     """,
 )
 
-# Here receipts also name the user, by whom old ones are forgotten; tables do not know whose they are.
-_RECEIPT_READS: Final = _fields("tenant_id", "principal_id", "request_id", "fingerprint", "answer", "create_time")
-_RECEIPTS: Final = GraphKind(
-    kind=_kind("receipts", ("tenant_id", "principal_id", "request_id"), _RECEIPT_READS),
-    match="(n:NoteReceipt)",
-    reads=_RECEIPT_READS,
+_IDEMPOTENCY_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "principal_id", "request_id", "digest", "user_id", "resource_id", "response"),
+    "create_time": micros("n.create_time"),
+}
+_IDEMPOTENCY_RECORDS: Final = GraphKind(
+    kind=_kind("idempotency_records", ("tenant_id", "principal_id", "request_id"), _IDEMPOTENCY_READS),
+    match="(n:NoteIdempotencyRecord)",
+    reads=_IDEMPOTENCY_READS,
     indexed=3,
+    row=lambda record: {**record, "create_time": moment(record["create_time"])},
     write="""
         UNWIND $rows AS row
-        MERGE (n:NoteReceipt {tenant_id: row.tenant_id, principal_id: row.principal_id, request_id: row.request_id})
-        ON CREATE SET n.user_id = ''
-        SET n += row
+        MERGE (n:NoteIdempotencyRecord {
+            tenant_id: row.tenant_id, principal_id: row.principal_id, request_id: row.request_id
+        })
+        SET n.digest = row.digest, n.user_id = row.user_id, n.resource_id = row.resource_id, n.response = row.response,
+            n.create_time = row.create_time
     """,
 )
 
-KINDS: Final = (_NOTES, _VECTORS, _LINKS, _TAKEN, _RECEIPTS)
+KINDS: Final = (_NOTES, _VECTORS, _LINKS, _PROCESSED, _IDEMPOTENCY_RECORDS)
 """All that the tier keeps in a graph, but for its owners' nodes, which are made with the notes."""

@@ -1,11 +1,15 @@
 """Queries of the Neo4j note store. Every pattern of nodes names tenant and user.
 
 An index is read in its order, and only as far as needed, where ORDER BY names all its properties: without the leading
-ones, though they are fixed, the planner sorts all notes of the user. What can be long is collected into one record:
-each record costs the client 0.1 ms, however small it is.
+ones, though they are fixed, the planner sorts all notes of the user. What can be long is collected into one record,
+because each record costs the client time, however small it is.
+
+Status 1 is active. A link is hidden while one of its notes is not.
 """
 
 from typing import Final
+
+from services.common.idempotency.neo4j import IdempotencyQueries
 
 NOTE_PROPERTIES: Final = (
     "note_id",
@@ -15,11 +19,13 @@ NOTE_PROPERTIES: Final = (
     "importance",
     "time",
     "create_time",
+    "update_time",
     "keywords",
     "tags",
     "attachments",
     "metadata",
     "derived_from",
+    "status",
     "access_count",
     "last_access_time",
     "scope_key",
@@ -27,6 +33,8 @@ NOTE_PROPERTIES: Final = (
     "conversation_id",
     "position",
     "spoken",
+    "question_id",
+    "question_chars",
 )
 
 #: The values alone, without the names of all properties for each note.
@@ -40,32 +48,40 @@ SET o.works = o.works + 1
 RETURN o.notes AS notes
 """
 
-GET_NOTE: Final = f"""CYPHER 25
-MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: $note_id}})
+_LINK: Final = (
+    "l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time, .update_time}"
+)
+
+#: $begin_strength is null, or links after this place are read.
+_LINKS_OF_NOTE: Final = f"""
 CALL (n) {{
-    MATCH (n)-[l:LINKED]-(:Note {{tenant_id: $tenant_id, user_id: $user_id}})
+    MATCH (n)-[l:LINKED]-(other:Note {{tenant_id: $tenant_id, user_id: $user_id}})
+    WHERE n.status = 1 AND other.status = 1 AND ($link_type IS NULL OR l.type = $link_type)
     WITH l, startNode(l).note_id AS from_note_id, endNode(l).note_id AS to_note_id
+    WHERE $begin_strength IS NULL OR l.strength < $begin_strength OR (l.strength = $begin_strength AND (
+        from_note_id > $begin_from OR (from_note_id = $begin_from AND (
+            to_note_id > $begin_to OR (to_note_id = $begin_to AND l.type > $begin_type)
+        ))
+    ))
+    WITH l, from_note_id, to_note_id
     ORDER BY l.strength DESC, from_note_id, to_note_id, l.type
     LIMIT $links_max
-    RETURN collect(l {{from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .create_time}}) AS links
-}}
+    RETURN collect({_LINK}) AS links
+}}"""
+
+GET_NOTE: Final = f"""CYPHER 25
+MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: $note_id}})
+{_LINKS_OF_NOTE}
 RETURN {_NOTE} AS note, links
 """
 
 LIST_NOTES: Final = f"""CYPHER 25
 MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
-WHERE n.list_key > $after
+WHERE n.list_key > $after AND n.status = $status AND ($kind IS NULL OR n.kind = $kind)
+    AND ($tag IS NULL OR $tag IN n.tags) AND ($start_time IS NULL OR n.time >= $start_time)
+    AND ($end_time IS NULL OR n.time < $end_time)
 WITH n
 ORDER BY n.tenant_id, n.user_id, n.list_key
-LIMIT $limit
-RETURN collect({_NOTE}) AS notes
-"""
-
-LIST_NOTES_OF_KIND: Final = f"""CYPHER 25
-MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, kind: $kind}})
-WHERE n.list_key > $after
-WITH n
-ORDER BY n.tenant_id, n.user_id, n.kind, n.list_key
 LIMIT $limit
 RETURN collect({_NOTE}) AS notes
 """
@@ -76,23 +92,23 @@ def _expand(source: str) -> str:
     return f"""
     CALL ({source}) {{
         MATCH ({source})-[l:LINKED]-(n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
-        WHERE n.scope_key IN $scope_keys
+        WHERE n.status = 1 AND n.scope_key IN $scope_keys
         RETURN n, l.strength AS strength
         ORDER BY strength DESC, n.note_id
         LIMIT $fanout_max
     }}"""
 
 
-#: Ways are maps {note, score, hops, seed, via}. `near` are the notes by similarity, `one` and `two` the best ways of
-#: one and of two links to each note, `known` the best of `near` and `one`. A note that is not near is less similar than
-#: all that are, so what reached it is all that can place it. The score s of the index is (1 + cosine) / 2.
-#: A way's score never rises, so nothing is walked from where a link of strength 1 would not reach `bound`, the last of
-#: the near hits.
+#: Ways (paths) are maps {note, score, hops, seed, seed_strength, via, via_strength}. `near` are the notes found by
+#: similarity, `one` and `two` the best ways of one and of two links to each note, `known` the best of `near` and `one`.
+#: A note that is not near is less similar than all that are, so only a way can place it. The score s of the index is
+#: (1 + cosine) / 2. A way's score never rises, so nothing is walked from where a link of strength 1 would not reach
+#: `bound`, the last of the near hits.
 SEARCH: Final = f"""CYPHER 25
 MATCH (n:Note)
 SEARCH n IN (
     VECTOR INDEX note_embedding FOR $vector
-    WHERE n.tenant_id = $tenant_id AND n.user_id = $user_id AND n.status = 'stable' AND n.model = $model
+    WHERE n.tenant_id = $tenant_id AND n.user_id = $user_id AND n.status = 1 AND n.model = $model
         AND n.scope_key IN $scope_keys
     LIMIT $candidates
 ) SCORE AS s
@@ -159,7 +175,7 @@ CALL (wanted) {
     MATCH (n:Note)
     SEARCH n IN (
         VECTOR INDEX note_embedding FOR wanted.vector
-        WHERE n.tenant_id = $tenant_id AND n.user_id = $user_id AND n.status = 'stable' AND n.model = $model
+        WHERE n.tenant_id = $tenant_id AND n.user_id = $user_id AND n.status = 1 AND n.model = $model
             AND n.scope_key IN wanted.scope_keys AND n.note_id >= $oldest
         LIMIT $candidates
     ) SCORE AS s
@@ -176,7 +192,7 @@ PRECEDING_NOTES: Final = """CYPHER 25
 UNWIND $places AS place
 CALL (place) {
     MATCH (m:Note {tenant_id: $tenant_id, user_id: $user_id, conversation_id: place.conversation_id})
-    WHERE m.position < place.position
+    WHERE m.position < place.position AND m.status = 1
     RETURN m.position AS position
     ORDER BY m.tenant_id DESC, m.user_id DESC, m.conversation_id DESC, m.position DESC
     LIMIT 1
@@ -185,6 +201,7 @@ CALL (place, position) {
     MATCH (n:Note {
         tenant_id: $tenant_id, user_id: $user_id, conversation_id: place.conversation_id, position: position
     })
+    WHERE n.status = 1
     RETURN n
     ORDER BY n.note_id
     LIMIT 1
@@ -198,8 +215,76 @@ MATCH (o:NoteOwner {tenant_id: $tenant_id, user_id: $user_id})
 SET o.notes = o.notes + size($notes)
 WITH o
 UNWIND $notes AS note
-CREATE (n:Note {tenant_id: $tenant_id, user_id: $user_id, model: $model, status: 'stable', access_count: 0})
+CREATE (n:Note {tenant_id: $tenant_id, user_id: $user_id, model: $model, status: 1, access_count: 0})
 SET n += note.fields, n.embedding = toFloatList(note.vector)
+"""
+
+GET_NOTES: Final = f"""CYPHER 25
+UNWIND $note_ids AS note_id
+MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: note_id}})
+RETURN collect({_NOTE}) AS notes
+"""
+
+#: Reads all of the user's notes: an index by source would cost each write for the sake of rare erasures.
+NOTES_OF_SOURCES: Final = f"""CYPHER 25
+MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
+WHERE n.note_id >= '' AND (n.question_id IN $ids OR any(source IN n.derived_from WHERE source IN $ids))
+WITH n ORDER BY n.note_id
+RETURN collect({_NOTE}) AS notes
+"""
+
+#: A property that is null is removed.
+UPDATE_NOTES: Final = """CYPHER 25
+UNWIND $notes AS fields
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: fields.note_id})
+SET n += fields
+"""
+
+REPLACE_VECTORS: Final = """CYPHER 25
+UNWIND $vectors AS given
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: given.note_id})
+SET n.model = $model, n.embedding = toFloatList(given.vector)
+"""
+
+SET_STATUS: Final = """CYPHER 25
+UNWIND $note_ids AS note_id
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
+WHERE n.status <> $status
+SET n.status = $status, n.update_time = $update_time
+"""
+
+#: Takes the notes out of the results of their interactions, too.
+DELETE_NOTES: Final = """CYPHER 25
+MATCH (o:NoteOwner {tenant_id: $tenant_id, user_id: $user_id})
+CALL () {
+    UNWIND $note_ids AS note_id
+    MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
+    UNWIND n.derived_from AS interaction_id
+    MATCH (t:ProcessedTurn {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+    SET t.note_ids = [id IN t.note_ids WHERE NOT id IN $note_ids]
+    RETURN count(*) AS changed
+}
+CALL () {
+    UNWIND $note_ids AS note_id
+    MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})-[l:LINKED]-()
+    WITH DISTINCT l
+    DELETE l
+    RETURN count(*) AS links
+}
+CALL () {
+    UNWIND $note_ids AS note_id
+    MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
+    DETACH DELETE n
+    RETURN count(*) AS notes
+}
+SET o.notes = o.notes - notes
+RETURN notes, links
+"""
+
+ALL_NOTE_IDS: Final = """CYPHER 25
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE n.note_id >= ''
+RETURN collect(n.note_id) AS note_ids
 """
 
 PUT_LINKS: Final = """CYPHER 25
@@ -208,16 +293,26 @@ MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: link.from_note
 MATCH (b:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: link.to_note_id})
 MERGE (a)-[l:LINKED {type: link.type}]->(b)
 ON CREATE SET l.create_time = link.create_time
-SET l.strength = link.strength
+SET l.strength = link.strength, l.origin = link.origin, l.update_time = link.update_time
+WITH l, link.from_note_id AS from_note_id, link.to_note_id AS to_note_id
 RETURN collect(
-    l {from_note_id: link.from_note_id, to_note_id: link.to_note_id, .type, .strength, .create_time}
+    l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time, .update_time}
 ) AS links
 """
 
-EXISTING_NOTES: Final = """CYPHER 25
+GET_LINK: Final = f"""CYPHER 25
+MATCH (a:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: $from_note_id}})
+MATCH (b:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: $to_note_id}})
+MATCH (a)-[l:LINKED {{type: $type}}]->(b)
+WITH l, $from_note_id AS from_note_id, $to_note_id AS to_note_id
+RETURN {_LINK} AS link
+"""
+
+DELETE_SIMILARITY_LINKS: Final = """CYPHER 25
 UNWIND $note_ids AS note_id
-MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
-RETURN n.note_id AS note_id
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})-[l:LINKED {origin: 1}]-()
+WITH DISTINCT l
+DELETE l
 """
 
 DELETE_LINK: Final = """CYPHER 25
@@ -235,22 +330,22 @@ SET n.access_count = n.access_count + counted.count,
     n.last_access_time = CASE WHEN n.last_access_time > $time THEN n.last_access_time ELSE $time END
 """
 
-TAKEN: Final = """CYPHER 25
+PROCESSED: Final = """CYPHER 25
 UNWIND $interaction_ids AS interaction_id
-MATCH (t:TakenTurn {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+MATCH (t:ProcessedTurn {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
 RETURN interaction_id, t.note_ids AS note_ids
 """
 
-ADD_TAKEN: Final = """CYPHER 25
+ADD_PROCESSED: Final = """CYPHER 25
 UNWIND $turns AS turn
-CREATE (t:TakenTurn {tenant_id: $tenant_id, user_id: $user_id})
+CREATE (t:ProcessedTurn {tenant_id: $tenant_id, user_id: $user_id})
 SET t += turn
 """
 
 QUESTIONS: Final = """CYPHER 25
 UNWIND $places AS place
 CALL (place) {
-    MATCH (t:TakenTurn {
+    MATCH (t:ProcessedTurn {
         tenant_id: $tenant_id, user_id: $user_id, conversation_id: place.conversation_id, position: place.position
     })
     WHERE t.question <> ''
@@ -258,28 +353,20 @@ CALL (place) {
     ORDER BY t.interaction_id
     LIMIT 1
 }
-RETURN place.conversation_id AS conversation_id, place.position AS position, t.speaker AS speaker,
-    t.question AS question
+RETURN place.conversation_id AS conversation_id, place.position AS position, t.interaction_id AS interaction_id,
+    t.speaker AS speaker, t.question AS question
 """
 
-RECEIPT: Final = """CYPHER 25
-MATCH (r:NoteReceipt {tenant_id: $tenant_id, principal_id: $principal_id, request_id: $request_id})
-RETURN r.fingerprint AS fingerprint, r.answer AS answer, r.create_time AS create_time
+BLOCK: Final = """CYPHER 25
+UNWIND $interaction_ids AS interaction_id
+MERGE (t:ProcessedTurn {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+SET t.conversation_id = '', t.position = 0, t.note_ids = [], t.speaker = '', t.question = ''
 """
 
-ADD_RECEIPT: Final = """CYPHER 25
-CREATE (r:NoteReceipt {
-    tenant_id: $tenant_id, principal_id: $principal_id, request_id: $request_id, user_id: $user_id,
-    fingerprint: $fingerprint, answer: $answer, create_time: $create_time
-})
+BLOCK_ALL: Final = """CYPHER 25
+MATCH (t:ProcessedTurn {tenant_id: $tenant_id, user_id: $user_id})
+WHERE t.interaction_id >= ''
+SET t.conversation_id = '', t.position = 0, t.note_ids = [], t.speaker = '', t.question = ''
 """
 
-#: A few at a time, with each write. Those of this user alone: works of others may be removing theirs.
-FORGET_RECEIPTS: Final = """CYPHER 25
-MATCH (r:NoteReceipt {tenant_id: $tenant_id, user_id: $user_id})
-WHERE r.create_time < $forget_before
-WITH r
-ORDER BY r.tenant_id, r.user_id, r.create_time
-LIMIT 10
-DELETE r
-"""
+IDEMPOTENCY: Final = IdempotencyQueries.of("NoteIdempotencyRecord")

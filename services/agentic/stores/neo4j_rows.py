@@ -8,21 +8,22 @@ from datetime import datetime
 from typing import Any, Final
 
 from services.agentic.model import (
-    InteractionId,
     Link,
     LinkKey,
+    LinkOrigin,
     LinkType,
     Note,
     NoteId,
     NoteKind,
+    NoteStatus,
     ScoredNote,
-    UserId,
     WalkedLink,
     from_microseconds,
     whole_microseconds,
 )
 from services.agentic.store import Neighbour
 from services.agentic.stores.neo4j_cypher import NOTE_PROPERTIES
+from services.common.owners import InteractionId, UserId
 from services.common.scope import Scope
 from services.common.turns import Attachment
 
@@ -36,7 +37,7 @@ def list_key(create_time: datetime, note_id: NoteId) -> str:
 
 
 def note_to_fields(note: Note) -> dict[str, Any]:
-    """Properties of a new note, without those of its owner, its vector and its use."""
+    """Properties of a note but those of its owner, its vector, its status and its accesses."""
     return {
         "note_id": note.note_id,
         "list_key": list_key(note.create_time, note.note_id),
@@ -45,6 +46,7 @@ def note_to_fields(note: Note) -> dict[str, Any]:
         "importance": note.importance,
         "time": whole_microseconds(note.time),
         "create_time": whole_microseconds(note.create_time),
+        "update_time": whole_microseconds(note.update_time),
         "keywords": list(note.keywords),
         "tags": list(note.tags),
         "attachments": json.dumps([[a.uri, a.mime_type, a.caption] for a in note.attachments], ensure_ascii=False),
@@ -55,6 +57,8 @@ def note_to_fields(note: Note) -> dict[str, Any]:
         "conversation_id": note.conversation_id,
         "position": note.position,
         "spoken": note.spoken,
+        "question_id": note.question_id,
+        "question_chars": note.question_chars,
     }
 
 
@@ -70,11 +74,13 @@ def note_from_values(values: Sequence[Any]) -> Note:
         importance=fields["importance"],
         time=from_microseconds(fields["time"]),
         create_time=from_microseconds(fields["create_time"]),
+        update_time=from_microseconds(fields["update_time"]),
         keywords=tuple(fields["keywords"]),
         tags=tuple(fields["tags"]),
         attachments=tuple(Attachment(*parts) for parts in json.loads(fields["attachments"])),
         metadata=json.loads(fields["metadata"]),
         derived_from=tuple(InteractionId(i) for i in fields["derived_from"]),
+        status=NoteStatus(fields["status"]),
         access_count=fields["access_count"],
         last_access_time=None if last_access_time is None else from_microseconds(last_access_time),
         scope=Scope.from_key(fields["scope_key"]),
@@ -82,6 +88,8 @@ def note_from_values(values: Sequence[Any]) -> Note:
         conversation_id=fields["conversation_id"],
         position=fields["position"],
         spoken=fields["spoken"],
+        question_id=fields["question_id"],
+        question_chars=fields["question_chars"],
     )
 
 
@@ -92,14 +100,22 @@ def link_to_fields(link: Link) -> dict[str, Any]:
         "to_note_id": link.key.to_note_id,
         "type": int(link.key.type),
         "strength": link.strength,
+        "origin": int(link.origin),
         "create_time": whole_microseconds(link.create_time),
+        "update_time": whole_microseconds(link.update_time),
     }
 
 
 def link_from_fields(fields: Mapping[str, Any]) -> Link:
     """The inverse of `link_to_fields`."""
     key = LinkKey(NoteId(fields["from_note_id"]), NoteId(fields["to_note_id"]), LinkType(fields["type"]))
-    return Link(key, fields["strength"], from_microseconds(fields["create_time"]))
+    return Link(
+        key,
+        fields["strength"],
+        LinkOrigin(fields["origin"]),
+        create_time=from_microseconds(fields["create_time"]),
+        update_time=from_microseconds(fields["update_time"]),
+    )
 
 
 def neighbour_from_fields(fields: Mapping[str, Any]) -> Neighbour:

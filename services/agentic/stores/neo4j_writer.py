@@ -12,21 +12,28 @@ from neo4j.vector import Vector as Neo4jVector
 
 from services.agentic.model import (
     GenerationResult,
-    InteractionId,
     Link,
     LinkKey,
     Note,
     NoteId,
-    Owner,
-    from_microseconds,
+    NoteStatus,
     whole_microseconds,
 )
-from services.agentic.store import Neighbour, NeighbourQuery, Receipt, TakenTurn, TurnKey
+from services.agentic.store import Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
 from services.agentic.stores import neo4j_cypher as cypher
-from services.agentic.stores.neo4j_rows import link_from_fields, link_to_fields, neighbour_from_fields, note_to_fields
+from services.agentic.stores.neo4j_rows import (
+    link_from_fields,
+    link_to_fields,
+    neighbour_from_fields,
+    note_from_values,
+    note_to_fields,
+)
 from services.common.embedding.vectors import Matrix
 from services.common.errors import NotFound
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import GraphTransaction, Record
+from services.common.owners import InteractionId, Owner, UserId
 from services.common.scope import Scope
 
 _LINKING_CANDIDATES: Final = 200
@@ -52,32 +59,16 @@ class Neo4jNoteWriter:
         self._notes_count = notes_count
         self._added: list[_Added] = []
 
-    async def receipt(self, principal_id: str, request_id: str) -> Receipt | None:
-        """The answer given before, or None."""
-        records = await self._run(cypher.RECEIPT, principal_id=principal_id, request_id=request_id)
-        for record in records:
-            create_time = from_microseconds(record["create_time"])
-            return Receipt(principal_id, request_id, record["fingerprint"], record["answer"], create_time)
-        return None
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records."""
+        return Neo4jIdempotencyRecords(self._transaction, self._owner["tenant_id"], cypher.IDEMPOTENCY)
 
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer, and drop some of this user's that are too old."""
-        await self._run(cypher.FORGET_RECEIPTS, forget_before=whole_microseconds(forget_before))
-        await self._run(
-            cypher.ADD_RECEIPT,
-            principal_id=receipt.principal_id,
-            request_id=receipt.request_id,
-            fingerprint=receipt.fingerprint,
-            answer=receipt.answer,
-            create_time=whole_microseconds(receipt.create_time),
-        )
+    async def processed(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
+        """Results of those of the interactions that were processed before."""
+        return results_from_records(await self._run(cypher.PROCESSED, interaction_ids=list(interaction_ids)))
 
-    async def taken(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
-        """Results of those of the interactions that were taken before."""
-        return results_from_records(await self._run(cypher.TAKEN, interaction_ids=list(interaction_ids)))
-
-    async def add_taken(self, turns: Sequence[TakenTurn]) -> None:
-        """Mark interactions as taken."""
+    async def add_processed(self, turns: Sequence[ProcessedTurn]) -> None:
+        """Record interactions as processed."""
         rows = [
             {
                 "interaction_id": turn.result.interaction_id,
@@ -89,7 +80,21 @@ class Neo4jNoteWriter:
             }
             for turn in turns
         ]
-        await self._run(cypher.ADD_TAKEN, turns=rows)
+        await self._run(cypher.ADD_PROCESSED, turns=rows)
+
+    async def block(self, interaction_ids: Sequence[InteractionId]) -> None:
+        """Leave of interactions nothing but that they are processed."""
+        await self._run(cypher.BLOCK, interaction_ids=list(interaction_ids))
+
+    async def get_notes(self, note_ids: Sequence[NoteId]) -> Mapping[NoteId, Note]:
+        """Those of the notes that are there."""
+        [record] = await self._run(cypher.GET_NOTES, note_ids=list(note_ids))
+        return {note.note_id: note for note in map(note_from_values, record["notes"])}
+
+    async def notes_of_sources(self, interaction_ids: Sequence[InteractionId]) -> list[Note]:
+        """Notes that come from one of the interactions or answer its question."""
+        [record] = await self._run(cypher.NOTES_OF_SOURCES, ids=list(interaction_ids))
+        return [note_from_values(values) for values in record["notes"]]
 
     async def neighbours(
         self, vectors: Matrix, scopes: Sequence[Scope], query: NeighbourQuery
@@ -139,8 +144,48 @@ class Neo4jNoteWriter:
         self._added.append(_Added(notes, vectors, model))
         self._notes_count += len(notes)
 
+    async def update_notes(self, notes: Sequence[Note]) -> None:
+        """Set the fields of stored notes."""
+        await self._run(cypher.UPDATE_NOTES, notes=[note_to_fields(note) for note in notes])
+
+    async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
+        """Give stored notes other vectors."""
+        rows = [
+            {"note_id": note_id, "vector": Neo4jVector.from_numpy(vector)}
+            for note_id, vector in zip(note_ids, vectors, strict=True)
+        ]
+        await self._run(cypher.REPLACE_VECTORS, vectors=rows, model=model)
+
+    async def set_status(
+        self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime
+    ) -> Mapping[NoteId, Note]:
+        """Archive or restore notes."""
+        await self._run(
+            cypher.SET_STATUS,
+            note_ids=list(note_ids),
+            status=int(status),
+            update_time=whole_microseconds(update_time),
+        )
+        return await self.get_notes(note_ids)
+
+    async def delete_notes(self, note_ids: Sequence[NoteId]) -> RemovedCounts:
+        """Delete notes with their vectors and links."""
+        if not note_ids:
+            return RemovedCounts(notes=0, links=0)
+        await self.idempotency().erase(UserId(self._owner["user_id"]), note_ids)
+        [record] = await self._run(cypher.DELETE_NOTES, note_ids=list(note_ids))
+        self._notes_count -= record["notes"]
+        return RemovedCounts(notes=record["notes"], links=record["links"])
+
+    async def delete_all(self) -> RemovedCounts:
+        """Delete all notes, and block all processed interactions."""
+        [record] = await self._run(cypher.ALL_NOTE_IDS)
+        removed = await self.delete_notes(record["note_ids"])
+        await self._run(cypher.BLOCK_ALL)
+        return removed
+
     async def put_links(self, links: Sequence[Link]) -> list[Link]:
-        """Make links, or set the strength of those that are there."""
+        """Make links, or set strength and origin of those that are there."""
         if not links:
             return []
         [record] = await self._run(cypher.PUT_LINKS, links=[link_to_fields(link) for link in links])
@@ -150,12 +195,19 @@ class Neo4jNoteWriter:
                 await self._raise_missing_end(link.key)
         return [stored[link.key] for link in links]
 
+    async def get_link(self, key: LinkKey) -> Link | None:
+        """A link by its key."""
+        records = await self._run(cypher.GET_LINK, **_key_fields(key))
+        return link_from_fields(records[0]["link"]) if records else None
+
     async def delete_link(self, key: LinkKey) -> bool:
         """Remove a link; whether it was there."""
-        [record] = await self._run(
-            cypher.DELETE_LINK, from_note_id=key.from_note_id, to_note_id=key.to_note_id, type=int(key.type)
-        )
+        [record] = await self._run(cypher.DELETE_LINK, **_key_fields(key))
         return bool(record["removed"])
+
+    async def delete_similarity_links(self, note_ids: Sequence[NoteId]) -> None:
+        """Remove the links of origin SIMILARITY of notes."""
+        await self._run(cypher.DELETE_SIMILARITY_LINKS, note_ids=list(note_ids))
 
     async def _oldest_candidate(self, candidates_max: int) -> str:
         """Id of the oldest note that is looked at; empty where all are."""
@@ -166,11 +218,15 @@ class Neo4jNoteWriter:
 
     async def _raise_missing_end(self, key: LinkKey) -> None:
         ends = (key.from_note_id, key.to_note_id)
-        there = {record["note_id"] for record in await self._run(cypher.EXISTING_NOTES, note_ids=list(ends))}
+        there = await self.get_notes(ends)
         raise NotFound("note", next(end for end in ends if end not in there))
 
     async def _run(self, query: str, **parameters: Any) -> list[Record]:
         return await self._transaction.run(query, {**self._owner, **parameters})
+
+
+def _key_fields(key: LinkKey) -> dict[str, Any]:
+    return {"from_note_id": key.from_note_id, "to_note_id": key.to_note_id, "type": int(key.type)}
 
 
 def places_to_fields(places: Sequence[TurnKey]) -> list[dict[str, Any]]:
@@ -179,7 +235,7 @@ def places_to_fields(places: Sequence[TurnKey]) -> list[dict[str, Any]]:
 
 
 def results_from_records(records: Sequence[Record]) -> dict[InteractionId, GenerationResult]:
-    """What became of interactions, from the columns of `TAKEN`."""
+    """What became of interactions, from the columns of `PROCESSED`."""
     results = (
         GenerationResult(InteractionId(r["interaction_id"]), tuple(NoteId(i) for i in r["note_ids"])) for r in records
     )

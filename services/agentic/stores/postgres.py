@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from services.agentic.config import AgenticSettings
-from services.agentic.model import (
-    GenerationResult,
-    InteractionId,
-    Note,
-    NoteId,
-    NoteKind,
-    Owner,
-    ScoredNote,
-    WrittenNote,
+from services.agentic.model import GenerationResult, Link, LinkType, Note, NoteId, ScoredNote, WrittenNote
+from services.agentic.store import (
+    LinkPosition,
+    NoteFilter,
+    NotePosition,
+    NoteSearch,
+    NoteWriter,
+    StoredQuestion,
+    TurnKey,
 )
-from services.agentic.store import NotePosition, NoteSearch, NoteWriter, TurnKey
 from services.agentic.stores import postgres_sql as sql
 from services.agentic.stores.postgres_rows import link_from_row, nearest_from_rows, note_from_row, scored_from_row
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.cache import OwnerCache
 from services.common.errors import NotFound
+from services.common.owners import InteractionId, Owner
 from services.common.postgres.cached_vectors import (
     Nearest,
     NearestQuery,
@@ -33,12 +33,12 @@ from services.common.postgres.cached_vectors import (
     VectorSource,
 )
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
-from services.common.postgres.types import Pool, Record, array_of_ids
+from services.common.postgres.types import Connection, Pool, Record, array_of_ids
 
 _T = TypeVar("_T")
 
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
-SCHEMA: Final = "agentic"
+SCHEMA: Final = sql.SCHEMA
 _VECTORS: Final = VectorSource("notes", sql.NEW_VECTORS_AS_TENANT, sql.COUNT_VECTORS_AS_TENANT)
 
 
@@ -63,15 +63,15 @@ class PostgresNoteStore(StoreWithCachedVectors):
             await connection.execute(sql.LOCK_USER, owner.tenant_id, owner.user_id)
             return await work(PostgresNoteWriter(connection, owner))
 
-    async def taken(
+    async def processed(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
     ) -> Mapping[InteractionId, GenerationResult]:
-        """Results of those of the interactions that were taken before."""
+        """Results of those of the interactions that were processed before."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            return await PostgresNoteWriter(connection, owner).taken(interaction_ids)
+            return await PostgresNoteWriter(connection, owner).processed(interaction_ids)
 
-    async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[str, str]]:
-        """Speaker and question of those of the places where something was asked."""
+    async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, StoredQuestion]:
+        """The questions of those of the places where something was asked."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             rows = await connection.fetch(
                 sql.QUESTIONS,
@@ -80,7 +80,12 @@ class PostgresNoteStore(StoreWithCachedVectors):
                 [place.conversation_id for place in places],
                 [place.position for place in places],
             )
-        return {TurnKey(r["conversation_id"], r["position"]): (r["speaker"], r["question"]) for r in rows}
+        return {
+            TurnKey(r["conversation_id"], r["position"]): StoredQuestion(
+                InteractionId(str(r["interaction_id"])), r["speaker"], r["question"]
+            )
+            for r in rows
+        }
 
     async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
         """A note with its strongest links."""
@@ -88,28 +93,37 @@ class PostgresNoteStore(StoreWithCachedVectors):
             row = await connection.fetchrow(sql.GET_NOTE, owner.tenant_id, owner.user_id, uuid.UUID(note_id))
             if row is None:
                 raise NotFound("note", note_id)
-            links = await connection.fetch(
-                sql.LINKS_OF_NOTE, owner.tenant_id, owner.user_id, uuid.UUID(note_id), links_max
-            )
-        return WrittenNote(note_from_row(row), tuple(link_from_row(link) for link in links))
+            links = await _links(connection, owner, note_id, limit=links_max)
+        return WrittenNote(note_from_row(row), tuple(links))
 
     async def list_notes(
-        self, owner: Owner, *, kind: NoteKind | None, after: NotePosition | None, limit: int
+        self, owner: Owner, which: NoteFilter, *, after: NotePosition | None, limit: int
     ) -> list[Note]:
         """A page of notes, newest first, ties by id."""
-        arguments: list[Any] = [owner.tenant_id, owner.user_id, None if kind is None else int(kind), limit]
+        kind = None if which.kind is None else int(which.kind)
+        arguments: list[Any] = [int(which.status), kind, which.tag or None, which.start_time, which.end_time, limit]
         statement = sql.LIST_NOTES
         if after is not None:
             statement = sql.LIST_NOTES_AFTER
             arguments += [after.create_time, uuid.UUID(after.note_id)]
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            rows = await connection.fetch(statement, *arguments)
+            rows = await connection.fetch(statement, owner.tenant_id, owner.user_id, *arguments)
         return [note_from_row(row) for row in rows]
+
+    async def list_links(
+        self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
+    ) -> list[Link]:
+        """A page of a note's links, strongest first."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            key = (owner.tenant_id, owner.user_id, uuid.UUID(note_id))
+            if await connection.fetchrow(sql.GET_NOTE, *key) is None:
+                raise NotFound("note", note_id)
+            return await _links(connection, owner, note_id, link_type=link_type, after=after, limit=limit)
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one statement.
 
-        Where the user's vectors are cached it is the walk alone, or, where no link can matter, the notes alone.
+        Where the user's vectors are cached it is the walk alone, or, where no link can add a hit, the notes alone.
         """
         walk = search.walk
         scope_keys = list(search.reader.visible_keys())
@@ -165,3 +179,28 @@ def _links_matter(scores: Sequence[float], search: NoteSearch) -> bool:
     if search.hops < 1 or scores[0] <= 0:
         return False
     return len(scores) < search.limit or scores[0] * search.walk.damping >= scores[search.limit - 1]
+
+
+async def _links(
+    connection: Connection,
+    owner: Owner,
+    note_id: NoteId,
+    *,
+    link_type: LinkType | None = None,
+    after: LinkPosition | None = None,
+    limit: int,
+) -> list[Link]:
+    begin: tuple[object, ...] = (None, None, None, None)
+    if after is not None:
+        key = after.key
+        begin = (after.strength, uuid.UUID(key.from_note_id), uuid.UUID(key.to_note_id), int(key.type))
+    rows = await connection.fetch(
+        sql.LIST_LINKS,
+        owner.tenant_id,
+        owner.user_id,
+        uuid.UUID(note_id),
+        None if link_type is None else int(link_type),
+        limit,
+        *begin,
+    )
+    return [link_from_row(row) for row in rows]

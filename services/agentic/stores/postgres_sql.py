@@ -7,48 +7,56 @@ from typing import Final
 
 from services.common.postgres.tenancy import as_tenant
 
+SCHEMA: Final = "agentic"
+
 NOTE_COLUMNS: Final = (
     "n.note_id, n.user_id, n.content, n.kind, n.importance, n.keywords, n.tags, n.attachments, n.metadata, "
-    "n.derived_from, n.time, n.create_time, n.access_count, n.last_access_time, n.scope_key, n.speaker, "
-    "n.conversation_id, n.position, n.spoken"
+    "n.derived_from, n.time, n.create_time, n.update_time, n.status, n.access_count, n.last_access_time, n.scope_key, "
+    "n.speaker, n.conversation_id, n.position, n.spoken, n.question_id, n.question_chars"
 )
 
 #: Of a hit: without what only linking looks at. Ids are text: the driver makes an object of each UUID.
 _HIT_COLUMNS: Final = (
     "n.note_id::text AS note_id, n.content, n.kind, n.importance, n.keywords, n.tags, n.attachments, n.metadata, "
-    "n.derived_from::text[] AS derived_from, n.time, n.create_time, n.access_count, n.last_access_time, n.scope_key"
+    "n.derived_from::text[] AS derived_from, n.time, n.create_time, n.update_time, n.access_count, n.last_access_time, "
+    "n.scope_key"
 )
 
 LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mneme.agentic.' || $1 || chr(31) || $2, 0))"
 
 GET_NOTE: Final = f"SELECT {NOTE_COLUMNS} FROM agentic.notes n WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3"  # noqa: S608 - no input in it
 
-_LINK_COLUMNS: Final = (
+LINK_COLUMNS: Final = (
     "CASE WHEN is_first THEN note_id ELSE other_note_id END AS from_note_id, "
-    "CASE WHEN is_first THEN other_note_id ELSE note_id END AS to_note_id, type, strength, create_time"
+    "CASE WHEN is_first THEN other_note_id ELSE note_id END AS to_note_id, type, strength, origin, create_time, "
+    "update_time"
 )
 
-LINKS_OF_NOTE: Final = f"""
-SELECT {_LINK_COLUMNS} FROM agentic.link_ends
-WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3
+#: $4 type or null, $5 number; after a link of strength $6 between $7 and $8 of type $9, or null.
+LIST_LINKS: Final = f"""
+SELECT * FROM (
+    SELECT {LINK_COLUMNS} FROM agentic.link_ends
+    WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3 AND NOT is_hidden AND ($4::smallint IS NULL OR type = $4)
+) links
+WHERE $6::float8 IS NULL
+    OR (-strength, from_note_id, to_note_id, type) > (-$6::float8, $7::uuid, $8::uuid, $9::smallint)
 ORDER BY strength DESC, from_note_id, to_note_id, type
-LIMIT $4
+LIMIT $5
 """  # noqa: S608 - no input in it
 
+#: $3 status, $4 kind, $5 tag, $6 and $7 bounds of the time, each or null; $8 number; after a note of time $9 with id
+#: $10, or null. Two statements, so that the planner reads a later page from its place in the index.
 LIST_NOTES: Final = f"""
 SELECT {NOTE_COLUMNS} FROM agentic.notes n
-WHERE tenant_id = $1 AND user_id = $2 AND ($3::smallint IS NULL OR kind = $3)
+WHERE tenant_id = $1 AND user_id = $2 AND status = $3 AND ($4::smallint IS NULL OR kind = $4)
+    AND ($5::text IS NULL OR $5 = ANY (tags)) AND ($6::timestamptz IS NULL OR time >= $6)
+    AND ($7::timestamptz IS NULL OR time < $7)
 ORDER BY create_time DESC, note_id
-LIMIT $4
+LIMIT $8
 """  # noqa: S608 - no input in it
-
-LIST_NOTES_AFTER: Final = f"""
-SELECT {NOTE_COLUMNS} FROM agentic.notes n
-WHERE tenant_id = $1 AND user_id = $2 AND ($3::smallint IS NULL OR kind = $3)
-    AND create_time <= $5 AND (create_time < $5 OR note_id > $6)
-ORDER BY create_time DESC, note_id
-LIMIT $4
-"""  # noqa: S608 - no input in it
+LIST_NOTES_AFTER: Final = LIST_NOTES.replace(
+    "ORDER BY", "AND create_time <= $9 AND (create_time < $9 OR note_id > $10)\nORDER BY"
+)
 
 
 def _expand(source: str) -> str:
@@ -63,7 +71,7 @@ def _expand(source: str) -> str:
             SELECT other_note_id AS note_id, strength, s.score * (strength * $8::float8) AS score
             FROM agentic.link_ends
             WHERE tenant_id = $1 AND user_id = $2 AND note_id = s.note_id
-                AND other_scope_key = ANY ($4::text[])
+                AND NOT is_hidden AND other_scope_key = ANY ($4::text[])
                 AND s.score * (strength * $8::float8) >= bound.score
             ORDER BY strength DESC, other_note_id
             LIMIT $9::bigint
@@ -137,7 +145,7 @@ ORDER BY b.score DESC, b.note_id
 SEARCH: Final = _search("""
     SELECT note_id, -(embedding <#> $5::vector) AS score
     FROM agentic.note_vectors
-    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND scope_key = ANY ($4::text[])
+    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND is_active AND scope_key = ANY ($4::text[])
     ORDER BY score DESC, note_id
     LIMIT greatest($6::bigint, $7::bigint)
 """)
@@ -174,23 +182,25 @@ CROSS JOIN LATERAL (
 ) n
 """)  # noqa: S608 - no input in it
 
-#: Vectors of a user after revision $4, up to $5 of them.
+#: Vectors of a user after revision $4, up to $5 of them. Those of archived notes are `gone`.
 NEW_VECTORS_AS_TENANT: Final = as_tenant(f"""
-SELECT array_agg(note_id) AS ids, array_agg(scope_key) AS scope_keys, NULL::float8[] AS levels,
-    string_agg(vector_send(embedding), ''::bytea) AS vectors, NULL::uuid[] AS gone, max(number) AS revision,
-    {_EPOCH} AS epoch
+SELECT array_agg(note_id) FILTER (WHERE is_active) AS ids, array_agg(scope_key) FILTER (WHERE is_active) AS scope_keys,
+    NULL::float8[] AS levels, string_agg(vector_send(embedding), ''::bytea) FILTER (WHERE is_active) AS vectors,
+    array_agg(note_id) FILTER (WHERE NOT is_active) AS gone, max(number) AS revision, {_EPOCH} AS epoch
 FROM (
-    SELECT note_id, scope_key, embedding, number FROM agentic.note_vectors
+    SELECT note_id, scope_key, is_active, embedding, number FROM agentic.note_vectors
     WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND number > $4
     ORDER BY number
     LIMIT $5
-) behind
+) new
 """)  # noqa: S608 - no input in it
 
 #: How many vectors a user has, counted up to $4.
 COUNT_VECTORS_AS_TENANT: Final = as_tenant("""
 SELECT count(*) AS count FROM (
-    SELECT FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND model = $3 LIMIT $4
+    SELECT FROM agentic.note_vectors
+    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND is_active
+    LIMIT $4
 ) AS counted
 """)
 
@@ -201,132 +211,19 @@ FROM unnest($3::uuid[], $4::bigint[]) AS c (note_id, count)
 WHERE n.tenant_id = $1 AND n.user_id = $2 AND n.note_id = c.note_id
 """
 
-TAKEN: Final = """
-SELECT interaction_id, note_ids FROM agentic.taken_interactions
+PROCESSED: Final = """
+SELECT interaction_id, note_ids FROM agentic.processed_interactions
 WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY ($3)
 """
 
 QUESTIONS: Final = """
-SELECT p.conversation_id, p.position, q.speaker, q.question
+SELECT p.conversation_id, p.position, q.interaction_id, q.speaker, q.question
 FROM unnest($3::text[], $4::bigint[]) AS p (conversation_id, position)
 CROSS JOIN LATERAL (
-    SELECT speaker, question FROM agentic.taken_interactions t
+    SELECT interaction_id, speaker, question FROM agentic.processed_interactions t
     WHERE tenant_id = $1 AND user_id = $2 AND question <> ''
         AND t.conversation_id = p.conversation_id AND t.position = p.position
     ORDER BY interaction_id
     LIMIT 1
 ) q
-"""
-
-PRECEDING_NOTES: Final = """
-SELECT p.conversation_id, p.position, n.note_id, n.position AS note_position, n.scope_key
-FROM unnest($3::text[], $4::bigint[]) AS p (conversation_id, position)
-CROSS JOIN LATERAL (
-    SELECT note_id, position, scope_key FROM agentic.notes m
-    WHERE tenant_id = $1 AND user_id = $2 AND conversation_id <> ''
-        AND m.conversation_id = p.conversation_id AND m.position < p.position
-    ORDER BY m.position DESC, note_id
-    LIMIT 1
-) n
-"""
-
-#: All vectors of a user as one value: decoded in one step instead of row by row. $4: newest notes, by id,
-#: which begins with the time.
-ALL_VECTORS: Final = """
-SELECT array_agg(note_id) AS note_ids, array_agg(scope_key) AS scope_keys,
-    string_agg(vector_send(embedding), ''::bytea) AS vectors
-FROM (
-    SELECT note_id, scope_key, embedding FROM agentic.note_vectors
-    WHERE tenant_id = $1 AND user_id = $2 AND model = $3
-    ORDER BY note_id DESC
-    LIMIT $4
-) newest
-"""
-
-#: The nearest notes to one vector ($6), among the newest $4, visible with the keys $5.
-NEAREST: Final = """
-SELECT note_id, similarity
-FROM (
-    SELECT note_id, scope_key, -(embedding <#> $6::vector) AS similarity
-    FROM (
-        SELECT note_id, scope_key, embedding FROM agentic.note_vectors
-        WHERE tenant_id = $1 AND user_id = $2 AND model = $3
-        ORDER BY note_id DESC
-        LIMIT $4::bigint
-    ) newest
-) compared
-WHERE similarity >= $7 AND scope_key = ANY ($5::text[])
-ORDER BY similarity DESC, note_id
-LIMIT $8::bigint
-"""
-
-NOTES_FOR_LINKING: Final = """
-SELECT note_id, kind, content, speaker FROM agentic.notes
-WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3)
-"""
-
-ADD_NOTE: Final = """
-INSERT INTO agentic.notes (
-    tenant_id, note_id, user_id, content, kind, importance, keywords, tags, attachments, metadata,
-    derived_from, time, create_time, scope_key, speaker, conversation_id, position, spoken
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-"""
-
-ADD_VECTOR: Final = """
-INSERT INTO agentic.note_vectors (tenant_id, user_id, model, note_id, scope_key, embedding)
-VALUES ($1, $2, $3, $4, $5, $6)
-"""
-
-PUT_LINKS: Final = f"""
-INSERT INTO agentic.link_ends (
-    tenant_id, user_id, note_id, other_note_id, type, is_first, strength, create_time, other_scope_key
-)
-SELECT $1, $2, ends.note_id, ends.other_note_id, given.type, ends.is_first, given.strength, given.create_time,
-    ends.other_scope_key
-FROM unnest($3::uuid[], $4::uuid[], $5::smallint[], $6::float8[], $7::timestamptz[])
-    AS given (from_note_id, to_note_id, type, strength, create_time)
-JOIN agentic.notes a ON a.tenant_id = $1 AND a.user_id = $2 AND a.note_id = given.from_note_id
-JOIN agentic.notes b ON b.tenant_id = $1 AND b.user_id = $2 AND b.note_id = given.to_note_id
-CROSS JOIN LATERAL (
-    VALUES (a.note_id, b.note_id, true, b.scope_key), (b.note_id, a.note_id, false, a.scope_key)
-) AS ends (note_id, other_note_id, is_first, other_scope_key)
-ON CONFLICT (tenant_id, user_id, note_id, other_note_id, type, is_first)
-    DO UPDATE SET strength = excluded.strength
-RETURNING {_LINK_COLUMNS}
-"""  # noqa: S608 - no input in it
-
-DELETE_LINK: Final = """
-DELETE FROM agentic.link_ends
-WHERE tenant_id = $1 AND user_id = $2 AND type = $5
-    AND (
-        (note_id = $3 AND other_note_id = $4 AND is_first)
-        OR (note_id = $4 AND other_note_id = $3 AND NOT is_first)
-    )
-"""
-
-ADD_TAKEN: Final = """
-INSERT INTO agentic.taken_interactions (
-    tenant_id, user_id, interaction_id, conversation_id, position, note_ids, speaker, question
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-"""
-
-RECEIPT: Final = """
-SELECT fingerprint, answer, create_time FROM agentic.receipts
-WHERE tenant_id = $1 AND principal_id = $2 AND request_id = $3
-"""
-
-ADD_RECEIPT: Final = """
-INSERT INTO agentic.receipts (tenant_id, principal_id, request_id, fingerprint, answer, create_time)
-VALUES ($1, $2, $3, $4, $5, $6)
-"""
-
-#: A few at a time, with each write: no job is needed, and none of them waits long.
-FORGET_RECEIPTS: Final = """
-DELETE FROM agentic.receipts
-WHERE tenant_id = $1 AND (principal_id, request_id) IN (
-    SELECT principal_id, request_id FROM agentic.receipts
-    WHERE tenant_id = $1 AND create_time < $2
-    ORDER BY create_time
-    LIMIT 10
-)
 """

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
-from services.agentic.model import GenerationResult, InteractionId, Link, LinkKey, Note, NoteId, Owner
-from services.agentic.store import Neighbour, NeighbourQuery, Receipt, TakenTurn, TurnKey
-from services.agentic.stores import postgres_sql as sql
+from services.agentic.model import GenerationResult, Link, LinkKey, Note, NoteId, NoteStatus
+from services.agentic.store import Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
+from services.agentic.stores import postgres_write_sql as sql
 from services.agentic.stores.neighbours import Nearest, nearest
-from services.agentic.stores.postgres_rows import link_from_row, neighbour_from_row
+from services.agentic.stores.postgres_rows import link_from_row, neighbour_from_row, note_from_row, note_values
+from services.agentic.stores.postgres_sql import PROCESSED, SCHEMA
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.errors import NotFound
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.postgres import PostgresIdempotencyRecords
+from services.common.owners import InteractionId, Owner
 from services.common.postgres.pool import decode_vectors
-from services.common.postgres.types import Connection
+from services.common.postgres.types import Connection, Record
 from services.common.scope import Scope
 
-_VECTORS_ONE_BY_ONE_MAX = 8
-"""Up to here a search for each is faster than fetching all: 0.5 against 6 ms with 1,000 notes stored."""
+_VECTORS_ONE_BY_ONE_MAX: Final = 8
+"""Up to here a search for each is faster than fetching all."""
 
 
 class PostgresNoteWriter:
@@ -28,44 +33,27 @@ class PostgresNoteWriter:
     def __init__(self, connection: Connection, owner: Owner) -> None:
         """Write for `owner` through a connection bound to its tenant."""
         self._connection = connection
+        self._owner = owner
         self._tenant_id = owner.tenant_id
         self._user_id = owner.user_id
 
-    async def receipt(self, principal_id: str, request_id: str) -> Receipt | None:
-        """The answer given before, or None."""
-        row = await self._connection.fetchrow(sql.RECEIPT, self._tenant_id, principal_id, request_id)
-        if row is None:
-            return None
-        return Receipt(principal_id, request_id, row["fingerprint"], row["answer"], row["create_time"])
+    def idempotency(self) -> IdempotencyRecords:
+        """The tenant's idempotency records."""
+        return PostgresIdempotencyRecords(self._connection, self._tenant_id, schema=SCHEMA)
 
-    async def add_receipt(self, receipt: Receipt, *, forget_before: datetime) -> None:
-        """Keep an answer, and drop some that are too old."""
-        await self._connection.execute(sql.FORGET_RECEIPTS, self._tenant_id, forget_before)
-        await self._connection.execute(
-            sql.ADD_RECEIPT,
-            self._tenant_id,
-            receipt.principal_id,
-            receipt.request_id,
-            receipt.fingerprint,
-            receipt.answer,
-            receipt.create_time,
-        )
-
-    async def taken(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
-        """Results of those of the interactions that were taken before."""
-        rows = await self._connection.fetch(
-            sql.TAKEN, self._tenant_id, self._user_id, [uuid.UUID(i) for i in interaction_ids]
-        )
+    async def processed(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
+        """Results of those of the interactions that were processed before."""
+        rows = await self._fetch(PROCESSED, _uuids(interaction_ids))
         results = (
             GenerationResult(InteractionId(str(row["interaction_id"])), tuple(NoteId(str(i)) for i in row["note_ids"]))
             for row in rows
         )
         return {result.interaction_id: result for result in results}
 
-    async def add_taken(self, turns: Sequence[TakenTurn]) -> None:
-        """Mark interactions as taken."""
+    async def add_processed(self, turns: Sequence[ProcessedTurn]) -> None:
+        """Record interactions as processed."""
         await self._connection.executemany(
-            sql.ADD_TAKEN,
+            sql.ADD_PROCESSED,
             [
                 (
                     self._tenant_id,
@@ -80,6 +68,10 @@ class PostgresNoteWriter:
                 for turn in turns
             ],
         )
+
+    async def block(self, interaction_ids: Sequence[InteractionId]) -> None:
+        """Leave of interactions nothing but that they are processed."""
+        await self._fetch(sql.BLOCK, _uuids(interaction_ids))
 
     async def neighbours(
         self, vectors: Matrix, scopes: Sequence[Scope], query: NeighbourQuery
@@ -124,7 +116,7 @@ class PostgresNoteWriter:
             stored = decode_vectors(row["vectors"], count=len(row["note_ids"]))
             return nearest(vectors @ stored.T, row["note_ids"], row["scope_keys"], scopes, query)
 
-        # Some 20 ms with 10,000 notes stored, which other calls need not wait for.
+        # On a thread: with many notes it takes longer than other calls should wait.
         return await asyncio.to_thread(compare)
 
     async def preceding_notes(self, places: Sequence[TurnKey]) -> Mapping[TurnKey, tuple[NoteId, TurnKey, Scope]]:
@@ -145,9 +137,20 @@ class PostgresNoteWriter:
             for row in rows
         }
 
+    async def get_notes(self, note_ids: Sequence[NoteId]) -> Mapping[NoteId, Note]:
+        """Those of the notes that are there."""
+        rows = await self._fetch(sql.GET_NOTES, _uuids(note_ids))
+        return {note.note_id: note for note in map(note_from_row, rows)}
+
+    async def notes_of_sources(self, interaction_ids: Sequence[InteractionId]) -> list[Note]:
+        """Notes that come from one of the interactions or answer its question."""
+        return [note_from_row(row) for row in await self._fetch(sql.NOTES_OF_SOURCES, _uuids(interaction_ids))]
+
     async def add_notes(self, notes: Sequence[Note], vectors: Matrix, *, model: str) -> None:
         """Store new notes with their vectors."""
-        await self._connection.executemany(sql.ADD_NOTE, [self._note_values(note) for note in notes])
+        await self._connection.executemany(
+            sql.ADD_NOTE, [(*note_values(self._owner, note), note.create_time, note.scope.key) for note in notes]
+        )
         await self._connection.executemany(
             sql.ADD_VECTOR,
             [
@@ -156,19 +159,64 @@ class PostgresNoteWriter:
             ],
         )
 
+    async def update_notes(self, notes: Sequence[Note]) -> None:
+        """Set the fields of stored notes."""
+        await self._connection.executemany(sql.UPDATE_NOTE, [note_values(self._owner, note) for note in notes])
+
+    async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
+        """Give stored notes other vectors."""
+        ids = _uuids(note_ids)
+        await self._fetch(sql.DELETE_OTHER_VECTORS, ids, model)
+        rows = [
+            (self._tenant_id, self._user_id, model, note_id, vector)
+            for note_id, vector in zip(ids, vectors, strict=True)
+        ]
+        await self._connection.executemany(sql.PUT_VECTOR, rows)
+
+    async def set_status(
+        self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime
+    ) -> Mapping[NoteId, Note]:
+        """Archive or restore notes: one statement each for notes, vectors and links."""
+        ids = _uuids(note_ids)
+        await self._fetch(sql.SET_STATUS, ids, int(status), update_time)
+        await self._fetch(sql.SET_VECTORS_ACTIVE, ids, status is NoteStatus.ACTIVE)
+        await self._fetch(sql.SET_LINKS_HIDDEN, ids)
+        return await self.get_notes(note_ids)
+
+    async def delete_notes(self, note_ids: Sequence[NoteId]) -> RemovedCounts:
+        """Delete notes with their vectors and links."""
+        if not note_ids:
+            return RemovedCounts(notes=0, links=0)
+        await self.idempotency().erase(self._user_id, note_ids)
+        return await self._delete(_uuids(note_ids))
+
+    async def delete_all(self) -> RemovedCounts:
+        """Delete all notes, and block all processed interactions."""
+        rows = await self._fetch(sql.ALL_NOTE_IDS)
+        removed = await self._delete([row["note_id"] for row in rows])
+        await self._fetch(sql.BLOCK_ALL)
+        return removed
+
+    async def _delete(self, ids: Sequence[uuid.UUID]) -> RemovedCounts:
+        [[links]] = await self._fetch(sql.DELETE_LINKS_OF, ids)
+        # Before the notes, so that a single statement deletes them and raises the epoch once.
+        await self._fetch(sql.DELETE_VECTORS_OF, ids)
+        [[notes]] = await self._fetch(sql.DELETE_NOTES, ids)
+        return RemovedCounts(notes=notes, links=links)
+
     async def put_links(self, links: Sequence[Link]) -> list[Link]:
-        """Make links, or set the strength of those that are there."""
+        """Make links, or set strength and origin of those that are there."""
         if not links:
             return []
-        rows = await self._connection.fetch(
+        rows = await self._fetch(
             sql.PUT_LINKS,
-            self._tenant_id,
-            self._user_id,
-            [uuid.UUID(link.key.from_note_id) for link in links],
-            [uuid.UUID(link.key.to_note_id) for link in links],
+            _uuids(link.key.from_note_id for link in links),
+            _uuids(link.key.to_note_id for link in links),
             [int(link.key.type) for link in links],
             [link.strength for link in links],
+            [int(link.origin) for link in links],
             [link.create_time for link in links],
+            [link.update_time for link in links],
         )
         stored = {link.key: link for link in map(link_from_row, rows)}
         for link in links:
@@ -176,44 +224,32 @@ class PostgresNoteWriter:
                 await self._raise_missing_end(link.key)
         return [stored[link.key] for link in links]
 
+    async def get_link(self, key: LinkKey) -> Link | None:
+        """A link by its key."""
+        rows = await self._fetch(sql.GET_LINK, *_link_values(key))
+        return link_from_row(rows[0]) if rows else None
+
     async def delete_link(self, key: LinkKey) -> bool:
         """Remove a link; whether it was there."""
-        status = await self._connection.execute(
-            sql.DELETE_LINK,
-            self._tenant_id,
-            self._user_id,
-            uuid.UUID(key.from_note_id),
-            uuid.UUID(key.to_note_id),
-            int(key.type),
-        )
+        status = await self._connection.execute(sql.DELETE_LINK, self._tenant_id, self._user_id, *_link_values(key))
         return status == "DELETE 2"
+
+    async def delete_similarity_links(self, note_ids: Sequence[NoteId]) -> None:
+        """Remove the links of origin SIMILARITY of notes."""
+        await self._fetch(sql.DELETE_SIMILARITY_LINKS, _uuids(note_ids))
 
     async def _raise_missing_end(self, key: LinkKey) -> None:
         ends = (key.from_note_id, key.to_note_id)
-        rows = await self._connection.fetch(
-            sql.NOTES_FOR_LINKING, self._tenant_id, self._user_id, [uuid.UUID(end) for end in ends]
-        )
-        there = {str(row["note_id"]) for row in rows}
+        there = await self.get_notes(ends)
         raise NotFound("note", next(end for end in ends if end not in there))
 
-    def _note_values(self, note: Note) -> tuple[object, ...]:
-        return (
-            self._tenant_id,
-            uuid.UUID(note.note_id),
-            self._user_id,
-            note.content,
-            int(note.kind),
-            note.importance,
-            note.keywords,
-            note.tags,
-            [[a.uri, a.mime_type, a.caption] for a in note.attachments],
-            dict(note.metadata),
-            [uuid.UUID(i) for i in note.derived_from],
-            note.time,
-            note.create_time,
-            note.scope.key,
-            note.speaker,
-            note.conversation_id,
-            note.position,
-            note.spoken,
-        )
+    async def _fetch(self, statement: str, *arguments: object) -> list[Record]:
+        return await self._connection.fetch(statement, self._tenant_id, self._user_id, *arguments)
+
+
+def _uuids(ids: Iterable[str]) -> list[uuid.UUID]:
+    return [uuid.UUID(i) for i in ids]
+
+
+def _link_values(key: LinkKey) -> tuple[uuid.UUID, uuid.UUID, int]:
+    return uuid.UUID(key.from_note_id), uuid.UUID(key.to_note_id), int(key.type)

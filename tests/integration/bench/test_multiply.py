@@ -38,7 +38,7 @@ REFERENCES = {
         "note_id FROM agentic.note_vectors",
         "note_id FROM agentic.link_ends",
         "other_note_id FROM agentic.link_ends",
-        "unnest(note_ids) FROM agentic.taken_interactions",
+        "unnest(note_ids) FROM agentic.processed_interactions",
     ],
     "semantic.facts (fact_id)": [
         "fact_id FROM semantic.fact_statements",
@@ -49,7 +49,7 @@ REFERENCES = {
         "episode_id FROM episodic.episodes",
         "interaction_id FROM semantic.extracted_interactions",
         "interaction_id FROM semantic.observed_interactions",
-        "interaction_id FROM agentic.taken_interactions",
+        "interaction_id FROM agentic.processed_interactions",
         "unnest(derived_from) FROM semantic.facts",
         "unnest(interaction_ids) FROM semantic.fact_statements",
         "unnest(derived_from) FROM agentic.notes",

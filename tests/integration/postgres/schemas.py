@@ -22,7 +22,7 @@ DIVIDED: Final = {
         "observed_conversations",
         "observed_interactions",
     ),
-    "agentic": ("taken_interactions",),
+    "agentic": ("processed_interactions",),
 }
 BORN_DIVIDED: Final = {
     "gateway": ("conversations", "feedback", "interactions", "recalls", "requests", "tombstones"),

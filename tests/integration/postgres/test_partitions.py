@@ -136,7 +136,7 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
     await _insert(connection, "semantic.observed_interactions", **key, interaction_id=identifier)
     await _insert(connection, "semantic.observed_conversations", **key, conversation_id="c")
     await _insert(
-        connection, "agentic.taken_interactions", **key, interaction_id=identifier, conversation_id="c", position=0,
+        connection, "agentic.processed_interactions", **key, interaction_id=identifier, conversation_id="c", position=0,
         note_ids=[identifier], speaker="ana", question="?",
     )  # fmt: skip
 

@@ -14,8 +14,10 @@ from grpc_status import rpc_status
 
 from mneme.agentic.internal.v1 import notes_pb2 as internal_pb
 from mneme.agentic.v1 import notes_pb2 as pb
+from mneme.common.internal.v1.interactions_pb2 import SourceInteraction
 from mneme.common.v1 import common_pb2
-from services.agentic.model import Owner, TenantId, UserId
+from services.agentic.store import NoteFilter
+from services.common.owners import Owner, TenantId, UserId
 from tests.servicer.agentic.conftest import ANN, OTHER_TENANT, READER, Running
 from tests.support.item_errors import reason_and_path
 
@@ -29,9 +31,9 @@ LINES = (
 )
 
 
-def interactions(lines: Sequence[tuple[str, str]] = LINES, user_id: str = "ann") -> list[internal_pb.NoteSource]:
+def interactions(lines: Sequence[tuple[str, str]] = LINES, user_id: str = "ann") -> list[SourceInteraction]:
     return [
-        internal_pb.NoteSource(
+        SourceInteraction(
             interaction_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{user_id} {i}")),
             user_id=user_id,
             conversation_id="c",
@@ -40,6 +42,10 @@ def interactions(lines: Sequence[tuple[str, str]] = LINES, user_id: str = "ann")
         )
         for i, (speaker, text) in enumerate(lines)
     ]
+
+
+def generation(batch: Sequence[SourceInteraction]) -> internal_pb.GenerateNotesRequest:
+    return internal_pb.GenerateNotesRequest(interactions=batch)
 
 
 def write(request_id: str = "r1", content: str = "Tea is grown in Assam.", **fields: object) -> pb.CreateNoteRequest:
@@ -79,7 +85,7 @@ async def link_strengths(running: Running, user_id: str) -> list[tuple[str, str,
 
 
 async def test_spec_4_2_notes_are_generated_embedded_and_linked(running: Running) -> None:
-    request = internal_pb.GenerateNotesRequest(interactions=interactions())
+    request = generation(interactions())
     answer = await running.internal.GenerateNotes(request, metadata=ANN)
     assert [len(result.response.note_ids) for result in answer.results] == [1, 0, 1, 0, 1, 1]
     assert (
@@ -92,7 +98,7 @@ async def test_spec_4_2_notes_are_generated_embedded_and_linked(running: Running
 
 
 async def test_spec_6_1_a_repeat_gives_the_same_notes_and_embeds_nothing(running: Running) -> None:
-    request = internal_pb.GenerateNotesRequest(interactions=interactions())
+    request = generation(interactions())
     first = await running.internal.GenerateNotes(request, metadata=ANN)
     embedded = len(running.embedder.documents)
     assert await running.internal.GenerateNotes(request, metadata=ANN) == first
@@ -102,12 +108,7 @@ async def test_spec_6_1_a_repeat_gives_the_same_notes_and_embeds_nothing(running
 
 async def test_overlapping_batches_take_each_interaction_once(running: Running) -> None:
     batches = [interactions()[:4], interactions()[2:], interactions(), [*interactions(), *interactions()]]
-    answers = await asyncio.gather(
-        *(
-            running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=b), metadata=ANN)
-            for b in batches
-        )
-    )
+    answers = await asyncio.gather(*(running.internal.GenerateNotes(generation(b), metadata=ANN) for b in batches))
     made = [result.response for answer in answers for result in answer.results]
     ids = {(each.interaction_id, *each.note_ids) for each in made}
     assert len(ids) == len(LINES)
@@ -116,16 +117,16 @@ async def test_overlapping_batches_take_each_interaction_once(running: Running) 
 
 async def test_links_do_not_depend_on_how_deliveries_were_cut(running: Running) -> None:
     whole = interactions(user_id="whole")
-    await running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=whole), metadata=ANN)
+    await running.internal.GenerateNotes(generation(whole), metadata=ANN)
     for single in interactions(user_id="single"):
-        await running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=[single]), metadata=ANN)
+        await running.internal.GenerateNotes(generation([single]), metadata=ANN)
     assert await contents(running, "whole") == (await contents(running, "single"))
     assert await link_strengths(running, "whole") == await link_strengths(running, "single")
 
 
 async def test_a_bad_interaction_does_not_hold_up_the_others(running: Running) -> None:
-    batch = [internal_pb.NoteSource(), *interactions()[:1]]
-    answer = await running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=batch), metadata=ANN)
+    batch = [SourceInteraction(), *interactions()[:1]]
+    answer = await running.internal.GenerateNotes(generation(batch), metadata=ANN)
     bad, good = answer.results
     assert reason_and_path(bad.error) == ("INVALID_FIELD", "interactions[0].interaction_id")
     assert len(good.response.note_ids) == 1
@@ -248,13 +249,12 @@ async def test_spec_7_1_another_tenant_finds_nothing(running: Running) -> None:
     assert refusal[:2] == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
     assert running.store is not None
     owner = Owner(TenantId("globex"), UserId("ann"))
-    assert [n.note_id for n in await running.store.list_notes(owner, kind=None, after=None, limit=9)] == [mine]
+    assert [n.note_id for n in await running.store.list_notes(owner, NoteFilter(), after=None, limit=9)] == [mine]
 
 
 async def test_a_reader_may_not_write(running: Running) -> None:
     for call in (
         running.stub.CreateNote(write(), metadata=READER),
-        running.internal.GenerateNotes(internal_pb.GenerateNotesRequest(interactions=interactions()), metadata=READER),
         running.stub.CreateLink(pb.CreateLinkRequest(), metadata=READER),
         running.stub.DeleteLink(pb.DeleteLinkRequest(), metadata=READER),
     ):

@@ -11,22 +11,26 @@ from services.agentic.generation.cues import Polarity, polarity
 from services.agentic.generation.port import AskedQuestion, GenerationItem
 from services.agentic.generation.rules import RuleNoteGenerator, asked_question
 from services.agentic.generation.words import keywords
-from services.agentic.model import InteractionId, NoteDraft, NoteKind, NoteSource, UserId
+from services.agentic.model import NoteDraft, NoteKind
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, UserId
 from services.common.turns import Attachment, MessageRole, Turn
 
 TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def source(text: str, *, speaker: str = "Ann", role: MessageRole = MessageRole.USER, photo: str = "") -> NoteSource:
+def source(
+    text: str, *, speaker: str = "Ann", role: MessageRole = MessageRole.USER, photo: str = ""
+) -> SourceInteraction:
     attachments = (Attachment("file:p", "image/png", photo),) if photo else ()
     turn = Turn(role, text, TIME, speaker, attachments)
-    return NoteSource(InteractionId("i"), UserId("u"), "c", 1, turn)
+    return SourceInteraction(InteractionId("i"), UserId("u"), "c", 1, turn)
 
 
 def draft(
     text: str, *, asked: str = "", speaker: str = "Ann", role: MessageRole = MessageRole.USER
 ) -> NoteDraft | None:
-    question = AskedQuestion("Bo", asked) if asked else None
+    question = AskedQuestion(InteractionId("q"), "Bo", asked) if asked else None
     return RuleNoteGenerator().draft(GenerationItem(source(text, speaker=speaker, role=role), question))
 
 
@@ -107,10 +111,10 @@ def test_photo_without_words_is_told_by_its_caption() -> None:
 
 def test_long_turn_is_condensed_to_whole_sentences() -> None:
     filler = "So that is how it was and it went on like this for quite some time really. "
-    telling = "Doctor Marlow moved the knee operation to Tuesday 3 March in Scarborough."
-    note = must(draft("We talked about plans again. " + filler * 20 + telling))
+    salient = "Doctor Marlow moved the knee operation to Tuesday 3 March in Scarborough."
+    note = must(draft("We talked about plans again. " + filler * 20 + salient))
     assert len(note.content) <= 600
-    assert telling in note.content
+    assert salient in note.content
     assert note.content.startswith("Ann: We talked about plans again.")
 
 

@@ -27,6 +27,9 @@ if _version_not_supported:
 
 class NoteServiceStub:
     """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
+    note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
     """
 
     def __init__(self, channel):
@@ -50,6 +53,26 @@ class NoteServiceStub:
                 request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListNotesRequest.SerializeToString,
                 response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListNotesResponse.FromString,
                 _registered_method=True)
+        self.UpdateNote = channel.unary_unary(
+                '/mneme.agentic.v1.NoteService/UpdateNote',
+                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateNoteRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateNoteResponse.FromString,
+                _registered_method=True)
+        self.DeleteNote = channel.unary_unary(
+                '/mneme.agentic.v1.NoteService/DeleteNote',
+                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.DeleteNoteRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.DeleteNoteResponse.FromString,
+                _registered_method=True)
+        self.ArchiveNotes = channel.unary_unary(
+                '/mneme.agentic.v1.NoteService/ArchiveNotes',
+                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ArchiveNotesRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ArchiveNotesResponse.FromString,
+                _registered_method=True)
+        self.RestoreNotes = channel.unary_unary(
+                '/mneme.agentic.v1.NoteService/RestoreNotes',
+                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.RestoreNotesRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.RestoreNotesResponse.FromString,
+                _registered_method=True)
         self.SearchNotes = channel.unary_unary(
                 '/mneme.agentic.v1.NoteService/SearchNotes',
                 request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesRequest.SerializeToString,
@@ -60,6 +83,16 @@ class NoteServiceStub:
                 request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateLinkRequest.SerializeToString,
                 response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateLinkResponse.FromString,
                 _registered_method=True)
+        self.ListLinks = channel.unary_unary(
+                '/mneme.agentic.v1.NoteService/ListLinks',
+                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListLinksRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListLinksResponse.FromString,
+                _registered_method=True)
+        self.UpdateLink = channel.unary_unary(
+                '/mneme.agentic.v1.NoteService/UpdateLink',
+                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateLinkRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateLinkResponse.FromString,
+                _registered_method=True)
         self.DeleteLink = channel.unary_unary(
                 '/mneme.agentic.v1.NoteService/DeleteLink',
                 request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.DeleteLinkRequest.SerializeToString,
@@ -69,17 +102,20 @@ class NoteServiceStub:
 
 class NoteServiceServicer:
     """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
+    note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
     """
 
     def CreateNote(self, request, context):
-        """CreateNote stores one note that the caller writes, and links it like a generated one.
+        """CreateNote stores a note and links it to its nearest neighbours.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetNote(self, request, context):
-        """GetNote returns a note with its links. Fails with NOT_FOUND.
+        """GetNote returns a note, archived or not, with its links. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -92,15 +128,64 @@ class NoteServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UpdateNote(self, request, context):
+        """UpdateNote changes fields of a note. A note whose text changes is embedded anew, and its links of origin SIMILARITY
+        are replaced. Fails with NOT_FOUND, and with CONFLICT where the etag is not the note's.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteNote(self, request, context):
+        """DeleteNote removes a note with its links, for good. Its interactions are not derived from again. Fails with NOT_FOUND,
+        and with CONFLICT where the etag is not the note's.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ArchiveNotes(self, request, context):
+        """ArchiveNotes takes notes out of searches; they can still be read and restored. Their links are hidden. Archived notes
+        stay as they are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RestoreNotes(self, request, context):
+        """RestoreNotes takes archived notes into searches again, with those of their links whose other note is active. Active
+        notes stay as they are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def SearchNotes(self, request, context):
-        """SearchNotes finds notes by similarity and then by a walk over at most two strength-weighted links.
+        """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateLink(self, request, context):
-        """CreateLink links two notes, or sets the strength of the link of that type that is there.
+        """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
+        CALLER. Fails with NOT_FOUND where a note is not there.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListLinks(self, request, context):
+        """ListLinks pages through the links of a note whose other note is active too, strongest first. Fails with NOT_FOUND
+        where the note is not there.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateLink(self, request, context):
+        """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT where the
+        etag is not the link's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -131,6 +216,26 @@ def add_NoteServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListNotesRequest.FromString,
                     response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListNotesResponse.SerializeToString,
             ),
+            'UpdateNote': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateNote,
+                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateNoteRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateNoteResponse.SerializeToString,
+            ),
+            'DeleteNote': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteNote,
+                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.DeleteNoteRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.DeleteNoteResponse.SerializeToString,
+            ),
+            'ArchiveNotes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ArchiveNotes,
+                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ArchiveNotesRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ArchiveNotesResponse.SerializeToString,
+            ),
+            'RestoreNotes': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreNotes,
+                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.RestoreNotesRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.RestoreNotesResponse.SerializeToString,
+            ),
             'SearchNotes': grpc.unary_unary_rpc_method_handler(
                     servicer.SearchNotes,
                     request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesRequest.FromString,
@@ -140,6 +245,16 @@ def add_NoteServiceServicer_to_server(servicer, server):
                     servicer.CreateLink,
                     request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateLinkRequest.FromString,
                     response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateLinkResponse.SerializeToString,
+            ),
+            'ListLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListLinks,
+                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListLinksRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.ListLinksResponse.SerializeToString,
+            ),
+            'UpdateLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateLink,
+                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateLinkRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateLinkResponse.SerializeToString,
             ),
             'DeleteLink': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteLink,
@@ -156,6 +271,9 @@ def add_NoteServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class NoteService:
     """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
+    note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
     """
 
     @staticmethod
@@ -240,6 +358,114 @@ class NoteService:
             _registered_method=True)
 
     @staticmethod
+    def UpdateNote(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.v1.NoteService/UpdateNote',
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateNoteRequest.SerializeToString,
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateNoteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteNote(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.v1.NoteService/DeleteNote',
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.DeleteNoteRequest.SerializeToString,
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.DeleteNoteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ArchiveNotes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.v1.NoteService/ArchiveNotes',
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.ArchiveNotesRequest.SerializeToString,
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.ArchiveNotesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreNotes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.v1.NoteService/RestoreNotes',
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.RestoreNotesRequest.SerializeToString,
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.RestoreNotesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def SearchNotes(request,
             target,
             options=(),
@@ -283,6 +509,60 @@ class NoteService:
             '/mneme.agentic.v1.NoteService/CreateLink',
             mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateLinkRequest.SerializeToString,
             mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.v1.NoteService/ListLinks',
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.ListLinksRequest.SerializeToString,
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.ListLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.v1.NoteService/UpdateLink',
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateLinkRequest.SerializeToString,
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.UpdateLinkResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -13,24 +13,58 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class NoteServiceStub:
-    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links."""
+    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
+    note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.CreateNoteRequest, _notes_pb2.CreateNoteResponse]
-    """CreateNote stores one note that the caller writes, and links it like a generated one."""
+    """CreateNote stores a note and links it to its nearest neighbours."""
     GetNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.GetNoteRequest, _notes_pb2.GetNoteResponse]
-    """GetNote returns a note with its links. Fails with NOT_FOUND."""
+    """GetNote returns a note, archived or not, with its links. Fails with NOT_FOUND."""
     ListNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.ListNotesRequest, _notes_pb2.ListNotesResponse]
     """ListNotes pages through a user's notes, newest first."""
+    UpdateNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.UpdateNoteRequest, _notes_pb2.UpdateNoteResponse]
+    """UpdateNote changes fields of a note. A note whose text changes is embedded anew, and its links of origin SIMILARITY
+    are replaced. Fails with NOT_FOUND, and with CONFLICT where the etag is not the note's.
+    """
+    DeleteNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.DeleteNoteRequest, _notes_pb2.DeleteNoteResponse]
+    """DeleteNote removes a note with its links, for good. Its interactions are not derived from again. Fails with NOT_FOUND,
+    and with CONFLICT where the etag is not the note's.
+    """
+    ArchiveNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.ArchiveNotesRequest, _notes_pb2.ArchiveNotesResponse]
+    """ArchiveNotes takes notes out of searches; they can still be read and restored. Their links are hidden. Archived notes
+    stay as they are.
+    """
+    RestoreNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.RestoreNotesRequest, _notes_pb2.RestoreNotesResponse]
+    """RestoreNotes takes archived notes into searches again, with those of their links whose other note is active. Active
+    notes stay as they are.
+    """
     SearchNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.SearchNotesRequest, _notes_pb2.SearchNotesResponse]
-    """SearchNotes finds notes by similarity and then by a walk over at most two strength-weighted links."""
+    """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones."""
     CreateLink: _aio.UnaryUnaryMultiCallable[_notes_pb2.CreateLinkRequest, _notes_pb2.CreateLinkResponse]
-    """CreateLink links two notes, or sets the strength of the link of that type that is there."""
+    """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
+    CALLER. Fails with NOT_FOUND where a note is not there.
+    """
+    ListLinks: _aio.UnaryUnaryMultiCallable[_notes_pb2.ListLinksRequest, _notes_pb2.ListLinksResponse]
+    """ListLinks pages through the links of a note whose other note is active too, strongest first. Fails with NOT_FOUND
+    where the note is not there.
+    """
+    UpdateLink: _aio.UnaryUnaryMultiCallable[_notes_pb2.UpdateLinkRequest, _notes_pb2.UpdateLinkResponse]
+    """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT where the
+    etag is not the link's.
+    """
     DeleteLink: _aio.UnaryUnaryMultiCallable[_notes_pb2.DeleteLinkRequest, _notes_pb2.DeleteLinkResponse]
     """DeleteLink removes a link. Fails with NOT_FOUND."""
 
 class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
-    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links."""
+    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
+    note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
+    """
 
     @_abc_1.abstractmethod
     def CreateNote(
@@ -38,7 +72,7 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.CreateNoteRequest,
         context: _aio.ServicerContext[_notes_pb2.CreateNoteRequest, _abc.Awaitable[_notes_pb2.CreateNoteResponse]],
     ) -> _abc.Awaitable[_notes_pb2.CreateNoteResponse]:
-        """CreateNote stores one note that the caller writes, and links it like a generated one."""
+        """CreateNote stores a note and links it to its nearest neighbours."""
 
     @_abc_1.abstractmethod
     def GetNote(
@@ -46,7 +80,7 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.GetNoteRequest,
         context: _aio.ServicerContext[_notes_pb2.GetNoteRequest, _abc.Awaitable[_notes_pb2.GetNoteResponse]],
     ) -> _abc.Awaitable[_notes_pb2.GetNoteResponse]:
-        """GetNote returns a note with its links. Fails with NOT_FOUND."""
+        """GetNote returns a note, archived or not, with its links. Fails with NOT_FOUND."""
 
     @_abc_1.abstractmethod
     def ListNotes(
@@ -57,12 +91,52 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         """ListNotes pages through a user's notes, newest first."""
 
     @_abc_1.abstractmethod
+    def UpdateNote(
+        self,
+        request: _notes_pb2.UpdateNoteRequest,
+        context: _aio.ServicerContext[_notes_pb2.UpdateNoteRequest, _abc.Awaitable[_notes_pb2.UpdateNoteResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.UpdateNoteResponse]:
+        """UpdateNote changes fields of a note. A note whose text changes is embedded anew, and its links of origin SIMILARITY
+        are replaced. Fails with NOT_FOUND, and with CONFLICT where the etag is not the note's.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteNote(
+        self,
+        request: _notes_pb2.DeleteNoteRequest,
+        context: _aio.ServicerContext[_notes_pb2.DeleteNoteRequest, _abc.Awaitable[_notes_pb2.DeleteNoteResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.DeleteNoteResponse]:
+        """DeleteNote removes a note with its links, for good. Its interactions are not derived from again. Fails with NOT_FOUND,
+        and with CONFLICT where the etag is not the note's.
+        """
+
+    @_abc_1.abstractmethod
+    def ArchiveNotes(
+        self,
+        request: _notes_pb2.ArchiveNotesRequest,
+        context: _aio.ServicerContext[_notes_pb2.ArchiveNotesRequest, _abc.Awaitable[_notes_pb2.ArchiveNotesResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.ArchiveNotesResponse]:
+        """ArchiveNotes takes notes out of searches; they can still be read and restored. Their links are hidden. Archived notes
+        stay as they are.
+        """
+
+    @_abc_1.abstractmethod
+    def RestoreNotes(
+        self,
+        request: _notes_pb2.RestoreNotesRequest,
+        context: _aio.ServicerContext[_notes_pb2.RestoreNotesRequest, _abc.Awaitable[_notes_pb2.RestoreNotesResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.RestoreNotesResponse]:
+        """RestoreNotes takes archived notes into searches again, with those of their links whose other note is active. Active
+        notes stay as they are.
+        """
+
+    @_abc_1.abstractmethod
     def SearchNotes(
         self,
         request: _notes_pb2.SearchNotesRequest,
         context: _aio.ServicerContext[_notes_pb2.SearchNotesRequest, _abc.Awaitable[_notes_pb2.SearchNotesResponse]],
     ) -> _abc.Awaitable[_notes_pb2.SearchNotesResponse]:
-        """SearchNotes finds notes by similarity and then by a walk over at most two strength-weighted links."""
+        """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones."""
 
     @_abc_1.abstractmethod
     def CreateLink(
@@ -70,7 +144,29 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.CreateLinkRequest,
         context: _aio.ServicerContext[_notes_pb2.CreateLinkRequest, _abc.Awaitable[_notes_pb2.CreateLinkResponse]],
     ) -> _abc.Awaitable[_notes_pb2.CreateLinkResponse]:
-        """CreateLink links two notes, or sets the strength of the link of that type that is there."""
+        """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
+        CALLER. Fails with NOT_FOUND where a note is not there.
+        """
+
+    @_abc_1.abstractmethod
+    def ListLinks(
+        self,
+        request: _notes_pb2.ListLinksRequest,
+        context: _aio.ServicerContext[_notes_pb2.ListLinksRequest, _abc.Awaitable[_notes_pb2.ListLinksResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.ListLinksResponse]:
+        """ListLinks pages through the links of a note whose other note is active too, strongest first. Fails with NOT_FOUND
+        where the note is not there.
+        """
+
+    @_abc_1.abstractmethod
+    def UpdateLink(
+        self,
+        request: _notes_pb2.UpdateLinkRequest,
+        context: _aio.ServicerContext[_notes_pb2.UpdateLinkRequest, _abc.Awaitable[_notes_pb2.UpdateLinkResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.UpdateLinkResponse]:
+        """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT where the
+        etag is not the link's.
+        """
 
     @_abc_1.abstractmethod
     def DeleteLink(

@@ -1,5 +1,6 @@
 from google.rpc import status_pb2 as _status_pb2
 from mneme.agentic.v1 import notes_pb2 as _notes_pb2
+from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -9,27 +10,11 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class NoteSource(_message.Message):
-    __slots__ = ("interaction_id", "user_id", "conversation_id", "position", "turn", "scope")
-    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
-    USER_ID_FIELD_NUMBER: _ClassVar[int]
-    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
-    POSITION_FIELD_NUMBER: _ClassVar[int]
-    TURN_FIELD_NUMBER: _ClassVar[int]
-    SCOPE_FIELD_NUMBER: _ClassVar[int]
-    interaction_id: str
-    user_id: str
-    conversation_id: str
-    position: int
-    turn: _common_pb2.Turn
-    scope: _common_pb2.Scope
-    def __init__(self, interaction_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
-
 class GenerateNotesRequest(_message.Message):
     __slots__ = ("interactions",)
     INTERACTIONS_FIELD_NUMBER: _ClassVar[int]
-    interactions: _containers.RepeatedCompositeFieldContainer[NoteSource]
-    def __init__(self, interactions: _Optional[_Iterable[_Union[NoteSource, _Mapping]]] = ...) -> None: ...
+    interactions: _containers.RepeatedCompositeFieldContainer[_interactions_pb2.SourceInteraction]
+    def __init__(self, interactions: _Optional[_Iterable[_Union[_interactions_pb2.SourceInteraction, _Mapping]]] = ...) -> None: ...
 
 class GenerateNotesResult(_message.Message):
     __slots__ = ("response", "error")
@@ -74,3 +59,35 @@ class SearchNotesResponse(_message.Message):
     hits: _containers.RepeatedCompositeFieldContainer[_notes_pb2.ScoredNote]
     left_out_count: int
     def __init__(self, hits: _Optional[_Iterable[_Union[_notes_pb2.ScoredNote, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...
+
+class RemoveBySourceRequest(_message.Message):
+    __slots__ = ("user_id", "interaction_ids")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    INTERACTION_IDS_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    interaction_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, user_id: _Optional[str] = ..., interaction_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RemoveBySourceResponse(_message.Message):
+    __slots__ = ("removed_notes", "changed_notes", "removed_links")
+    REMOVED_NOTES_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_NOTES_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_LINKS_FIELD_NUMBER: _ClassVar[int]
+    removed_notes: int
+    changed_notes: int
+    removed_links: int
+    def __init__(self, removed_notes: _Optional[int] = ..., changed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ...) -> None: ...
+
+class RemoveOwnerRequest(_message.Message):
+    __slots__ = ("user_id",)
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    def __init__(self, user_id: _Optional[str] = ...) -> None: ...
+
+class RemoveOwnerResponse(_message.Message):
+    __slots__ = ("removed_notes", "removed_links")
+    REMOVED_NOTES_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_LINKS_FIELD_NUMBER: _ClassVar[int]
+    removed_notes: int
+    removed_links: int
+    def __init__(self, removed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ...) -> None: ...

@@ -45,6 +45,16 @@ class NoteInternalServiceStub:
                 request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesRequest.SerializeToString,
                 response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesResponse.FromString,
                 _registered_method=True)
+        self.RemoveBySource = channel.unary_unary(
+                '/mneme.agentic.internal.v1.NoteInternalService/RemoveBySource',
+                request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceResponse.FromString,
+                _registered_method=True)
+        self.RemoveOwner = channel.unary_unary(
+                '/mneme.agentic.internal.v1.NoteInternalService/RemoveOwner',
+                request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerResponse.FromString,
+                _registered_method=True)
 
 
 class NoteInternalServiceServicer:
@@ -61,7 +71,25 @@ class NoteInternalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchNotes(self, request, context):
-        """SearchNotes is NoteService.SearchNotes for a reader with grants.
+        """SearchNotes is NoteService.SearchNotes by a vector alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveBySource(self, request, context):
+        """RemoveBySource removes what was derived from interactions: notes that come from no other interaction go with their
+        links, other notes lose the source, questions of these interactions are taken out of the notes of their answers. The
+        interactions are not processed again, nor for the first time: a late delivery of one gives no notes. A repeat removes
+        what is left.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveOwner(self, request, context):
+        """RemoveOwner removes all notes and links of a user. Interactions that were processed are not processed again; those
+        whose delivery is still under way have to be named to RemoveBySource. A repeat removes what is left.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -79,6 +107,16 @@ def add_NoteInternalServiceServicer_to_server(servicer, server):
                     servicer.SearchNotes,
                     request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesRequest.FromString,
                     response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesResponse.SerializeToString,
+            ),
+            'RemoveBySource': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveBySource,
+                    request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceResponse.SerializeToString,
+            ),
+            'RemoveOwner': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveOwner,
+                    request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -136,6 +174,60 @@ class NoteInternalService:
             '/mneme.agentic.internal.v1.NoteInternalService/SearchNotes',
             mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesRequest.SerializeToString,
             mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveBySource(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.internal.v1.NoteInternalService/RemoveBySource',
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceRequest.SerializeToString,
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveOwner(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.internal.v1.NoteInternalService/RemoveOwner',
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerRequest.SerializeToString,
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -22,7 +22,17 @@ class NoteInternalServiceStub:
     fails, those before it are stored, and a repeat continues there.
     """
     SearchNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.SearchNotesRequest, _notes_pb2.SearchNotesResponse]
-    """SearchNotes is NoteService.SearchNotes for a reader with grants."""
+    """SearchNotes is NoteService.SearchNotes by a vector alone."""
+    RemoveBySource: _aio.UnaryUnaryMultiCallable[_notes_pb2.RemoveBySourceRequest, _notes_pb2.RemoveBySourceResponse]
+    """RemoveBySource removes what was derived from interactions: notes that come from no other interaction go with their
+    links, other notes lose the source, questions of these interactions are taken out of the notes of their answers. The
+    interactions are not processed again, nor for the first time: a late delivery of one gives no notes. A repeat removes
+    what is left.
+    """
+    RemoveOwner: _aio.UnaryUnaryMultiCallable[_notes_pb2.RemoveOwnerRequest, _notes_pb2.RemoveOwnerResponse]
+    """RemoveOwner removes all notes and links of a user. Interactions that were processed are not processed again; those
+    whose delivery is still under way have to be named to RemoveBySource. A repeat removes what is left.
+    """
 
 class NoteInternalServiceServicer(metaclass=_abc_1.ABCMeta):
     """NoteInternalService derives notes from interactions and finds candidates for a Recall."""
@@ -44,6 +54,28 @@ class NoteInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.SearchNotesRequest,
         context: _aio.ServicerContext[_notes_pb2.SearchNotesRequest, _abc.Awaitable[_notes_pb2.SearchNotesResponse]],
     ) -> _abc.Awaitable[_notes_pb2.SearchNotesResponse]:
-        """SearchNotes is NoteService.SearchNotes for a reader with grants."""
+        """SearchNotes is NoteService.SearchNotes by a vector alone."""
+
+    @_abc_1.abstractmethod
+    def RemoveBySource(
+        self,
+        request: _notes_pb2.RemoveBySourceRequest,
+        context: _aio.ServicerContext[_notes_pb2.RemoveBySourceRequest, _abc.Awaitable[_notes_pb2.RemoveBySourceResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.RemoveBySourceResponse]:
+        """RemoveBySource removes what was derived from interactions: notes that come from no other interaction go with their
+        links, other notes lose the source, questions of these interactions are taken out of the notes of their answers. The
+        interactions are not processed again, nor for the first time: a late delivery of one gives no notes. A repeat removes
+        what is left.
+        """
+
+    @_abc_1.abstractmethod
+    def RemoveOwner(
+        self,
+        request: _notes_pb2.RemoveOwnerRequest,
+        context: _aio.ServicerContext[_notes_pb2.RemoveOwnerRequest, _abc.Awaitable[_notes_pb2.RemoveOwnerResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.RemoveOwnerResponse]:
+        """RemoveOwner removes all notes and links of a user. Interactions that were processed are not processed again; those
+        whose delivery is still under way have to be named to RemoveBySource. A repeat removes what is left.
+        """
 
 def add_NoteInternalServiceServicer_to_server(servicer: NoteInternalServiceServicer, server: _aio.Server) -> None: ...

@@ -1,0 +1,113 @@
+"""Use cases of erasure: what is derived from interactions goes with them, and is not derived again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from services.agentic.config import AgenticSettings
+from services.agentic.links import relink_notes
+from services.agentic.model import Note
+from services.agentic.service import keywords_of
+from services.agentic.store import NoteStore, NoteWriter, RemovedCounts
+from services.common.clock import Clock
+from services.common.errors import Conflict
+from services.common.owners import InteractionId, Owner
+from services.common.tier_embedder import TierEmbedder
+
+_ANSWER_TAG: Final = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRemoval:
+    """What removing interactions changed."""
+
+    removed: RemovedCounts
+    changed_notes: int  # notes that stay
+
+
+class NoteRemoval:
+    """Removes what interactions or users left in the tier."""
+
+    def __init__(self, store: NoteStore, embedder: TierEmbedder, *, clock: Clock, settings: AgenticSettings) -> None:
+        """All collaborators are owned by the caller."""
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._settings = settings
+
+    async def by_source(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> SourceRemoval:
+        """Removes what was derived from interactions, and blocks them.
+
+        A note that comes from other interactions too stays and loses these. The note of an answer loses a question of
+        these, and is embedded and linked anew without it.
+
+        Raises:
+            Conflict: Notes were changed at the same time; nothing was removed.
+        """
+        gone, now = frozenset(interaction_ids), self._clock.now()
+        found = await self._store.write(owner, lambda writer: writer.notes_of_sources(interaction_ids))
+        # The model runs before the lock is taken, so that it does not hold up the user's other writes.
+        texts = [note.embedded_text for note in _reworded(found, self._remaining(found, gone, now))]
+        vectors = await self._embedder.embed(texts)
+
+        async def work(writer: NoteWriter) -> SourceRemoval:
+            notes = await writer.notes_of_sources(interaction_ids)
+            remaining = self._remaining(notes, gone, now)
+            reworded = _reworded(notes, remaining)
+            if [note.embedded_text for note in reworded] != texts:
+                raise Conflict("notes were changed at the same time")
+            kept = {note.note_id for note in remaining}
+            removed = await writer.delete_notes([note.note_id for note in notes if note.note_id not in kept])
+            await writer.update_notes(remaining)
+            if reworded:
+                model = self._embedder.model_id
+                await relink_notes(writer, reworded, vectors, model=model, settings=self._settings)
+            await writer.idempotency().erase(owner.user_id, sorted(kept))
+            await writer.block(interaction_ids)
+            return SourceRemoval(removed, len(remaining))
+
+        return await self._store.write(owner, work)
+
+    async def of_owner(self, owner: Owner) -> RemovedCounts:
+        """Removes all notes of a user and blocks the interactions that were processed."""
+
+        async def work(writer: NoteWriter) -> RemovedCounts:
+            removed = await writer.delete_all()
+            await writer.idempotency().erase(owner.user_id)
+            return removed
+
+        return await self._store.write(owner, work)
+
+    def _remaining(self, notes: Sequence[Note], gone: Set[InteractionId], now: datetime) -> list[Note]:
+        """Those of the notes that stay, as they are without the interactions."""
+        remaining: list[Note] = []
+        for note in notes:
+            sources = tuple(source for source in note.derived_from if source not in gone)
+            if note.derived_from and not sources:
+                continue
+            changed = replace(note, derived_from=sources, update_time=now)
+            remaining.append(self._without_question(changed) if note.question_id in gone else changed)
+        return remaining
+
+    def _without_question(self, note: Note) -> Note:
+        """An answer's note without the question that it quotes."""
+        spoken = note.spoken[note.question_chars :]
+        content = f"{note.speaker}: {spoken}" if note.question_chars else note.content
+        return replace(
+            note,
+            content=content,
+            spoken=spoken,
+            keywords=keywords_of(spoken, self._settings),
+            tags=tuple(tag for tag in note.tags if tag != _ANSWER_TAG),
+            question_id=None,
+            question_chars=0,
+        )
+
+
+def _reworded(notes: Sequence[Note], remaining: Sequence[Note]) -> list[Note]:
+    """Those of the remaining notes whose text is another than before."""
+    before = {note.note_id: note.embedded_text for note in notes}
+    return [note for note in remaining if note.embedded_text != before[note.note_id]]
