@@ -40,8 +40,8 @@ from services.gateway.recall.settings import RecallSettings
 
 Matrix = npt.NDArray[np.float32]
 
-SEARCH_LIMIT: Final = RecallSettings().lane_limit
-"""Hits of the bare search: what the dense lane of a Recall asks for."""
+SEARCH_LIMIT: Final = RecallSettings().retriever_limit
+"""Hits of the bare search: what the dense retriever of a Recall asks for."""
 _HOP_METHOD: Final = "/bench.Floor/Hop"
 _UPSERT_POINTS: Final = 1_000
 _TIERS: Final = (1, 2, 3, 4, 5)

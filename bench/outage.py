@@ -308,7 +308,7 @@ class _Load:
             tiers_pb2.Tier.Name(report.tier)
             for report in response.tiers
             if report.state == tiers_pb2.TIER_STATE_FAILED
-            or (report.state == tiers_pb2.TIER_STATE_ANSWERED and report.reason)
+            or (report.state == tiers_pb2.TIER_STATE_RESPONDED and report.reason)
         )
         return _Asked(begin, loop.time(), "OK", response.degraded, named)
 

@@ -44,10 +44,6 @@ class PreparedEncoder:
         """Mixtures of the sample, in the order of the texts."""
         return [self._mixture(text) for text in texts]
 
-    def count_tokens(self, text: str) -> int:
-        """The text's real length in tokens."""
-        return self._encoder.count_tokens(text)
-
     def _mixture(self, text: str) -> TextEncoding:
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         source = np.random.default_rng(int.from_bytes(digest, "little"))

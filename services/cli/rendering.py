@@ -18,7 +18,7 @@ from mneme_client import Explanation, Memory, RecallResult, TierReport, TierStat
 # Remembered text may hold escape sequences that would move the cursor or rename the window.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
-_LANES = {
+_RETRIEVERS = {
     "dense": "by meaning",
     "lexical": "by its words",
     "facts": "through a fact",
@@ -71,13 +71,13 @@ def seconds(value: timedelta | None) -> str:
     return f"{total * 1e3:.1f} ms" if total < 1 else f"{total:.1f} s"
 
 
-def lanes_in_words(explanation: Explanation) -> str:
-    """How the search came upon a memory, such as "found by its words (1st), by meaning (2nd)"."""
-    found = [
-        f"{_LANES.get(lane.lane, lane.lane)} ({ordinal(lane.rank)})"
-        for lane in sorted(explanation.lanes, key=lambda lane: (lane.rank, lane.lane))
+def retrievers_in_words(explanation: Explanation) -> str:
+    """Which retrievers found a memory, such as "found by its words (1st), by meaning (2nd)"."""
+    words = [
+        f"{_RETRIEVERS.get(found.retriever, found.retriever)} ({ordinal(found.rank)})"
+        for found in sorted(explanation.retrievers, key=lambda found: (found.rank, found.retriever))
     ]
-    return f"found {', '.join(found)}" if found else "found beside another memory"
+    return f"found {', '.join(words)}" if words else "found beside another memory"
 
 
 def parts_in_words(explanation: Explanation) -> str:
@@ -106,7 +106,7 @@ def memory_table(memories: Iterable[Memory], *, explain: bool = False) -> Table:
     for rank, memory in enumerate(memories, start=1):
         said = turn_text(memory.turn)
         if explain:
-            why = f"{lanes_in_words(memory.explanation)}; {parts_in_words(memory.explanation)}"
+            why = f"{retrievers_in_words(memory.explanation)}; {parts_in_words(memory.explanation)}"
             said = Text("\n").join([said, Text(why.rstrip("; "), style="dim")])
         table.add_row(str(rank), f"{memory.score:.2f}", when(memory.turn.time), who(memory.turn), said)
     return table

@@ -28,6 +28,7 @@ from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.common.shared_settings import embedding_settings, pool_settings
 from services.common.telemetry.loop_delay import loop_delay_recorded
+from services.common.tokens import token_counter
 from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
 from services.gateway.app import GatewayResources, open_gateway
 from services.gateway.config import TierTargets
@@ -126,7 +127,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
     resources: dict[str, Any] = {"clock": shared.clock, "secret": shared.secret}
     session = await stack.enter_async_context(
         open_session(
-            SessionResources(ids=shared.ids, tokens=shared.embedder, **resources),
+            SessionResources(ids=shared.ids, tokens=token_counter(), **resources),
             shared.tiers.session,
             store_url=host_settings.session_store_url,
             access=redis_access(host_settings),

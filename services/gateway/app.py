@@ -20,6 +20,7 @@ from services.common.postgres.migrations import migrate
 from services.common.postgres.types import Pool
 from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.server import ServiceBinding, TlsFiles
+from services.common.tokens import token_counter
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
 from services.gateway.grants.requests import GrantRequestReader
@@ -162,7 +163,7 @@ async def open_gateway(
                 speakers=SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds),
                 embedder=resources.embedder,
                 coarse=CoarseSearch(upstream, sessions, chosen.recall),
-                fusion=Fusion(chosen.evidence, chosen.lanes, chosen.profiles, Rankers.open(chosen.rankers)),
+                fusion=Fusion(chosen.evidence, chosen.derived, chosen.profiles, Rankers.open(chosen.rankers)),
                 fetch=Fetch(upstream, chosen.recall),
                 access=access,
                 rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),
@@ -181,7 +182,7 @@ async def open_gateway(
                 journal, sessions, dispatcher, notice, recall_log, chosen.remember, chosen.admission
             ),
             recall=pipeline,
-            context=ContextBuilder(pipeline, resources.embedder.count_tokens, chosen.context),
+            context=ContextBuilder(pipeline, token_counter(), chosen.context),
             sessions=sessions,
             journal=journal,
             upstream=upstream,

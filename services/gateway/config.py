@@ -17,7 +17,7 @@ from services.gateway.recall.ranking.evidence import EvidenceWeights
 from services.gateway.recall.ranking.fitted import RankerSettings
 from services.gateway.recall.ranking.profiles import ProfileSettings
 from services.gateway.recall.settings import RecallSettings
-from services.gateway.recall.stages.fusion import LaneWeights
+from services.gateway.recall.stages.fusion import DerivedWeights
 from services.gateway.recall.stages.loadout import LoadoutSettings
 from services.gateway.recall.stages.rewriting import RewritingSettings
 from services.gateway.remembering import RememberSettings
@@ -55,7 +55,7 @@ class GatewaySettings:
     loadout: LoadoutSettings = field(default_factory=LoadoutSettings)
     conflicts: ConflictSettings = field(default_factory=ConflictSettings)
     evidence: EvidenceWeights = field(default_factory=EvidenceWeights)
-    lanes: LaneWeights = field(default_factory=LaneWeights)
+    derived: DerivedWeights = field(default_factory=DerivedWeights)
     profiles: ProfileSettings = field(default_factory=ProfileSettings)
     rankers: RankerSettings = field(default_factory=RankerSettings)
     context: ContextSettings = field(default_factory=ContextSettings)

@@ -8,17 +8,16 @@ from typing import Final, cast
 
 from google.protobuf.duration_pb2 import Duration
 
-from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.errors.v1 import error_reason_pb2
 from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, memory_pb2, recall_pb2, tiers_pb2
-from mneme.semantic.v1 import facts_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
 from services.common.errors_grpc import item_status
 from services.gateway.context.convert import section_message, section_report_message
 from services.gateway.context.service import PromptContext
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import (
     Appended,
     Conversation,
@@ -26,8 +25,19 @@ from services.gateway.journal.model import (
     Interaction,
     TierBacklog,
 )
-from services.gateway.recall.answer.streaming import TierAnswer
-from services.gateway.recall.model import Conflict, Recalled, RecalledMemory, TierReport
+from services.gateway.recall.answer.streaming import TierResult
+from services.gateway.recall.model import (
+    Conflict,
+    ConflictReason,
+    Reading,
+    Recalled,
+    RecalledFact,
+    RecalledMemory,
+    RecalledNote,
+    RetrieverRank,
+    ScorePart,
+    TierReport,
+)
 from services.gateway.tokens import ConsistencyTokens
 
 _NOTHING: Final[Mapping[str, str]] = {}
@@ -86,24 +96,13 @@ def stream_response(
 
 
 def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
-    """The answer of a recall."""
+    """What a recall found, with the reasons."""
     reasons = dict(recalled.stage_reasons)
     superseded_by = recalled.superseded_by
     response = recall_pb2.RecallResponse(
         recent_turns=recalled.recent_turns,
         degraded=recalled.is_degraded,
-        reading=recall_pb2.QueryReading(
-            embedded_query=recalled.reading.embedded_query,
-            speakers=recalled.reading.speakers,
-            time_ranges=[
-                recall_pb2.TimeRange(start_time=timestamp(start), end_time=timestamp(end))
-                for start, end in recalled.reading.time_ranges
-            ],
-            task_type=cast("recall_pb2.TaskType", int(recalled.reading.task_type)),
-            task_type_confidence=recalled.reading.task_type_confidence,
-            is_task_type_given=recalled.reading.is_task_type_given,
-            rewritten_query=recalled.reading.rewritten_query,
-        ),
+        reading=_reading(recalled.reading),
         recall_id=recalled.recall_id,
         feature_names=recalled.feature_names,
         conflicts=[_conflict(conflict) for conflict in recalled.conflicts],
@@ -119,13 +118,13 @@ def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
     return response
 
 
-def recall_stream_response(answer: TierAnswer | Recalled) -> recall_pb2.RecallStreamResponse:
+def recall_stream_response(part: TierResult | Recalled) -> recall_pb2.RecallStreamResponse:
     """One message of a streamed recall."""
-    if isinstance(answer, Recalled):
-        return recall_pb2.RecallStreamResponse(response=recall_response(answer))
-    tier_answer = recall_pb2.TierAnswer(tier=tier_report(answer.report), recent_turns=answer.recent_turns)
-    _add_hits(tier_answer, answer.memories, answer.facts, answer.notes)
-    return recall_pb2.RecallStreamResponse(tier_answer=tier_answer)
+    if isinstance(part, Recalled):
+        return recall_pb2.RecallStreamResponse(response=recall_response(part))
+    tier_result = recall_pb2.TierResult(tier=tier_report(part.report), recent_turns=part.recent_turns)
+    _add_hits(tier_result, part.memories, part.facts, part.notes)
+    return recall_pb2.RecallStreamResponse(tier_result=tier_result)
 
 
 def tier_report(report: TierReport) -> tiers_pb2.TierReport:
@@ -137,14 +136,49 @@ def tier_report(report: TierReport) -> tiers_pb2.TierReport:
 
 def context_response(context: PromptContext) -> context_pb2.BuildContextResponse:
     """Text for a prompt with its parts."""
-    return context_pb2.BuildContextResponse(
+    recalled = context.recalled
+    response = context_pb2.BuildContextResponse(
         text=context.text,
         token_count=context.token_count,
+        tokenizer=context.tokenizer,
         sections=[section_message(section) for section in context.sections],
         section_reports=[section_report_message(report) for report in context.section_reports],
-        tiers=[tier_report(report) for report in context.reports],
-        degraded=context.is_degraded,
+        conflicts=[_conflict(conflict) for conflict in recalled.conflicts],
+        tiers=[tier_report(report) for report in recalled.reports],
+        degraded=recalled.is_degraded,
+        reading=_reading(recalled.reading),
+        recall_id=recalled.recall_id,
     )
+    if recalled.is_consistent is not None:
+        response.consistent = recalled.is_consistent
+    _add_reasons(response, context)
+    return response
+
+
+def _add_reasons(response: context_pb2.BuildContextResponse, context: PromptContext) -> None:
+    """Write why each memory of the text was recalled."""
+    recalled, included = context.recalled, context.memory_ids
+    superseded_by = recalled.superseded_by
+
+    def add(memory_id: str, kind: MemoryKind, score: float) -> recall_pb2.Explanation:
+        reason = response.reasons.add(
+            memory_id=memory_id,
+            kind=cast("tiers_pb2.MemoryKind", int(kind)),
+            score=score,
+            superseded_by=superseded_by.get(memory_id, ""),
+        )
+        return reason.explanation
+
+    for memory in recalled.memories:
+        if memory.memory_id in included:
+            ranked = memory.ranked
+            _write_explanation(add(memory.memory_id, MemoryKind.EPISODE, ranked.score), ranked.retrievers, ranked.parts)
+    for fact in recalled.facts:
+        if fact.memory_id in included:
+            _write_explanation(add(fact.memory_id, MemoryKind.FACT, fact.score), (fact.retriever,), fact.parts)
+    for note in recalled.notes:
+        if note.memory_id in included:
+            _write_explanation(add(note.memory_id, MemoryKind.NOTE, note.score), (note.retriever,), note.parts)
 
 
 def conversation(model: Conversation) -> conversations_pb2.Conversation:
@@ -194,38 +228,76 @@ def dead_letter(model: DeadLetter) -> deliveries_pb2.DeadLetter:
     )
 
 
+def _reading(reading: Reading) -> recall_pb2.QueryReading:
+    return recall_pb2.QueryReading(
+        embedded_query=reading.embedded_query,
+        speakers=reading.speakers,
+        time_ranges=[
+            recall_pb2.TimeRange(start_time=timestamp(start), end_time=timestamp(end))
+            for start, end in reading.time_ranges
+        ],
+        task_type=cast("recall_pb2.TaskType", int(reading.task_type)),
+        task_type_confidence=reading.task_type_confidence,
+        task_type_given=reading.task_type_given,
+        rewritten_query=reading.rewritten_query,
+        applied_patterns=[
+            recall_pb2.AppliedPattern(
+                pattern=pattern.pattern, replacement=pattern.replacement, confidence=pattern.confidence
+            )
+            for pattern in reading.applied_patterns
+        ],
+    )
+
+
+_CONFLICT_DETAILS: Final[Mapping[ConflictReason, str]] = {
+    ConflictReason.LATER: "said later",
+    ConflictReason.CONFIDENCE: "believed more",
+    ConflictReason.IMPORTANCE: "more important",
+    ConflictReason.USER_CHOICE: "chosen by the user",
+    ConflictReason.STILL_VALID: "the other is no longer valid",
+    ConflictReason.RANK: "both said at the same time: ranked better",
+}
+
+
 def _conflict(conflict: Conflict) -> recall_pb2.Conflict:
     return recall_pb2.Conflict(
         kind=recall_pb2.ConflictKind.Name(int(conflict.kind)),
         subject=conflict.subject,
         winner_id=conflict.winner_id,
+        winner_kind=tiers_pb2.MemoryKind.Name(int(conflict.winner_kind)),
         loser_ids=conflict.loser_ids,
+        loser_kind=tiers_pb2.MemoryKind.Name(int(conflict.loser_kind)),
         policy=recall_pb2.ConflictPolicy.Name(int(conflict.policy)),
-        reason=conflict.reason,
-        memory_kind=tiers_pb2.MemoryKind.Name(int(conflict.memory_kind)),
+        reason=recall_pb2.ConflictReason.Name(int(conflict.reason)),
+        detail=_CONFLICT_DETAILS[conflict.reason],
     )
 
 
 def _add_hits(
-    message: recall_pb2.RecallResponse | recall_pb2.TierAnswer,
+    message: recall_pb2.RecallResponse | recall_pb2.TierResult,
     memories: Sequence[RecalledMemory],
-    facts: Iterable[facts_pb2.ScoredFact],
-    notes: Iterable[notes_pb2.ScoredNote],
+    facts: Iterable[RecalledFact],
+    notes: Iterable[RecalledNote],
     superseded_by: Mapping[str, str] = _NOTHING,
 ) -> None:
     """Write what was found into a message, in place: messages made by themselves are copied into it, piece by piece."""
     for memory in memories:
         _write_memory(message.memories.add(), memory, superseded_by.get(memory.episode.episode_id, ""))
     for fact in facts:
-        told = message.facts.add()
-        told.fact.CopyFrom(fact.fact)
-        told.similarity = fact.similarity
-        told.superseded_by = superseded_by.get(fact.fact.fact_id, "")
+        fact_message = message.facts.add()
+        fact_message.fact.CopyFrom(fact.fact)
+        fact_message.score = fact.score
+        fact_message.similarity = fact.similarity
+        _write_explanation(fact_message.explanation, (fact.retriever,), fact.parts)
+        fact_message.superseded_by = superseded_by.get(fact.memory_id, "")
     for note in notes:
-        noted = message.notes.add()
-        noted.note.CopyFrom(note.note)
-        noted.score = note.score
-        noted.hops = len(note.path)
+        note_message = message.notes.add()
+        note_message.note.CopyFrom(note.note)
+        note_message.score = note.score
+        note_message.similarity = note.similarity
+        note_message.hops = len(note.path)
+        _write_explanation(note_message.explanation, (note.retriever,), note.parts)
+        note_message.superseded_by = superseded_by.get(note.memory_id, "")
 
 
 def _write_tier_report(message: tiers_pb2.TierReport, report: TierReport) -> None:
@@ -252,15 +324,20 @@ def _write_memory(message: recall_pb2.Memory, memory: RecalledMemory, superseded
         message.note_ids.extend(memory.note_ids)
     message.scope.CopyFrom(episode.scope)
     _write_turn(message.turn, episode)
-    explanation = message.explanation
-    explanation.SetInParent()
-    for found in ranked.lanes:  # field by field: by name of arguments it takes half as long again
-        lane = explanation.lanes.add()
-        lane.lane = found.lane
-        lane.rank = found.rank
-        lane.score = found.score
-    for name, value in ranked.parts:
-        part = explanation.parts.add()
+    _write_explanation(message.explanation, ranked.retrievers, ranked.parts)
+
+
+def _write_explanation(
+    message: recall_pb2.Explanation, retrievers: Iterable[RetrieverRank], parts: Iterable[ScorePart]
+) -> None:
+    message.SetInParent()
+    for found in retrievers:
+        rank = message.retrievers.add()
+        rank.retriever = found.retriever
+        rank.rank = found.rank
+        rank.score = found.score
+    for name, value in parts:
+        part = message.parts.add()
         part.name = name
         part.value = value
 

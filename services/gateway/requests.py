@@ -163,6 +163,7 @@ class RequestReader:
             scoring=scoring,
             conflicts=conflicts,
             with_features=request.with_features,
+            include_tentative_facts=request.include_tentative_facts,
         )
 
     def recall_stream(self, request: recall_pb2.RecallStreamRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
@@ -214,20 +215,24 @@ class RequestReader:
         violations.raise_if_any()
         if query is None:
             raise AssertionError("a query without a violation was read")
-        return query, ContextRequest(budget, section_budgets, order)
+        wanted = min(query.limit, max(self._limits.recall.limit_default, budget // settings.tokens_per_memory))
+        return replace(query, wanted=wanted), ContextRequest(budget, section_budgets, order)
 
     @staticmethod
     def _section_budgets(
         violations: Violations, budgets: Sequence[context_pb2.ContextSectionBudget], token_budget: int
     ) -> dict[SectionKind, int]:
         found: dict[SectionKind, int] = {}
+        named: set[SectionKind] = set()
         for index, item in enumerate(budgets[: len(SectionKind) + 1]):
             violations.number(f"section_budgets[{index}].token_budget", item.token_budget, low=0, high=token_budget)
             if not violations.enum(f"section_budgets[{index}].kind", item.kind, SectionKind):
                 continue
-            if SectionKind(item.kind) in found:
+            if SectionKind(item.kind) in named:
                 violations.add(f"section_budgets[{index}].kind", "is named twice")
-            found[SectionKind(item.kind)] = item.token_budget
+            named.add(SectionKind(item.kind))
+            if item.HasField("token_budget"):  # else its default share
+                found[SectionKind(item.kind)] = item.token_budget
         if found and sum(found.values()) > token_budget:
             violations.add("section_budgets", "must not exceed token_budget together")
         return found

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 
 from services.common.main import Assembly, run_service
 from services.common.rpc.server import ServiceBinding
+from services.common.tokens import token_counter
 from services.session.app import SessionResources, open_session, redis_access
 from services.session.config import SessionSettings
-from services.session.tokenizer import load_tokenizer
 
 
 @contextlib.asynccontextmanager
@@ -17,7 +17,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
     session_settings = assembly.tier_settings(SessionSettings, "session")
     resources = SessionResources(
-        tokens=load_tokenizer(settings.embedding_model_dir),
+        tokens=token_counter(),
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,

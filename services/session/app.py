@@ -12,8 +12,9 @@ from services.common.hosting import HostSettings
 from services.common.ids import IdSource
 from services.common.paging import PageTokens
 from services.common.rpc.server import ServiceBinding
+from services.common.tokens import TokenCounter
 from services.session.config import RedisAccess, RedisSettings, SessionSettings
-from services.session.service import SessionService, TokenCounter
+from services.session.service import SessionService
 from services.session.servicer import ROLES, SERVICE_NAME, SessionServicer
 from services.session.store import SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from services.common.clock import Clock
 from services.common.ids import IdSource
+from services.common.tokens import TokenCounter
 from services.session.config import SessionSettings
 from services.session.model import (
     AppendCommand,
@@ -29,14 +29,6 @@ from services.session.model import (
     turn_size_bytes,
 )
 from services.session.store import Answer, SessionStore
-
-
-class TokenCounter(Protocol):
-    """Measures texts in tokens of a real tokenizer. Must be callable from any thread."""
-
-    def count_tokens(self, text: str) -> int:
-        """Length of a text in tokens, without special tokens or limit."""
-        ...
 
 
 class SessionService:

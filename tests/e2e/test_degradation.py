@@ -44,7 +44,7 @@ async def test_spec_5_10_and_6_1_a_tier_that_is_down_is_named_and_gets_everythin
         reports = {report.tier: report for report in found.tiers}
         assert (reports[tier].state, reports[tier].reason) == (TierState.FAILED, "STORE_UNAVAILABLE")
         others = [other for other in MEMORY_TIERS.values() if other is not tier]
-        assert [reports[other].state for other in others] == [TierState.ANSWERED] * 2
+        assert [reports[other].state for other in others] == [TierState.RESPONDED] * 2
         assert bool(found.memories) is (tier is not Tier.EPISODIC)
         assert bool(found.facts) is (tier is not Tier.SEMANTIC)
         assert bool(found.notes) is (tier is not Tier.AGENTIC)

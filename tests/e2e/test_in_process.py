@@ -32,7 +32,7 @@ async def remember_and_recall(client: Client, user_id: str) -> set[Tier]:
     await client.wait_until_visible(user_id, written.consistency_token)
     found = await client.recall(user_id, "Where do I live?", conversation_id="c1")
     assert "Lyon" in found.memories[0].turn.content
-    return {report.tier for report in found.tiers if report.state is TierState.ANSWERED}
+    return {report.tier for report in found.tiers if report.state is TierState.RESPONDED}
 
 
 async def test_the_gateway_of_one_process_needs_no_socket(stack: RunningStack, client: Client, user_id: str) -> None:

@@ -66,7 +66,7 @@ async def test_first_calls_with_grpcurl(stack: RunningStack, request: pytest.Fix
     written, recalled, *pieces, context, transcript = answers
     assert len(written["interactions"]) == 2
     assert not recalled.get("degraded")
-    assert {piece["tier_answer"]["tier"]["tier"] for piece in pieces[:-1]} == {
+    assert {piece["tier_result"]["tier"]["tier"] for piece in pieces[:-1]} == {
         "TIER_EPISODIC",
         "TIER_SEMANTIC",
         "TIER_AGENTIC",

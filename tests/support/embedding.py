@@ -65,9 +65,6 @@ class HashingEmbedder:
             return np.empty((0, self._dimension), dtype=np.float32)
         return np.stack([self.vector(text) for text in texts])
 
-    def count_tokens(self, text: str) -> int:
-        return len(_WORD.findall(text))
-
     def vector(self, text: str) -> Vector:
         total = np.zeros(self._dimension, dtype=np.float32)
         for word in _WORD.findall(text.lower()) or ["\x00empty"]:

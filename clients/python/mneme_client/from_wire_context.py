@@ -1,12 +1,12 @@
-"""From the answers of BuildContext to plain data. Pure functions."""
+"""From the responses of BuildContext to plain data. Pure functions."""
 
 from __future__ import annotations
 
 from mneme.gateway.v1 import context_pb2
 from mneme_client import results_context as r
 from mneme_client.from_wire import moment
-from mneme_client.from_wire_recall import tier_report
-from mneme_client.types import ContextSectionKind, ContextSectionState, Role
+from mneme_client.from_wire_recall import conflict, explanation, query_reading, tier_report
+from mneme_client.types import ContextSectionKind, ContextSectionState, MemoryKind, Role
 
 
 def context_result(message: context_pb2.BuildContextResponse) -> r.ContextResult:
@@ -14,10 +14,25 @@ def context_result(message: context_pb2.BuildContextResponse) -> r.ContextResult
     return r.ContextResult(
         text=message.text,
         token_count=message.token_count,
+        tokenizer=message.tokenizer,
         sections=tuple(_section(s) for s in message.sections),
         tiers=tuple(tier_report(t) for t in message.tiers),
         degraded=message.degraded,
         section_reports=tuple(_report(s) for s in message.section_reports),
+        reasons=tuple(
+            r.ContextReason(
+                memory_id=m.memory_id,
+                kind=MemoryKind(m.kind),
+                score=m.score,
+                explanation=explanation(m.explanation),
+                superseded_by=m.superseded_by,
+            )
+            for m in message.reasons
+        ),
+        conflicts=tuple(conflict(c) for c in message.conflicts),
+        reading=query_reading(message.reading),
+        recall_id=message.recall_id,
+        consistent=message.consistent if message.HasField("consistent") else None,
     )
 
 
@@ -29,7 +44,7 @@ def _section(message: context_pb2.ContextSection) -> r.ContextSection:
                 text=i.text,
                 memory_id=i.memory_id,
                 interaction_ids=tuple(i.interaction_ids),
-                is_pruned=i.is_pruned,
+                pruned=i.pruned,
                 duplicate_memory_ids=tuple(i.duplicate_memory_ids),
             )
             for i in message.items
@@ -55,7 +70,7 @@ def _passage(message: context_pb2.ContextPassage) -> r.ContextPassage:
                 time=moment(t, "time"),
                 position=t.position,
                 text=t.text,
-                is_pruned=t.is_pruned,
+                pruned=t.pruned,
                 duplicate_memory_ids=tuple(t.duplicate_memory_ids),
             )
             for t in message.turns
@@ -71,7 +86,7 @@ def _report(message: context_pb2.ContextSectionReport) -> r.ContextSectionReport
         token_budget=message.token_budget,
         token_count=message.token_count,
         candidate_count=message.candidate_count,
-        told_count=message.told_count,
+        included_count=message.included_count,
         duplicate_count=message.duplicate_count,
         pruned_count=message.pruned_count,
     )

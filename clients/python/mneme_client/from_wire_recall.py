@@ -1,4 +1,4 @@
-"""From the answers of Recall to plain data. Pure functions."""
+"""From the responses of Recall to plain data. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mneme_client.from_wire import attachment, duration, moment, scope, session_
 from mneme_client.types import (
     ConflictKind,
     ConflictPolicy,
+    ConflictReason,
     FactCategory,
     FactStatus,
     MemoryKind,
@@ -43,36 +44,59 @@ def conflict(message: recall_pb2.Conflict) -> r.Conflict:
         kind=ConflictKind(message.kind),
         subject=message.subject,
         winner_id=message.winner_id,
+        winner_kind=MemoryKind(message.winner_kind),
         loser_ids=tuple(message.loser_ids),
+        loser_kind=MemoryKind(message.loser_kind),
         policy=ConflictPolicy(message.policy),
-        reason=message.reason,
-        memory_kind=MemoryKind(message.memory_kind),
+        reason=ConflictReason(message.reason),
+        detail=message.detail,
     )
 
 
 def recall_part(message: recall_pb2.RecallStreamResponse) -> r.RecallPart:
-    """One piece of a streamed answer."""
+    """One part of a streamed recall."""
     if message.HasField("response"):
         result = recall_result(message.response)
         return r.RecallPart(None, result.memories, result.facts, result.notes, result.recent_turns, result)
-    answer = message.tier_answer
+    found = message.tier_result
     return r.RecallPart(
-        tier=tier_report(answer.tier),
-        memories=tuple(memory(m) for m in answer.memories),
-        facts=tuple(recalled_fact(f) for f in answer.facts),
-        notes=tuple(recalled_note(n) for n in answer.notes),
-        recent_turns=tuple(session_turn(t) for t in answer.recent_turns),
+        tier=tier_report(found.tier),
+        memories=tuple(memory(m) for m in found.memories),
+        facts=tuple(recalled_fact(f) for f in found.facts),
+        notes=tuple(recalled_note(n) for n in found.notes),
+        recent_turns=tuple(session_turn(t) for t in found.recent_turns),
     )
 
 
 def recalled_fact(message: recall_pb2.RecalledFact) -> r.RecalledFact:
     """A fact as a recall gives it."""
-    return r.RecalledFact(fact(message.fact), message.similarity, message.superseded_by)
+    return r.RecalledFact(
+        fact=fact(message.fact),
+        score=message.score,
+        similarity=message.similarity,
+        explanation=explanation(message.explanation),
+        superseded_by=message.superseded_by,
+    )
 
 
 def recalled_note(message: recall_pb2.RecalledNote) -> r.RecalledNote:
     """A note as a recall gives it."""
-    return r.RecalledNote(note(message.note), message.score, message.hops)
+    return r.RecalledNote(
+        note=note(message.note),
+        score=message.score,
+        similarity=message.similarity,
+        hops=message.hops,
+        explanation=explanation(message.explanation),
+        superseded_by=message.superseded_by,
+    )
+
+
+def explanation(message: recall_pb2.Explanation) -> r.Explanation:
+    """Why a memory is there."""
+    return r.Explanation(
+        retrievers=tuple(r.RetrieverRank(m.retriever, m.rank, m.score) for m in message.retrievers),
+        parts=tuple(r.ScorePart(m.name, m.value) for m in message.parts),
+    )
 
 
 def memory(message: recall_pb2.Memory) -> r.Memory:
@@ -84,10 +108,7 @@ def memory(message: recall_pb2.Memory) -> r.Memory:
         conversation_id=message.conversation_id,
         position=message.position,
         score=message.score,
-        explanation=r.Explanation(
-            lanes=tuple(r.LaneRank(m.lane, m.rank, m.score) for m in message.explanation.lanes),
-            parts=tuple(r.ScorePart(m.name, m.value) for m in message.explanation.parts),
-        ),
+        explanation=explanation(message.explanation),
         fact_ids=tuple(message.fact_ids),
         note_ids=tuple(message.note_ids),
         scope=scope(message.scope),
@@ -154,6 +175,9 @@ def query_reading(message: recall_pb2.QueryReading) -> r.QueryReading:
         time_ranges=tuple(r.TimeRange(moment(t, "start_time"), moment(t, "end_time")) for t in message.time_ranges),
         task_type=TaskType(message.task_type),
         task_type_confidence=message.task_type_confidence,
-        is_task_type_given=message.is_task_type_given,
+        task_type_given=message.task_type_given,
         rewritten_query=message.rewritten_query,
+        applied_patterns=tuple(
+            r.AppliedPattern(p.pattern, p.replacement, p.confidence) for p in message.applied_patterns
+        ),
     )

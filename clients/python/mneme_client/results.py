@@ -15,6 +15,7 @@ from mneme_client.types import (
     Attachment,
     ConflictKind,
     ConflictPolicy,
+    ConflictReason,
     FactCategory,
     FactStatus,
     MemoryKind,
@@ -73,12 +74,12 @@ class StreamResult:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneRank:
-    """A rank in one lane of the coarse search."""
+class RetrieverRank:
+    """A rank in the results of one retriever."""
 
-    lane: str  # "dense", "lexical", "facts" or "notes"
+    retriever: str  # "dense", "lexical", "facts" or "notes"
     rank: int  # from 1
-    score: float  # as the lane counts
+    score: float  # the retriever's raw score
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class ScorePart:
 class Explanation:
     """How a score came about."""
 
-    lanes: tuple[LaneRank, ...] = ()
+    retrievers: tuple[RetrieverRank, ...] = ()
     parts: tuple[ScorePart, ...] = ()  # they add up to the score
 
 
@@ -143,11 +144,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RecalledFact:
-    """A fact with its similarity to the query."""
+    """A fact with its reasons."""
 
     fact: Fact
-    similarity: float  # cosine
-    superseded_by: str = ""  # the fact of the same answer that contradicts it and stands
+    score: float  # by the scoring profile; comparable among the facts of one response
+    similarity: float  # cosine, to the query
+    explanation: Explanation
+    superseded_by: str = ""  # the fact that contradicts it and stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +173,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class RecalledNote:
-    """A note with how it was reached."""
+    """A note with its reasons."""
 
     note: Note
-    score: float
+    score: float  # by the scoring profile; comparable among the notes of one response
+    similarity: float  # cosine, to the query
     hops: int  # links between it and the nearest note found by similarity
+    explanation: Explanation
+    superseded_by: str = ""  # the memory that contradicts it, or all turns that it was made from, and stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +213,15 @@ class TimeRange:
 
 
 @dataclass(frozen=True, slots=True)
+class AppliedPattern:
+    """A learned pattern that changed the query."""
+
+    pattern: str
+    replacement: str  # what stands in the place of the pattern
+    confidence: float  # in [0, 1]
+
+
+@dataclass(frozen=True, slots=True)
 class QueryReading:
     """What was understood of the query."""
 
@@ -215,8 +230,9 @@ class QueryReading:
     time_ranges: tuple[TimeRange, ...]
     task_type: TaskType = TaskType.UNSPECIFIED  # as given, or as classified
     task_type_confidence: float = 0.0  # in [0, 1]; 1 where it was given
-    is_task_type_given: bool = False
+    task_type_given: bool = False
     rewritten_query: str = ""  # after learned rewriting; empty where nothing was rewritten
+    applied_patterns: tuple[AppliedPattern, ...] = ()  # what rewrote the query
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +258,17 @@ class RecallPart:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A contradiction among the memories, or among the facts, of one answer."""
+    """A contradiction among candidates of one kind."""
 
     kind: ConflictKind
     subject: str  # whose, and which statement or attribute, such as "Ada lives in"
     winner_id: str  # what stands
+    winner_kind: MemoryKind
     loser_ids: tuple[str, ...]
+    loser_kind: MemoryKind
     policy: ConflictPolicy
-    reason: str  # such as "said later"
-    memory_kind: MemoryKind  # what the ids are: EPISODE or FACT
+    reason: ConflictReason
+    detail: str  # the reason in a few English words
 
 
 @dataclass(frozen=True, slots=True)

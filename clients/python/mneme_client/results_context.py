@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.results import TierReport
-from mneme_client.types import ContextSectionKind, ContextSectionState, Role
+from mneme_client.results import Conflict, Explanation, QueryReading, TierReport
+from mneme_client.types import ContextSectionKind, ContextSectionState, MemoryKind, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class ContextItem:
     text: str
     memory_id: str
     interaction_ids: tuple[str, ...]
-    is_pruned: bool = False  # sentences were left out
-    duplicate_memory_ids: tuple[str, ...] = ()  # memories that say nearly the same and are not told themselves
+    pruned: bool = False  # sentences were left out
+    duplicate_memory_ids: tuple[str, ...] = ()  # memories that say nearly the same and are not in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ContextTurn:
     time: datetime | None
     position: int  # place in the conversation, from 0
     text: str  # in whole sentences; "…" stands where some were left out
-    is_pruned: bool
+    pruned: bool
     duplicate_memory_ids: tuple[str, ...]
 
 
@@ -66,10 +66,21 @@ class ContextSectionReport:
     state: ContextSectionState
     token_budget: int
     token_count: int
-    candidate_count: int  # memories that wanted in
-    told_count: int  # told or cited, duplicates included
+    candidate_count: int  # memories that were candidates
+    included_count: int  # in the text or cited as duplicates
     duplicate_count: int
-    pruned_count: int  # told in part
+    pruned_count: int  # without some of their sentences
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReason:
+    """Why a memory of a context was recalled."""
+
+    memory_id: str
+    kind: MemoryKind
+    score: float  # comparable within one kind of one response
+    explanation: Explanation
+    superseded_by: str = ""  # the memory that contradicts it and stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +89,13 @@ class ContextResult:
 
     text: str
     token_count: int
+    tokenizer: str  # name of what counted
     sections: tuple[ContextSection, ...]
     tiers: tuple[TierReport, ...]
     degraded: bool
+    reading: QueryReading
+    recall_id: str  # in the service's logs and traces, and for feedback
     section_reports: tuple[ContextSectionReport, ...] = ()
+    reasons: tuple[ContextReason, ...] = ()  # why each memory of the text was recalled
+    conflicts: tuple[Conflict, ...] = ()
+    consistent: bool | None = None  # None without a consistency token

@@ -62,7 +62,7 @@ class TierState(WireEnum):
     """How a tier took part in an answer."""
 
     UNSPECIFIED = 0
-    ANSWERED = 1
+    RESPONDED = 1
     SKIPPED = 2
     FAILED = 3
 
@@ -91,10 +91,10 @@ class ContextSectionState(WireEnum):
     """What became of a section of a prompt's context."""
 
     UNSPECIFIED = 0
-    TOLD = 1
+    INCLUDED = 1
     EMPTY = 2
-    NO_ROOM = 3
-    NOT_WANTED = 4
+    BUDGET_TOO_SMALL = 3
+    EXCLUDED = 4
     FAILED = 5
     ABSENT = 6
 
@@ -135,6 +135,18 @@ class ConflictKind(WireEnum):
     UNSPECIFIED = 0
     NEGATION = 1
     VALUE = 2
+
+
+class ConflictReason(WireEnum):
+    """What made the winner of a conflict win."""
+
+    UNSPECIFIED = 0
+    LATER = 1
+    CONFIDENCE = 2
+    IMPORTANCE = 3
+    USER_CHOICE = 4
+    STILL_VALID = 5
+    RANK = 6
 
 
 class FactCategory(WireEnum):

@@ -22,7 +22,7 @@ from services.cli.health import Answer, ask
 from services.cli.importers.load import import_entries
 from services.cli.importers.model import ImportedTurn
 from services.cli.local_stack import StackOptions, open_stack
-from services.cli.rendering import lanes_in_words, parts_in_words, plain, print_degraded, turn_text, when, who
+from services.cli.rendering import parts_in_words, plain, print_degraded, retrievers_in_words, turn_text, when, who
 from services.cli.state import CliState, state_of
 from services.cli.traces import trace_calls
 
@@ -144,7 +144,9 @@ async def _ask(
 def _print_memories(state: CliState, found: RecallResult) -> None:
     for rank, memory in enumerate(found.memories[:_MEMORIES_SHOWN], start=1):
         said = Text.assemble((when(memory.turn.time), "cyan"), "  ", (who(memory.turn).plain, "green"), ": ")
-        reasons = f"{lanes_in_words(memory.explanation)}; {memory.score:.2f} = {parts_in_words(memory.explanation)}"
+        reasons = (
+            f"{retrievers_in_words(memory.explanation)}; {memory.score:.2f} = {parts_in_words(memory.explanation)}"
+        )
         table = Table.grid(padding=(0, 2))
         table.add_row(f"   {rank}", said.append_text(turn_text(memory.turn)))
         table.add_row("", Text(reasons, style="yellow"))

@@ -62,10 +62,6 @@ class Embedder(Protocol):
         """Return the vectors of texts alone: float32 `[texts, dimension]`. See `encode_documents`."""
         ...
 
-    def count_tokens(self, text: str) -> int:
-        """Return the text's length in the model's own tokens, without special tokens or limit."""
-        ...
-
 
 class SentenceEncoder(Protocol):
     """A model that is run synchronously; `OnnxSentenceEncoder` is one. Must be callable from any thread."""
@@ -92,10 +88,6 @@ class SentenceEncoder(Protocol):
 
     def encode_with_tokens(self, texts: Sequence[str]) -> Sequence[TextEncoding]:
         """Return vector and token vectors of each text, in order."""
-        ...
-
-    def count_tokens(self, text: str) -> int:
-        """Return the text's length in tokens."""
         ...
 
 
@@ -167,10 +159,6 @@ class OnnxEmbedder:
     def tokens(self) -> TokenSpace | None:
         """The space of the encoder's token vectors."""
         return self._encoder.tokens
-
-    def count_tokens(self, text: str) -> int:
-        """Return the text's length in the model's tokens (some 50 µs for a dialogue turn)."""
-        return self._encoder.count_tokens(text)
 
     async def embed_query(self, text: str) -> Vector:
         """Return the vector of a question; see `encode_query`."""

@@ -91,7 +91,6 @@ class OnnxSentenceEncoder:
         self.max_tokens: Final = min(limits)
         self._tokenizer = load_tokenizer(described.tokenizer_file)
         self._tokenizer.enable_truncation(self.max_tokens)
-        self._counter = load_tokenizer(described.tokenizer_file)
         self._pad_id = pad_id(self._tokenizer)
         self._session = load_session(
             described.model_file,
@@ -140,10 +139,6 @@ class OnnxSentenceEncoder:
                 # A copy: a view would keep the whole run's matrix alive.
                 found[index] = TextEncoding(run.vectors[row].copy(), run.tokens[row] if run.tokens else None)
         return [found[index] for index in range(len(texts))]
-
-    def count_tokens(self, text: str) -> int:
-        """Return how many word pieces the text has, without special tokens and without any limit."""
-        return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     def _run(self, texts: Sequence[Encoding]) -> _Run:
         longest = max(1, *(len(text.ids) for text in texts))

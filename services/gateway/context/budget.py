@@ -1,15 +1,15 @@
 """Shares a token budget out between the sections of a context. Pure functions.
 
-Each section has a share that no other can take; what it leaves over goes to the others. So recent turns never push
-facts out, and facts do not keep tokens that memories need.
+Each section has a share that no other can take; what it leaves goes to the others. So recent turns never push facts
+out, and facts do not hold tokens that memories need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from services.gateway.context.filling import Filled, Room, Writer, fill_lines, fill_memories, fill_running
+from services.gateway.context.filling import Budget, Filled, Writer, fill_lines, fill_memories, fill_running
 from services.gateway.context.model import (
     Candidate,
     ContextRequest,
@@ -20,6 +20,7 @@ from services.gateway.context.model import (
     SectionState,
 )
 from services.gateway.context.refinement import TokenCount
+from services.gateway.context.repeats import Repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,43 +46,53 @@ def build_sections(
     failed: Collection[SectionKind] = (),
     absent: Collection[SectionKind] = (),
 ) -> Built:
-    """Fills each section from its own share, then again with what the others left over.
+    """Fills each section from its own share, then again with what the others left.
 
     Candidates come best first, recent turns oldest first, of which the newest stay. Sections without an item are left
-    out, but reported.
+    out, but reported. A text that repeats one of another section is left out and cited there.
 
     Args:
-        offers: What wants in, by section.
+        offers: The candidates of each section.
         question: What sentences are chosen by.
         request: The budget and how it is to be used.
-        count_tokens: Counts the tokens of a text. The text never exceeds the budget, even where counts of lines do not
-            add up to that of their joined text.
+        count_tokens: Counts the tokens of a text. The text never exceeds the budget, nor the characters that so many
+            tokens may have, even where counts of lines do not add up to that of their joined text.
         settings: The shares.
         failed: Sections whose tier failed.
         absent: Sections that no tier fills.
     """
     texts = [c.body for candidates in offers.values() for c in candidates[: settings.weighed_texts_max]]
     writer = Writer(question, texts, count_tokens, settings)
+    repeats = Repeats(
+        {kind: found for kind, found in offers.items() if request.section_budgets.get(kind) != 0},
+        similarity_min=settings.duplicate_similarity,
+        rank_max=settings.told_rank_max,
+    )
     tokens = request.token_budget
     while True:
-        budgets, filled = _share_out(offers, request, writer, tokens)
+        budgets, filled = _share_out(repeats.without(offers), request, writer, tokens)
+        if repeats.restore(_whole_ids(filled)):
+            continue  # what they repeat is not in the text after all
+        filled = {kind: repeats.cited(found) for kind, found in filled.items()}
         sections = tuple(
-            Section(kind, heading, filled[kind].items, filled[kind].token_count, budgets[kind], filled[kind].passages)
+            _section(kind, heading, filled[kind], budgets[kind], count_tokens)
             for kind, heading in settings.headings.items()
             if kind in filled and filled[kind].items
         )
         text = "\n\n".join(section.text for section in sections)
         token_count = count_tokens(text)
-        excess = token_count - request.token_budget
+        excess = max(token_count, -(-len(text) // settings.chars_per_token_max)) - request.token_budget
         if excess <= 0 or not sections:
             break
         tokens -= excess  # counts of lines did not add up; each round leaves at least so many tokens out
+    counts = {section.kind: section.token_count for section in sections}
     reports = tuple(
         _report(
             kind,
             _wanting(kind, offers, filled),
             filled.get(kind, Filled()),
-            budgets.get(kind, 0),
+            (budgets.get(kind, 0), counts.get(kind, 0)),
+            repeats.count(kind),
             request,
             failed,
             absent,
@@ -89,6 +100,17 @@ def build_sections(
         for kind in settings.headings
     )
     return Built(sections, reports, text, token_count)
+
+
+def _section(kind: SectionKind, heading: str, filled: Filled, token_budget: int, count_tokens: TokenCount) -> Section:
+    section = Section(kind, heading, filled.items, 0, token_budget, filled.passages)
+    return replace(section, token_count=count_tokens(section.text))
+
+
+def _whole_ids(filled: Mapping[SectionKind, Filled]) -> frozenset[str]:
+    """Ids of what is in the text in full, or cited there."""
+    items = (item for found in filled.values() for item in found.items if not item.pruned)
+    return frozenset(found for item in items for found in (item.memory_id, *item.duplicate_ids))
 
 
 def section_shares(request: ContextRequest, settings: ContextSettings, tokens: int) -> dict[SectionKind, int]:
@@ -110,7 +132,7 @@ def _share_out(
     heirs = [kind for kind in writer.settings.heirs if kind in wanted]
     budgets = dict(shares)
     filled: dict[SectionKind, Filled] = {}
-    # The first heir is filled once, with all that the others leave over.
+    # The first heir is filled once, with all that the others leave.
     for kind in [*(kind for kind in wanted if kind not in heirs[:1]), *heirs]:
         if kind in filled and filled[kind].is_complete:
             continue
@@ -121,8 +143,8 @@ def _share_out(
         if kind in filled and budget <= budgets[kind]:
             continue
         found = _fill(kind, offers, writer, request, budget, shares[kind], filled)
-        # With more room a long text may take the place of two short ones: what was told once stays.
-        if _told_ids(filled.get(kind)) <= _told_ids(found):
+        # With a larger budget a long text may take the place of two short ones: what was included once stays.
+        if _included_ids(filled.get(kind)) <= _included_ids(found):
             budgets[kind] = budget
             filled[kind] = found
     return budgets, filled
@@ -138,26 +160,26 @@ def _fill(
     filled: Mapping[SectionKind, Filled],
 ) -> Filled:
     candidates = _wanting(kind, offers, filled)
-    room = Room(budget, share, writer.count(writer.settings.headings[kind]))
+    limits = Budget(budget, share, writer.count(f"\n\n{writer.settings.headings[kind]}"))
     if kind is SectionKind.MEMORIES:
-        return fill_memories(candidates, writer, room, request.order)
+        return fill_memories(candidates, writer, limits, request.order)
     if kind is SectionKind.RECENT_TURNS:
-        told = _told_ids(filled.get(SectionKind.MEMORIES))
-        return fill_running(candidates, writer, room, told_elsewhere=told)
-    return fill_lines(candidates, writer, room)
+        included = _included_ids(filled.get(SectionKind.MEMORIES))
+        return fill_running(candidates, writer, limits, included_elsewhere=included)
+    return fill_lines(candidates, writer, limits)
 
 
 def _wanting(kind: SectionKind, offers: Offers, filled: Mapping[SectionKind, Filled]) -> Sequence[Candidate]:
-    """What wants in: a memory that the running conversation tells does not."""
+    """The candidates of a section: a memory that is in the running conversation is none."""
     candidates = offers.get(kind, ())
     if kind is not SectionKind.MEMORIES:
         return candidates
-    told = _told_ids(filled.get(SectionKind.RECENT_TURNS))
-    return [candidate for candidate in candidates if candidate.memory_id not in told]
+    included = _included_ids(filled.get(SectionKind.RECENT_TURNS))
+    return [candidate for candidate in candidates if candidate.memory_id not in included]
 
 
-def _told_ids(filled: Filled | None) -> frozenset[str]:
-    """Ids of what is told or cited."""
+def _included_ids(filled: Filled | None) -> frozenset[str]:
+    """Ids of what is in the text or cited."""
     items = filled.items if filled is not None else ()
     return frozenset(i for item in items for i in (item.memory_id, *item.duplicate_ids))
 
@@ -166,29 +188,33 @@ def _report(
     kind: SectionKind,
     candidates: Sequence[Candidate],
     filled: Filled,
-    budget: int,
+    tokens: tuple[int, int],
+    repeat_count: int,
     request: ContextRequest,
     failed: Collection[SectionKind],
     absent: Collection[SectionKind],
 ) -> SectionReport:
     if request.section_budgets.get(kind) == 0:
-        state = SectionState.NOT_WANTED
+        state = SectionState.EXCLUDED
     elif filled.items:
-        state = SectionState.TOLD
+        state = SectionState.INCLUDED
     elif kind in absent:
         state = SectionState.ABSENT
-    elif candidates:
-        state = SectionState.NO_ROOM
+    elif len(candidates) > repeat_count:
+        state = SectionState.BUDGET_TOO_SMALL
     else:
         state = SectionState.FAILED if kind in failed else SectionState.EMPTY
-    duplicates = sum(len(item.duplicate_ids) for item in filled.items)
+    wanted = {candidate.memory_id for candidate in candidates}
+    own = sum(len(wanted.intersection(item.duplicate_ids)) for item in filled.items)
+    duplicates = own + repeat_count
+    token_budget, token_count = tokens
     return SectionReport(
         kind=kind,
         state=state,
-        token_budget=budget,
-        token_count=filled.token_count,
+        token_budget=token_budget,
+        token_count=token_count,
         candidate_count=len(candidates),
-        told_count=len(filled.items) + duplicates,
+        included_count=len(filled.items) + duplicates,
         duplicate_count=duplicates,
-        pruned_count=sum(item.is_pruned for item in filled.items),
+        pruned_count=sum(item.pruned for item in filled.items),
     )

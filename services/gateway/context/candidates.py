@@ -1,16 +1,18 @@
-"""What the answer of a recall offers to each section of a context. Pure functions."""
+"""What a recall offers to each section of a context. Pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.turns import MessageRole
 from services.gateway.context.model import Candidate, SectionKind, TurnSource
+from services.gateway.context.structure import body_text, caption_text, marked
 from services.gateway.journal.model import Tier
 from services.gateway.recall.model import Recalled, RecalledMemory, TierReport, TierState
 
@@ -33,25 +35,25 @@ def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, S
     """The candidates of each section: recent turns oldest first, all others best first; none without a text.
 
     Args:
-        recalled: The answer.
-        told_rank_max: A note made of turns among the best so many memories, of the running conversation, or that lost a
-            conflict, is left out: it would say the same again.
+        recalled: What was found.
+        told_rank_max: A note is left out that was made of turns among the best so many memories, of the running
+            conversation, or that lost a conflict: it would repeat them.
     """
     superseded_by = recalled.superseded_by
     likely_told = {turn.turn_id for turn in recalled.recent_turns}
     likely_told.update(memory.episode.episode_id for memory in recalled.memories[:told_rank_max])
-    likely_told.update(superseded_by)  # told with a mark, or left out: no note is to tell it without
+    likely_told.update(superseded_by)  # in the text with a mark, or left out: no note is to repeat it without
     offers = {
         SectionKind.RECENT_TURNS: [_recent_turn(turn) for turn in recalled.recent_turns],
-        SectionKind.FACTS: [_fact(hit.fact, superseded_by) for hit in recalled.facts],
+        SectionKind.FACTS: [_fact(recalled_fact.fact, superseded_by) for recalled_fact in recalled.facts],
         SectionKind.MEMORIES: [_memory(memory, superseded_by) for memory in recalled.memories],
         SectionKind.NOTES: [
-            Candidate(hit.note.content, hit.note.note_id, tuple(hit.note.derived_from))
+            _note(hit.note, superseded_by)
             for hit in recalled.notes
             if not set(hit.note.derived_from) <= likely_told or not hit.note.derived_from
         ],
     }
-    return {kind: [candidate for candidate in found if candidate.body.strip()] for kind, found in offers.items()}
+    return {kind: [candidate for candidate in found if candidate.body] for kind, found in offers.items()}
 
 
 def failed_sections(reports: Sequence[TierReport]) -> frozenset[SectionKind]:
@@ -80,13 +82,17 @@ def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str]) -> Candida
 
 
 def _fact(fact: facts_pb2.Fact, superseded_by: Mapping[str, str]) -> Candidate:
-    notes = [_CATEGORY_WORDS[fact.category]] if fact.category in _CATEGORY_WORDS else []
+    marks: list[str] = [_CATEGORY_WORDS[fact.category]] if fact.category in _CATEGORY_WORDS else []
     if fact.HasField("valid_to_time"):
-        notes.append(f"until {fact.valid_to_time.ToDatetime(tzinfo=UTC):%Y-%m-%d}")
+        marks.append(f"until {fact.valid_to_time.ToDatetime(tzinfo=UTC):%Y-%m-%d}")
     elif fact.fact_id in superseded_by:
-        notes.append("superseded")
-    suffix = f" ({', '.join(notes)})" if notes else ""
-    return Candidate(fact.text + suffix, fact.fact_id, tuple(fact.derived_from))
+        marks.append("superseded")
+    return Candidate(marked(body_text(fact.text), marks), fact.fact_id, tuple(fact.derived_from))
+
+
+def _note(note: notes_pb2.Note, superseded_by: Mapping[str, str]) -> Candidate:
+    marks = ["superseded"] if note.note_id in superseded_by else []
+    return Candidate(marked(body_text(note.content), marks), note.note_id, tuple(note.derived_from))
 
 
 def _role(role: int) -> MessageRole:
@@ -101,5 +107,5 @@ def _time(said: common_pb2.Turn | episodic_pb2.Episode) -> datetime | None:
 
 
 def _body(texts: Sequence[str], attachments: Iterable[common_pb2.Attachment]) -> str:
-    captions = [f"[photo: {a.caption}]" for a in attachments if a.caption]
-    return " ".join(["\n".join(filter(None, texts)), *captions]).strip()
+    captions = [caption_text(a.caption) for a in attachments if a.caption]
+    return " ".join([body_text("\n".join(filter(None, texts))), *captions]).strip()

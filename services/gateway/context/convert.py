@@ -5,7 +5,7 @@ from __future__ import annotations
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import context_pb2
 from services.common.convert import timestamp
-from services.gateway.context.model import Item, Passage, Section, SectionReport, ToldTurn
+from services.gateway.context.model import Item, Passage, PassageTurn, Section, SectionReport
 
 
 def section_message(section: Section) -> context_pb2.ContextSection:
@@ -27,7 +27,7 @@ def section_report_message(report: SectionReport) -> context_pb2.ContextSectionR
         token_budget=report.token_budget,
         token_count=report.token_count,
         candidate_count=report.candidate_count,
-        told_count=report.told_count,
+        included_count=report.included_count,
         duplicate_count=report.duplicate_count,
         pruned_count=report.pruned_count,
     )
@@ -38,7 +38,7 @@ def _item(item: Item) -> context_pb2.ContextItem:
         text=item.text,
         memory_id=item.memory_id,
         interaction_ids=item.interaction_ids,
-        is_pruned=item.is_pruned,
+        pruned=item.pruned,
         duplicate_memory_ids=item.duplicate_ids,
     )
 
@@ -58,14 +58,14 @@ def _passage(passage: Passage) -> context_pb2.ContextPassage:
     return message
 
 
-def _turn(turn: ToldTurn) -> context_pb2.ContextTurn:
+def _turn(turn: PassageTurn) -> context_pb2.ContextTurn:
     message = context_pb2.ContextTurn(
         memory_id=turn.memory_id,
         speaker=turn.source.speaker,
         role=common_pb2.MessageRole.Name(int(turn.source.role)),
         position=turn.source.position,
         text=turn.text,
-        is_pruned=turn.is_pruned,
+        pruned=turn.pruned,
         duplicate_memory_ids=[duplicate.memory_id for duplicate in turn.duplicates],
     )
     if turn.source.time is not None:

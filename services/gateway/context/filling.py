@@ -1,4 +1,4 @@
-"""Fills one section of a context with what wants in, best first. Pure functions over a budget of tokens."""
+"""Fills one section of a context with its candidates, best first. Pure functions over a budget of tokens."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from services.gateway.context.duplicates import NearDuplicates, without_duplicates
-from services.gateway.context.model import Candidate, ContextOrder, ContextSettings, Item, Passage, ToldTurn, TurnSource
-from services.gateway.context.passages import PassageLayout, indented, running_passage
+from services.gateway.context.model import (
+    Candidate,
+    ContextOrder,
+    ContextSettings,
+    Item,
+    Passage,
+    PassageTurn,
+    TurnSource,
+)
+from services.gateway.context.passages import PassageLayout, running_passage
 from services.gateway.context.refinement import (
     KeptText,
     QuestionTerms,
@@ -18,10 +26,11 @@ from services.gateway.context.refinement import (
     sentence_worth,
     term_weights,
 )
+from services.gateway.context.structure import indented
 
 _LINE_PREFIX: Final = "- "
 _MISSES_MAX: Final = 8
-"""Turns in a row that find no room, after which none further down is tried."""
+"""Turns in a row that do not fit, after which none further down is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +40,11 @@ class Filled:
     items: tuple[Item, ...] = ()
     passages: tuple[Passage, ...] = ()
     token_count: int = 0  # heading and items; 0 without an item
-    is_complete: bool = True  # nothing that wanted in is left out
+    is_complete: bool = True  # no candidate is left out
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Budget:
     """What a section may take."""
 
     tokens: int  # in all
@@ -44,7 +53,7 @@ class Room:
 
 
 class Writer:
-    """Cuts texts to a question's needs. Belongs to one request: it remembers what it has read and counted."""
+    """Prunes texts to the sentences that a question needs. Belongs to one request, for which it caches counts."""
 
     def __init__(
         self,
@@ -62,14 +71,18 @@ class Writer:
         self._weights = term_weights(self._question, texts)
 
     def count(self, text: str) -> int:
-        """The tokens of a text."""
+        """What a text costs: its tokens, or more where it has more characters than so many tokens may have."""
         found = self._counts.get(text)
         if found is None:
-            found = self._counts[text] = self._count_tokens(text)
+            found = self._counts[text] = max(self._count_tokens(text), self._least_by_chars(text))
         return found
 
+    def least(self, text: str) -> int:
+        """What a text costs at least, without counting: a word is a token or more."""
+        return max(text.count(" "), self._least_by_chars(text))
+
     def fit(self, body: str, tokens_max: int, *, first_tokens_max: int | None = None) -> KeptText | None:
-        """The text within so many tokens: whole, or its sentences of most worth; None where not one fits.
+        """The body within so many tokens: whole, or its sentences of most worth; None where not one fits.
 
         Args:
             body: The text.
@@ -77,8 +90,7 @@ class Writer:
             first_tokens_max: Given, the best sentence may take so much though it is more, and sentences that are worth
                 little beside it are left out even where there is room.
         """
-        # A word is at least one token, so a text of more words need not be counted.
-        if tokens_max > body.count(" ") and (tokens := self.count(body)) <= tokens_max:
+        if self.least(body) <= tokens_max and (tokens := self.count(f" {indented(body)}")) <= tokens_max:
             return KeptText(body, tokens, (0,), 1)
         if max(tokens_max, first_tokens_max or 0) <= 0:
             return None
@@ -89,10 +101,17 @@ class Writer:
             sentences.texts,
             worth,
             tokens_max=tokens_max,
-            count_tokens=self.count,
+            count_tokens=self._count_sentence,
+            least_tokens=self.least,
             first_tokens_max=first_tokens_max or 0,
             worth_min=share * max(worth, default=0.0),
         )
+
+    def _count_sentence(self, sentence: str) -> int:
+        return self.count(f" {indented(sentence)}")
+
+    def _least_by_chars(self, text: str) -> int:
+        return -(-len(text) // self.settings.chars_per_token_max)
 
     def _read(self, body: str) -> Sentences:
         found = self._sentences.get(body)
@@ -101,19 +120,19 @@ class Writer:
         return found
 
 
-def fill_lines(candidates: Sequence[Candidate], writer: Writer, room: Room) -> Filled:
-    """Facts or notes, a line each, best first; a text that is told already is cited on the line that tells it."""
+def fill_lines(candidates: Sequence[Candidate], writer: Writer, budget: Budget) -> Filled:
+    """Facts or notes, a line each, best first; a text that repeats an earlier one is cited on the line of that one."""
     settings = writer.settings
     # What another section did not leave over must not shorten lines that fit into the section's own share.
-    line_max = max(settings.item_tokens_min, int(max(room.tokens, room.share) * settings.item_share_max))
-    prefix_tokens = writer.count(_LINE_PREFIX)
+    line_max = max(settings.item_tokens_min, int(max(budget.tokens, budget.share) * settings.item_share_max))
+    prefix_tokens = writer.count(f"\n{_LINE_PREFIX.rstrip()}")
     kept = without_duplicates(candidates, lambda c: c.body, similarity_min=settings.duplicate_similarity)
     items: list[Item] = []
-    used = room.heading_tokens
+    used = budget.heading_tokens
     is_complete = True
     for candidate, duplicates in kept:
-        text = writer.fit(candidate.body, min(room.tokens - used, line_max) - prefix_tokens)
-        is_complete = is_complete and text is not None and not text.is_pruned
+        text = writer.fit(candidate.body, min(budget.tokens - used, line_max) - prefix_tokens)
+        is_complete = is_complete and text is not None and not text.pruned
         if text is None:
             continue
         sources = [*candidate.interaction_ids, *(i for d in duplicates for i in d.interaction_ids)]
@@ -122,7 +141,7 @@ def fill_lines(candidates: Sequence[Candidate], writer: Writer, room: Room) -> F
                 text=_LINE_PREFIX + indented(text.text),
                 memory_id=candidate.memory_id,
                 interaction_ids=tuple(dict.fromkeys(sources)),
-                is_pruned=text.is_pruned,
+                pruned=text.pruned,
                 duplicate_ids=tuple(d.memory_id for d in duplicates),
             )
         )
@@ -131,30 +150,30 @@ def fill_lines(candidates: Sequence[Candidate], writer: Writer, room: Room) -> F
 
 
 def fill_running(
-    candidates: Sequence[Candidate], writer: Writer, room: Room, *, told_elsewhere: Collection[str] = ()
+    candidates: Sequence[Candidate], writer: Writer, budget: Budget, *, included_elsewhere: Collection[str] = ()
 ) -> Filled:
     """The newest turns of the running conversation without a gap, oldest first.
 
     Args:
         candidates: Its turns, oldest first.
         writer: Cuts and counts.
-        room: What they may take.
-        told_elsewhere: Ids of turns that another section tells; the conversation begins after them.
+        budget: What they may take.
+        included_elsewhere: Ids of turns that are in another section; the conversation begins after them.
     """
     settings = writer.settings
-    turn_max = max(settings.item_tokens_min, int(max(room.tokens, room.share) * settings.item_share_max))
-    turns: list[ToldTurn] = []
-    used = room.heading_tokens
+    turn_max = max(settings.item_tokens_min, int(max(budget.tokens, budget.share) * settings.item_share_max))
+    turns: list[PassageTurn] = []
+    used = budget.heading_tokens
     is_complete = True
     for candidate in reversed(candidates):
         source = _source(candidate)
-        prefix_tokens = writer.count(source.line_start)
-        text = writer.fit(candidate.body, min(room.tokens - used, turn_max) - prefix_tokens)
-        is_complete = is_complete and text is not None and not text.is_pruned
-        if text is None or candidate.memory_id in told_elsewhere:
+        prefix_tokens = writer.count(f"\n{source.line_start.rstrip()}")
+        text = writer.fit(candidate.body, min(budget.tokens - used, turn_max) - prefix_tokens)
+        is_complete = is_complete and text is not None and not text.pruned
+        if text is None or candidate.memory_id in included_elsewhere:
             is_complete = is_complete and text is not None
             break  # a gap in a conversation would mislead
-        turns.append(_told(candidate, text, rank=0))
+        turns.append(_passage_turn(candidate, text, rank=0))
         used += prefix_tokens + text.token_count
     if not turns:
         return Filled(is_complete=is_complete)
@@ -162,38 +181,38 @@ def fill_running(
     return Filled(passage.items, (passage,), used, is_complete)
 
 
-def fill_memories(candidates: Sequence[Candidate], writer: Writer, room: Room, order: ContextOrder) -> Filled:
+def fill_memories(candidates: Sequence[Candidate], writer: Writer, budget: Budget, order: ContextOrder) -> Filled:
     """Recalled turns as passages: first many turns in few sentences, then more sentences of the best ones.
 
     The n-th turn may take 1/n of the share of the best one at first, but never less than a minimum, so that one long
-    turn does not keep ten others out. What is left over goes to the turns that were pruned, best first.
+    turn does not keep ten others out. The tokens left go to the turns that were pruned, best first.
 
     Args:
         candidates: Turns, best first.
         writer: Cuts and counts.
-        room: What they may take.
+        budget: What they may take.
         order: Of the passages in the text.
     """
-    filler = _MemoryFiller(writer, room)
+    filler = _MemoryFiller(writer, budget)
     filler.spread(candidates)
     filler.deepen()
-    passages = filler.layout.passages(order) if filler.told else ()
+    passages = filler.layout.passages(order) if filler.included else ()
     return Filled(
         tuple(item for passage in passages for item in passage.items),
         passages,
-        room.heading_tokens + filler.layout.token_count if passages else 0,
+        budget.heading_tokens + filler.layout.token_count if passages else 0,
         filler.is_complete,
     )
 
 
 class _MemoryFiller:
-    def __init__(self, writer: Writer, room: Room) -> None:
+    def __init__(self, writer: Writer, budget: Budget) -> None:
         self._writer = writer
-        self._tokens = room.tokens - room.heading_tokens
-        self._best_max = int(room.tokens * writer.settings.turn_share_max)
-        self._sentence_max = int(room.tokens * writer.settings.sentence_share_max)
+        self._tokens = budget.tokens - budget.heading_tokens
+        self._best_max = int(budget.tokens * writer.settings.turn_share_max)
+        self._sentence_max = int(budget.tokens * writer.settings.sentence_share_max)
         self.layout: Final = PassageLayout(writer.count, gap_max=writer.settings.passage_gap_max)
-        self.told: list[tuple[Candidate, ToldTurn, int]] = []  # with the tokens of its text
+        self.included: list[tuple[Candidate, PassageTurn, int]] = []  # with the tokens of its text
         self.is_complete = True
 
     @property
@@ -203,7 +222,7 @@ class _MemoryFiller:
     def spread(self, candidates: Sequence[Candidate]) -> None:
         settings = self._writer.settings
         seen = NearDuplicates(settings.duplicate_similarity)
-        places: list[int] = []  # of each text taken in by `seen`, in `told`; -1 where it found no room
+        places: list[int] = []  # of each text taken in by `seen`, in `included`; -1 where it did not fit
         misses = 0
         for rank, candidate in enumerate(candidates, start=1):
             if misses >= _MISSES_MAX:
@@ -213,60 +232,60 @@ class _MemoryFiller:
             if number is not None and places[number] >= 0:
                 self._cite(places[number], candidate)
                 continue
-            tokens_max = max(settings.item_tokens_min, self._best_max // (len(self.told) + 1))
-            is_told = self._put(candidate, rank, tokens_max)
-            misses = 0 if is_told else misses + 1
-            self.is_complete = self.is_complete and is_told
+            tokens_max = max(settings.item_tokens_min, self._best_max // (len(self.included) + 1))
+            fits = self._put(candidate, rank, tokens_max)
+            misses = 0 if fits else misses + 1
+            self.is_complete = self.is_complete and fits
             if number is None:
-                places.append(len(self.told) - 1 if is_told else -1)
-            elif is_told:
-                places[number] = len(self.told) - 1
+                places.append(len(self.included) - 1 if fits else -1)
+            elif fits:
+                places[number] = len(self.included) - 1
 
     def deepen(self) -> None:
-        for place, (candidate, turn, tokens) in enumerate(self.told):
-            if not turn.is_pruned:
+        for place, (candidate, turn, tokens) in enumerate(self.included):
+            if not turn.pruned:
                 continue
             text = self._writer.fit(candidate.body, tokens + self._left)
             if text is not None and text.token_count > tokens:
-                grown = replace(turn, text=text.text, is_pruned=text.is_pruned)
+                grown = replace(turn, text=text.text, pruned=text.pruned)
                 self._replace(place, grown, text.token_count)
-            self.is_complete = self.is_complete and not self.told[place][1].is_pruned
+            self.is_complete = self.is_complete and not self.included[place][1].pruned
 
     def _put(self, candidate: Candidate, rank: int, tokens_max: int) -> bool:
-        frame = _told(candidate, _NOTHING, rank=rank)
+        frame = _passage_turn(candidate, _NOTHING, rank=rank)
         left = self._left - self.layout.frame_cost(frame)
         text = self._writer.fit(candidate.body, min(tokens_max, left), first_tokens_max=min(self._sentence_max, left))
         if text is None:
             return False
-        turn = replace(frame, text=text.text, is_pruned=text.is_pruned)
+        turn = replace(frame, text=text.text, pruned=text.pruned)
         self.layout.put(turn, text.token_count)
-        self.told.append((candidate, turn, text.token_count))
+        self.included.append((candidate, turn, text.token_count))
         return True
 
     def _cite(self, place: int, duplicate: Candidate) -> None:
-        _, turn, tokens = self.told[place]
+        _, turn, tokens = self.included[place]
         self._replace(place, replace(turn, duplicates=(*turn.duplicates, duplicate)), tokens)
 
-    def _replace(self, place: int, turn: ToldTurn, tokens: int) -> None:
+    def _replace(self, place: int, turn: PassageTurn, tokens: int) -> None:
         self.layout.put(turn, tokens)
-        self.told[place] = (self.told[place][0], turn, tokens)
+        self.included[place] = (self.included[place][0], turn, tokens)
 
 
 _NOTHING: Final = KeptText("", 0, (), 0)
 
 
-def _told(candidate: Candidate, text: KeptText, *, rank: int) -> ToldTurn:
-    return ToldTurn(
+def _passage_turn(candidate: Candidate, text: KeptText, *, rank: int) -> PassageTurn:
+    return PassageTurn(
         memory_id=candidate.memory_id,
         interaction_ids=candidate.interaction_ids,
         source=_source(candidate),
         text=text.text,
         rank=rank,
-        is_pruned=text.is_pruned,
+        pruned=text.pruned,
     )
 
 
 def _source(candidate: Candidate) -> TurnSource:
     if candidate.turn is None:
-        raise AssertionError("only turns are told as passages")
+        raise AssertionError("only turns stand in passages")
     return candidate.turn

@@ -10,6 +10,7 @@ from enum import IntEnum
 from services.common.settings_types import Count, CountOrNone, PositiveShare, Share
 from services.common.turns import MessageRole
 from services.gateway.context.refinement import RefinementSettings
+from services.gateway.context.structure import speaker_label
 
 
 class SectionKind(IntEnum):
@@ -25,10 +26,10 @@ class SectionKind(IntEnum):
 class SectionState(IntEnum):
     """What became of a section; the numbers are those of the wire format."""
 
-    TOLD = 1
+    INCLUDED = 1
     EMPTY = 2
-    NO_ROOM = 3
-    NOT_WANTED = 4
+    BUDGET_TOO_SMALL = 3
+    EXCLUDED = 4
     FAILED = 5
     ABSENT = 6
 
@@ -58,8 +59,8 @@ class TurnSource:
 
     @property
     def label(self) -> str:
-        """The speaker's name on one line, or the role where there is none."""
-        return " ".join(self.speaker.split()) or self.role.name.lower()
+        """How the speaker is called; see `speaker_label`."""
+        return speaker_label(self.speaker, self.role)
 
     @property
     def date(self) -> str:
@@ -69,12 +70,12 @@ class TurnSource:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that would like to be in a section."""
+    """A text for a section."""
 
-    body: str  # may be cut between sentences
+    body: str  # as `body_text` gives it; may be pruned to some of its sentences
     memory_id: str
     interaction_ids: tuple[str, ...]
-    turn: TurnSource | None = None  # None for what nobody said: facts and notes
+    turn: TurnSource | None = None  # of turns; None for facts and notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +85,20 @@ class Item:
     text: str  # as it stands in the section
     memory_id: str
     interaction_ids: tuple[str, ...]
-    is_pruned: bool = False
-    duplicate_ids: tuple[str, ...] = ()  # memories that say nearly the same and are not told
+    pruned: bool = False
+    duplicate_ids: tuple[str, ...] = ()  # memories that say nearly the same and are not in the text
 
 
 @dataclass(frozen=True, slots=True)
-class ToldTurn:
+class PassageTurn:
     """A turn that is in a passage."""
 
     memory_id: str
     interaction_ids: tuple[str, ...]
     source: TurnSource
-    text: str  # what is told of it
+    text: str  # what is left of it
     rank: int  # its place among the memories, from 1; 0 in the running conversation
-    is_pruned: bool = False
+    pruned: bool = False
     duplicates: tuple[Candidate, ...] = ()
 
 
@@ -106,7 +107,7 @@ class Passage:
     """A run of neighbouring turns of one conversation."""
 
     text: str  # as it stands in the section
-    turns: tuple[ToldTurn, ...]  # oldest first
+    turns: tuple[PassageTurn, ...]  # oldest first
     items: tuple[Item, ...]  # one for each turn
 
     @property
@@ -147,7 +148,7 @@ class SectionReport:
     token_budget: int = 0
     token_count: int = 0
     candidate_count: int = 0
-    told_count: int = 0  # told or cited, duplicates included
+    included_count: int = 0  # in the text or cited as duplicates
     duplicate_count: int = 0
     pruned_count: int = 0
 
@@ -175,7 +176,7 @@ class ContextSettings:
             SectionKind.RECENT_TURNS: 0.20,
         }
     )
-    # Who gets the tokens that others left over, first to last.
+    # Sections that get the tokens which others left, first to last.
     heirs: tuple[SectionKind, ...] = (
         SectionKind.MEMORIES,
         SectionKind.FACTS,
@@ -183,14 +184,14 @@ class ContextSettings:
         SectionKind.PROCEDURES,
         SectionKind.RECENT_TURNS,
     )
-    # In the order of the text.
+    # In the order of the text. A heading begins with #, as no line of a memory does.
     headings: Mapping[SectionKind, str] = field(
         default_factory=lambda: {
-            SectionKind.FACTS: "Known facts:",
-            SectionKind.PROCEDURES: "Learned procedures:",
-            SectionKind.NOTES: "Notes:",
-            SectionKind.MEMORIES: "Relevant memories:",
-            SectionKind.RECENT_TURNS: "Recent conversation:",
+            SectionKind.FACTS: "## Known facts",
+            SectionKind.PROCEDURES: "## Learned procedures",
+            SectionKind.NOTES: "## Notes",
+            SectionKind.MEMORIES: "## Relevant memories",
+            SectionKind.RECENT_TURNS: "## Recent conversation",
         }
     )
     item_share_max: Share = 0.35  # of its section's budget, so that one long text does not fill it alone
@@ -198,13 +199,21 @@ class ContextSettings:
     item_tokens_min: Count = 40  # that every text may have, however small its section or far down its place
     sentence_share_max: Share = 0.15  # of the memories' budget, for the one sentence of a turn that answers best
     passage_gap_max: CountOrNone = 1  # turns that may be missing between two turns of one passage; "…" stands for them
-    duplicate_similarity: PositiveShare = 0.8  # of word pairs, from which on a text is not told a second time
+    duplicate_similarity: PositiveShare = 0.8  # of word pairs, from which on a text is not repeated
     weighed_texts_max: Count = 40  # best texts of a section that tell how rare the question's terms are
-    told_rank_max: CountOrNone = 20  # a note made of turns among the best so many memories would say the same again
+    told_rank_max: CountOrNone = 20  # memories that notes and facts are compared with, so as not to repeat them
     tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
-    counts_kept: CountOrNone = 20_000  # texts whose number of tokens is remembered, some 10 MB of them
+    tokens_per_memory: Count = 200  # budget for each memory by which the retrievers are sized
+    counts_cached: CountOrNone = 20_000  # texts whose number of tokens is cached, some 10 MB of them
     counted_chars_max: Count = 2_000  # the longest of these
+    chars_per_token_max: Count = 8  # characters of a context for each token of its budget
     budget_default: Count = 2_000  # tokens
     budget_min: Count = 64  # tokens that may be asked for, at least
     budget_max: Count = 100_000  # tokens that may be asked for, at most
     refinement: RefinementSettings = field(default_factory=RefinementSettings)
+
+    def __post_init__(self) -> None:
+        """Checks that headings can be told from memories."""
+        for kind, heading in self.headings.items():
+            if not heading.startswith("#") or len(heading.splitlines()) != 1:
+                raise ValueError(f"the heading of {kind.name.lower()} should be one line that begins with #")

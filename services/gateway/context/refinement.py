@@ -59,7 +59,7 @@ class RefinementSettings:
     neighbour_share: Share = 0.25  # of a sentence's worth that the sentences beside it are given: they explain it
     position_weight: Amount = 0.1  # of being early in the text; the first sentence has all of it
     summary_weight: Amount = 0.3  # of saying what the rest of the text says, where no term of the question is found
-    worth_share_min: Share = 0.35  # of the best sentence's worth; sentences below it go first, while room is short
+    worth_share_min: Share = 0.35  # of the best sentence's worth; those below it go first, while the budget is short
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class KeptText:
     sentence_count: int  # of the whole text
 
     @property
-    def is_pruned(self) -> bool:
+    def pruned(self) -> bool:
         """Whether sentences were left out."""
         return len(self.sentences) < self.sentence_count
 
@@ -140,6 +140,7 @@ def choose_sentences(
     *,
     tokens_max: int,
     count_tokens: TokenCount,
+    least_tokens: TokenCount = lambda text: text.count(" "),
     first_tokens_max: int = 0,
     worth_min: float = 0.0,
 ) -> KeptText | None:
@@ -150,9 +151,10 @@ def choose_sentences(
         worth: One number for each; ties go to the earlier sentence.
         tokens_max: For the kept text, marks of gaps included.
         count_tokens: Counts the tokens of a text.
+        least_tokens: At least so many, found without counting; by default a word is a token or more.
         first_tokens_max: What one sentence may take if it is the only one, where that is more than `tokens_max`: a
             long sentence that answers is better than a short one that does not.
-        worth_min: Sentences of less are left out even where there is room.
+        worth_min: Sentences of less are left out even where they would fit.
 
     Returns:
         What is kept, or None where not one sentence fits.
@@ -165,8 +167,7 @@ def choose_sentences(
         if chosen and (tokens >= tokens_max or worth[place] < worth_min):
             break
         most = tokens_max if chosen else max(tokens_max, first_tokens_max)
-        # A word is at least one token, so a sentence of more words need not be counted.
-        if sentences[place].count(" ") >= most - tokens:
+        if least_tokens(sentences[place]) > most - tokens:
             continue
         cost = count_tokens(sentences[place])
         then_gaps = gaps - 1 + _is_left_out(place - 1, chosen, sentences) + _is_left_out(place + 1, chosen, sentences)

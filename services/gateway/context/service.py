@@ -7,18 +7,19 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from services.common.auth import Principal
+from services.common.tokens import TokenCounter
 from services.gateway.context.budget import build_sections
 from services.gateway.context.candidates import candidates, failed_sections
 from services.gateway.context.model import ContextRequest, ContextSettings, Section, SectionKind, SectionReport
 from services.gateway.context.refinement import TokenCount
-from services.gateway.recall.model import Recalled, RecallQuery, TierReport
+from services.gateway.recall.model import Recalled, RecallQuery
 
 _ABSENT: Final = frozenset({SectionKind.PROCEDURES})
 """Sections that no tier fills."""
 
 
 class Recaller(Protocol):
-    """Answers recalls."""
+    """Runs recalls."""
 
     async def run(self, principal: Principal, query: RecallQuery, *, deadline_seconds: float) -> Recalled:
         """See `RecallPipeline.run`."""
@@ -31,19 +32,26 @@ class PromptContext:
 
     text: str
     token_count: int
+    tokenizer: str  # name of what counted
     sections: tuple[Section, ...]
     section_reports: tuple[SectionReport, ...]
-    reports: tuple[TierReport, ...]
-    is_degraded: bool
+    recalled: Recalled  # what it was written from
+
+    @property
+    def memory_ids(self) -> frozenset[str]:
+        """Ids of the memories that are in the text or cited there."""
+        items = (item for section in self.sections for item in section.items)
+        return frozenset(found for item in items for found in (item.memory_id, *item.duplicate_ids))
 
 
 class ContextBuilder:
     """Builds prompt contexts."""
 
-    def __init__(self, recaller: Recaller, count_tokens: TokenCount, settings: ContextSettings) -> None:
-        """Counts tokens with `count_tokens`, which must be the tokenizer that budgets are meant in."""
+    def __init__(self, recaller: Recaller, counter: TokenCounter, settings: ContextSettings) -> None:
+        """Counts tokens with `counter`, by which budgets are meant."""
         self._recaller = recaller
-        self._count_tokens = _remembering(count_tokens, settings)
+        self._tokenizer = counter.name
+        self._count_tokens = _cached(counter.count_tokens, settings)
         self._settings = settings
 
     async def build(
@@ -58,7 +66,7 @@ class ContextBuilder:
         return self.write(recalled, query.text, request)
 
     def write(self, recalled: Recalled, question: str, request: ContextRequest) -> PromptContext:
-        """Writes an answer down for a question."""
+        """Writes down what was found for a question."""
         built = build_sections(
             candidates(recalled, told_rank_max=self._settings.told_rank_max),
             question,
@@ -71,14 +79,14 @@ class ContextBuilder:
         return PromptContext(
             text=built.text,
             token_count=built.token_count,
+            tokenizer=self._tokenizer,
             sections=built.sections,
             section_reports=built.reports,
-            reports=recalled.reports,
-            is_degraded=recalled.is_degraded,
+            recalled=recalled,
         )
 
 
-def _remembering(count_tokens: TokenCount, settings: ContextSettings) -> TokenCount:
-    """The same, which counts a text once: what a memory says never changes, and the same are told again and again."""
-    kept = lru_cache(maxsize=settings.counts_kept)(count_tokens)
-    return lambda text: kept(text) if len(text) <= settings.counted_chars_max else count_tokens(text)
+def _cached(count_tokens: TokenCount, settings: ContextSettings) -> TokenCount:
+    """The same with a cache: many contexts hold the same memories."""
+    cached = lru_cache(maxsize=settings.counts_cached)(count_tokens)
+    return lambda text: cached(text) if len(text) <= settings.counted_chars_max else count_tokens(text)

@@ -43,7 +43,7 @@ class EpisodeColumns:
     ids: tuple[bytes, ...]  # 16 bytes each
     dense: FloatColumn  # cosine similarity, in [-1, 1]
     lexical: FloatColumn  # BM25, 0 without a shared term
-    dense_rank: IntColumn  # from 1; 0 if the lane did not return it
+    dense_rank: IntColumn  # from 1; 0 if the retriever did not return it
     lexical_rank: IntColumn
     session: IntColumn  # a number for each session
     position: IntColumn

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
+from typing import TypeAlias
 
 from mneme.agentic.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
@@ -23,7 +24,7 @@ RECALL_TIERS = (Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC)
 class TierState(IntEnum):
     """How a tier took part; the numbers are those of the wire format."""
 
-    ANSWERED = 1
+    RESPONDED = 1
     SKIPPED = 2
     FAILED = 3
 
@@ -45,10 +46,17 @@ class RecallQuery:
     skip_reason: str = "not asked for"  # of the tiers that are not among `tiers`
     favoured: tuple[Tier, ...] = ()  # tiers that the task type lets give more
     favour_factor: float = 1.0  # how many times as many facts or notes they give
-    with_features: bool = False  # tell what the fitted rankers see
+    with_features: bool = False  # return what the fitted rankers see
+    wanted: int | None = None  # memories that are likely to be used, by which retrievers are sized; None: the limit
+    include_tentative_facts: bool = False  # also facts that are believed little
     scoring: ScoringChoice = field(default_factory=ScoringChoice)
     conflicts: ConflictChoice = field(default_factory=ConflictChoice)
     grants: tuple[Grant, ...] = ()  # to the reader
+
+    @property
+    def wanted_count(self) -> int:
+        """Memories by which retrievers are sized."""
+        return self.limit if self.wanted is None else self.wanted
 
     @property
     def readers(self) -> Readers:
@@ -62,21 +70,21 @@ class RecallQuery:
 
 @dataclass(frozen=True, slots=True)
 class TierReport:
-    """How one tier took part in an answer."""
+    """How one tier took part in a recall."""
 
     tier: Tier
     state: TierState
-    reason: str = ""  # why it was skipped or failed, or what its answer may lack
+    reason: str = ""  # why it was skipped or failed, or what its results may lack
     duration_seconds: float = 0.0
     candidate_count: int = 0
-    is_partial: bool = False  # it answered with less than it should have
+    is_partial: bool = False  # its results may lack something
 
 
 @dataclass(frozen=True, slots=True)
 class CoarseResult:
-    """What the tiers gave. Empty and failed are different: see the reports."""
+    """What the tiers returned. Empty and failed are different: see the reports."""
 
-    episodes: EpisodeColumns | None = None  # None when the tier did not answer
+    episodes: EpisodeColumns | None = None  # None when the tier did not respond
     facts: tuple[facts_pb2.ScoredFact, ...] = ()
     notes: tuple[notes_pb2.ScoredNote, ...] = ()
     recent_turns: tuple[session_pb2.SessionTurn, ...] = ()
@@ -84,35 +92,39 @@ class CoarseResult:
 
     @property
     def all_failed(self) -> bool:
-        """Whether no tier that was asked for memories has answered."""
+        """Whether every tier that was searched has failed."""
         asked = [r for r in self.reports if r.state is not TierState.SKIPPED]
         return bool(asked) and all(r.state is TierState.FAILED for r in asked)
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether a tier is missing from the answer, or gave only a part of what it has."""
+        """Whether the results of a tier are missing, or lack something."""
         return any(r.state is TierState.FAILED or r.is_partial for r in self.reports)
 
 
-@dataclass(frozen=True, slots=True)
-class LaneRank:
-    """A rank in one lane of the coarse search."""
+ScorePart: TypeAlias = tuple[str, float]
+"""Name and value of a part of a score."""
 
-    lane: str
+
+@dataclass(frozen=True, slots=True)
+class RetrieverRank:
+    """A rank in the results of one retriever."""
+
+    retriever: str  # "dense", "lexical", "facts" or "notes"
     rank: int  # from 1
-    score: float  # the lane's raw score
+    score: float  # the retriever's raw score
 
 
 @dataclass(frozen=True, slots=True)
 class RankedEpisode:
-    """A candidate with its final score and the reasons."""
+    """A candidate turn with its final score and the reasons."""
 
     episode_id: str
     score: float
-    lanes: tuple[LaneRank, ...]
-    parts: tuple[tuple[str, float], ...]  # name and value; they add up to the score
+    retrievers: tuple[RetrieverRank, ...]
+    parts: tuple[ScorePart, ...]  # they add up to the score
     text_chars: int = 0  # length of its text
-    features: tuple[float, ...] = ()  # what a ranker sees of it, where they were asked for
+    features: tuple[float, ...] = ()  # of the fitted rankers, where the query wants them
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +136,44 @@ class RecalledMemory:
     fact_ids: tuple[str, ...] = ()
     note_ids: tuple[str, ...] = ()
 
+    @property
+    def memory_id(self) -> str:
+        """The episode's id."""
+        return self.ranked.episode_id
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledFact:
+    """A fact with its final score and the reasons."""
+
+    fact: facts_pb2.Fact
+    similarity: float  # cosine, to the query
+    score: float
+    retriever: RetrieverRank
+    parts: tuple[ScorePart, ...]  # they add up to the score
+
+    @property
+    def memory_id(self) -> str:
+        """The fact's id."""
+        return self.fact.fact_id
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledNote:
+    """A note with its final score and the reasons."""
+
+    note: notes_pb2.Note
+    similarity: float  # cosine, to the query
+    score: float
+    retriever: RetrieverRank
+    parts: tuple[ScorePart, ...]  # they add up to the score
+    path: tuple[notes_pb2.WalkedLink, ...] = ()  # links from a note found by similarity; empty for such a note
+
+    @property
+    def memory_id(self) -> str:
+        """The note's id."""
+        return self.note.note_id
+
 
 class ConflictKind(IntEnum):
     """How memories contradict each other; the numbers are those of the wire format."""
@@ -132,17 +182,38 @@ class ConflictKind(IntEnum):
     VALUE = 2
 
 
+class ConflictReason(IntEnum):
+    """What made the winner of a conflict win; the numbers are those of the wire format."""
+
+    LATER = 1
+    CONFIDENCE = 2
+    IMPORTANCE = 3
+    USER_CHOICE = 4
+    STILL_VALID = 5
+    RANK = 6
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A contradiction among the turns, or among the facts, of one answer."""
+    """A contradiction among candidates of one kind."""
 
     kind: ConflictKind
-    memory_kind: MemoryKind  # what the ids are
     subject: str  # whose, and which statement or attribute
-    winner_id: str  # what stands; of turns also a fact, where none of its turns is in the answer
+    winner_id: str
+    winner_kind: MemoryKind  # that of the losers; a fact where no turn that it was made from is a candidate
     loser_ids: tuple[str, ...]
+    loser_kind: MemoryKind
     policy: ConflictPolicy
-    reason: str  # what made the winner win
+    reason: ConflictReason
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedPattern:
+    """A learned pattern that changed the query."""
+
+    pattern: str
+    replacement: str  # what stands in the place of the pattern
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,30 +225,31 @@ class Reading:
     time_ranges: tuple[tuple[datetime, datetime], ...]
     task_type: TaskType = TaskType.GENERAL
     task_type_confidence: float = 0.0  # in [0, 1]; 1 where it was given
-    is_task_type_given: bool = False
+    task_type_given: bool = False
     rewritten_query: str = ""  # empty where nothing was rewritten
+    applied_patterns: tuple[AppliedPattern, ...] = ()  # in the order of their places in the query
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The answer."""
+    """The result of a recall."""
 
     recall_id: str
     memories: tuple[RecalledMemory, ...]
-    facts: tuple[facts_pb2.ScoredFact, ...]
-    notes: tuple[notes_pb2.ScoredNote, ...]
+    facts: tuple[RecalledFact, ...]
+    notes: tuple[RecalledNote, ...]
     recent_turns: tuple[session_pb2.SessionTurn, ...]
     reports: tuple[TierReport, ...]
     reading: Reading
     stage_seconds: tuple[tuple[str, float], ...]
     is_degraded: bool
     is_consistent: bool | None = None  # None when no write was waited for
-    feature_names: tuple[str, ...] = ()  # of the memories' features, where they were asked for
+    feature_names: tuple[str, ...] = ()  # of the memories' features, where the query wants them
     stage_reasons: tuple[tuple[str, str], ...] = ()  # stages that left work undone, and why
     conflicts: tuple[Conflict, ...] = ()
 
     @property
     def superseded_by(self) -> Mapping[str, str]:
-        """For each turn and fact that lost a conflict, what stands: of several, the first told."""
-        told = [(loser, conflict.winner_id) for conflict in self.conflicts for loser in conflict.loser_ids]
-        return dict(reversed(told))
+        """Id of the winner for each memory that lost a conflict: of several, the first."""
+        lost = [(loser, conflict.winner_id) for conflict in self.conflicts for loser in conflict.loser_ids]
+        return dict(reversed(lost))

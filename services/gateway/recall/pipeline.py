@@ -23,8 +23,9 @@ from services.gateway.journal.model import Tier
 from services.gateway.journal.recall_log import RecallLog
 from services.gateway.recall.answer.assembly import Assembled, assemble
 from services.gateway.recall.answer.conflicts import ConflictResolution
-from services.gateway.recall.answer.streaming import EarlyAnswers, Tell
+from services.gateway.recall.answer.streaming import Derived, EarlyResults, Emit
 from services.gateway.recall.model import (
+    AppliedPattern,
     CoarseResult,
     RankedEpisode,
     Reading,
@@ -81,7 +82,7 @@ class _Asked:
 
 
 class RecallPipeline:
-    """Answers a recall. See `stages.catalog.STAGES` for the stages and docs/pipeline.md for what they do."""
+    """Runs recalls. See `stages.catalog.STAGES` for the stages and docs/pipeline.md for what they do."""
 
     def __init__(self, stages: Stages, *, ids: IdSource, settings: RecallSettings) -> None:
         """Names each recall by `ids`."""
@@ -90,7 +91,7 @@ class RecallPipeline:
         self._settings = settings
 
     async def run(
-        self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, tell: Tell | None = None
+        self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, emit: Emit | None = None
     ) -> Recalled:
         """Finds what matters for a query.
 
@@ -98,16 +99,16 @@ class RecallPipeline:
             principal: On whose behalf.
             query: What is asked.
             deadline_seconds: Time for all of it.
-            tell: Takes what each tier gave as soon as it is there; see streaming.py.
+            emit: Takes the results of each tier as soon as they are there; see streaming.py.
 
         Raises:
-            StoreUnavailable: No tier that was asked has answered.
+            StoreUnavailable: Every tier that was searched has failed.
             DeadlineExceeded: The question could not even be embedded in time.
         """
-        async with EarlyAnswers(tell) as early:
+        async with EarlyResults(emit) as early:
             return await self._run(principal, query, StageClock(deadline_seconds=deadline_seconds), early)
 
-    async def _run(self, principal: Principal, query: RecallQuery, clock: StageClock, early: EarlyAnswers) -> Recalled:
+    async def _run(self, principal: Principal, query: RecallQuery, clock: StageClock, early: EarlyResults) -> Recalled:
         query = self._stages.loadout.given(query)
         is_consistent = await self._wait(principal, query, clock)
         with clock.stage("grants"):
@@ -118,8 +119,8 @@ class RecallPipeline:
             question = read_question(query.text, names, query.as_of)
         with clock.stage("rewrite"):
             rewritten = await self._stages.rewriting(query.text, names, seconds_left=clock.seconds_left)
-            if rewritten != query.text:
-                question = read_question(rewritten, names, query.as_of)
+            if rewritten.text != query.text:
+                question = read_question(rewritten.text, names, query.as_of)
         with clock.stage("embed"):
             encoding = await self._embed(question.first_person_text, clock)
             vector = encoding.vector
@@ -135,30 +136,35 @@ class RecallPipeline:
                 vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
-                on_answer=early.watch(partial(quarantine, readers=query.readers), partial(self._first, asked, clock)),
+                on_answer=early.watch(
+                    partial(quarantine, readers=query.readers),
+                    partial(self._derived, asked),
+                    partial(self._first, asked, clock),
+                ),
             )
         if coarse.all_failed:
             raise _nothing_answered(coarse)
         with clock.stage("quarantine"):
             coarse = quarantine(coarse, query.readers)
-        memories, reports = await self._ranked(asked, coarse, clock)
-        early.finish(memories, reports)
+        candidates, reports = await self._ranked(asked, coarse, clock)
+        early.finish(candidates[: query.limit], reports)
         with clock.stage("conflicts"):
-            resolved = self._stages.conflicts(memories, coarse.facts, query.conflicts)
+            facts, notes = self._derived(asked, coarse)
+            resolved = self._stages.conflicts(candidates, facts, query.conflicts, notes=notes, limit=query.limit)
         with clock.stage("assemble"):
-            told = assemble(resolved, coarse, bytes_max=self._settings.answer_bytes_max)
-            clock.leave("assemble", told.reason)
-            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in told.memories])
+            assembled = assemble(resolved, coarse, bytes_max=self._settings.answer_bytes_max)
+            clock.leave("assemble", assembled.reason)
+            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in assembled.memories])
             recall_id = self._ids.new_id()
             if self._stages.recall_log is not None:
-                self._stages.recall_log.record(principal.tenant_id, query.user_id, recall_id, _returned(told))
-            reading = _reading(query, question, names, intent)
+                self._stages.recall_log.record(principal.tenant_id, query.user_id, recall_id, _returned(assembled))
+            reading = _reading(query, question, names, intent, rewritten.applied)
         return Recalled(
             recall_id=recall_id,
-            memories=told.memories,
-            facts=told.facts,
-            notes=told.notes,
-            recent_turns=told.recent_turns,
+            memories=assembled.memories,
+            facts=assembled.facts,
+            notes=assembled.notes,
+            recent_turns=assembled.recent_turns,
             reports=reports,
             reading=reading,
             stage_seconds=clock.stages,
@@ -180,19 +186,28 @@ class RecallPipeline:
     ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
         """A ranking by what there is so far, on a clock of its own: its stages are not those of the answer."""
         with span("recall.first_ranking"):
-            return await self._ranked(asked, coarse, StageClock(deadline_seconds=clock.seconds_left))
+            memories, reports = await self._ranked(asked, coarse, StageClock(deadline_seconds=clock.seconds_left))
+        return memories[: asked.query.limit], reports
+
+    def _derived(self, asked: _Asked, coarse: CoarseResult) -> Derived:
+        """Facts and notes, ranked by the scoring profile."""
+        ranking, query = self._stages.fusion.derived, asked.query
+        return (
+            ranking.facts(coarse.facts, asked.question, query.scoring, now=query.as_of),
+            ranking.notes(coarse.notes, asked.question, query.scoring, now=query.as_of),
+        )
 
     async def _ranked(
         self, asked: _Asked, coarse: CoarseResult, clock: StageClock
     ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
-        """The best turns with their texts."""
+        """The best turns with their texts: as many as conflicts are settled among."""
         query = asked.query
         with clock.stage("fusion"):
             ranked = self._stages.fusion(
                 coarse,
                 asked.question,
                 asked.names,
-                limit=query.limit,
+                limit=self._stages.conflicts.candidate_count(query.limit),
                 now=query.as_of,
                 scoring=query.scoring,
                 with_features=query.with_features,
@@ -288,16 +303,22 @@ def _by_source(derived: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[
     return found
 
 
-def _returned(told: Assembled) -> list[tuple[MemoryKind, str]]:
-    """What an answer names, by kind and id."""
+def _returned(found: Assembled) -> list[tuple[MemoryKind, str]]:
+    """What a response names, by kind and id."""
     return [
-        *((MemoryKind.EPISODE, memory.ranked.episode_id) for memory in told.memories),
-        *((MemoryKind.FACT, fact.fact.fact_id) for fact in told.facts),
-        *((MemoryKind.NOTE, note.note.note_id) for note in told.notes),
+        *((MemoryKind.EPISODE, memory.memory_id) for memory in found.memories),
+        *((MemoryKind.FACT, fact.memory_id) for fact in found.facts),
+        *((MemoryKind.NOTE, note.memory_id) for note in found.notes),
     ]
 
 
-def _reading(query: RecallQuery, question: QuestionEvidence, names: Sequence[str], intent: Intent) -> Reading:
+def _reading(
+    query: RecallQuery,
+    question: QuestionEvidence,
+    names: Sequence[str],
+    intent: Intent,
+    applied: tuple[AppliedPattern, ...],
+) -> Reading:
     return Reading(
         embedded_query=question.first_person_text,
         speakers=tuple(names[index] for index in question.named_speakers),
@@ -307,13 +328,14 @@ def _reading(query: RecallQuery, question: QuestionEvidence, names: Sequence[str
         ),
         task_type=intent.task_type,
         task_type_confidence=intent.confidence,
-        is_task_type_given=intent.is_given,
+        task_type_given=intent.is_given,
         rewritten_query=question.text if question.text != query.text else "",
+        applied_patterns=applied,
     )
 
 
 def _nothing_answered(coarse: CoarseResult) -> MnemeError:
     failed = [r for r in coarse.reports if r.state is TierState.FAILED]
     if all(r.reason == "DEADLINE_EXCEEDED" for r in failed):
-        return DeadlineExceeded("no memory tier answered in time")
+        return DeadlineExceeded("no memory tier responded in time")
     return StoreUnavailable("memory tiers")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Final
 
 from services.common.paging import ANSWER_BYTES_MAX
-from services.common.settings_types import Amount, AnswerBytes, Count, CountOrNone, PositiveShare
+from services.common.settings_types import Amount, AnswerBytes, Count, CountOrNone, Factor, PositiveShare
 from services.gateway.recall.choices import Profile
+
+RETRIEVER_LIMIT_MAX: Final = 1_000
+"""Hits of a retriever that the episodic tier returns at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +23,15 @@ class RecallSettings:
     query_chars_max: Count = 8_192  # a question
     text_chars_max: Count = 1_000_000  # of all memories of an answer
     answer_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of an answer; gRPC clients take 4 MiB unless told otherwise
-    lane_limit: Count = 200  # hits of each lane of the episodic tier; the rankers were fitted on so many
+    retriever_limit: Count = 200  # hits of each retriever of turns, at least; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
-    light_lane_limit: Count = 70  # the same for the profile `light`, which trades little recall for time:
+    light_retriever_limit: Count = 70  # the same for the profile `light`, which trades little recall for time:
     light_neighbour_seeds: CountOrNone = 25  # docs/recall.md says how little
     neighbour_radius: CountOrNone = 2  # turns before and after
-    fact_limit: CountOrNone = 10  # facts asked of the semantic tier
-    note_limit: CountOrNone = 10  # notes asked of the agentic tier
+    fact_limit: CountOrNone = 10  # facts asked of the semantic tier; as many as turns where these are more
+    note_limit: CountOrNone = 10  # notes asked of the agentic tier; as many as turns where these are more
+    derived_limit_max: CountOrNone = 50  # facts, and notes, that a recall of many turns asks for
+    candidate_factor: Factor = 5.0  # hits of each retriever of turns for each turn that is asked for, at least
     note_hops: CountOrNone = 2  # links walked from a note found by similarity
     tier_time_share: PositiveShare = 0.7  # of the time left, for the coarse search; the rest is for what comes after
     consistency_time_share: PositiveShare = 0.6  # of the time left, for waiting until a write is visible
@@ -32,9 +39,14 @@ class RecallSettings:
     log_queue_max: Count = 1_000  # recalls whose record for feedback waits to be written; more are dropped
     access_queue_max: Count = 1_000  # recalls whose access statistics wait to be written; more are dropped
 
-    def lane_limit_of(self, profile: Profile) -> int:
-        """Hits of each lane for a profile."""
-        return self.light_lane_limit if profile is Profile.LIGHT else self.lane_limit
+    def retriever_limit_of(self, profile: Profile, limit: int) -> int:
+        """Hits of each retriever of turns, for a profile and a number of turns."""
+        own = self.light_retriever_limit if profile is Profile.LIGHT else self.retriever_limit
+        return min(RETRIEVER_LIMIT_MAX, max(own, math.ceil(limit * self.candidate_factor)))
+
+    def derived_limit_of(self, own: int, limit: int) -> int:
+        """Facts or notes to ask for: `own`, or as many as turns where these are more."""
+        return max(own, min(limit, self.derived_limit_max)) if own else 0
 
     def neighbour_seeds_of(self, profile: Profile) -> int:
         """Hits whose neighbours become candidates, for a profile."""

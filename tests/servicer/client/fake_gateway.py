@@ -46,7 +46,7 @@ class FakeGateway(
         self.answers_before_loss = 0  # items of a stream that are answered before it fails
         self.visible_after_recalls = 0  # a recall with a token is not consistent before so many of them
         self.recall_response = recall_pb2.RecallResponse(recall_id="recall-1")
-        self.tier_answers: list[recall_pb2.TierAnswer] = []  # of a streamed recall
+        self.tier_answers: list[recall_pb2.TierResult] = []  # of a streamed recall
         self.breaks_streams = False  # streamed recalls fail after these
         self.stream_gate: asyncio.Event | None = None  # the whole answer of a streamed recall waits for it
         self.ended_streams = asyncio.Event()  # a streamed recall has ended, however it did
@@ -144,7 +144,7 @@ class FakeGateway(
         await self._enter(request, context)
         try:
             for answer in self.tier_answers:
-                yield recall_pb2.RecallStreamResponse(tier_answer=answer)
+                yield recall_pb2.RecallStreamResponse(tier_result=answer)
             if self.breaks_streams:
                 await self._fail(unavailable(), context)
             if self.stream_gate is not None:
@@ -162,7 +162,7 @@ class FakeGateway(
         section.items.add(text="- the sea", memory_id="m1", interaction_ids=["i1"], duplicate_memory_ids=["m2"])
         passage = section.passages.add(text="- the sea", conversation_id="c1", speakers=["Ada"], rank=1)
         passage.end_time.FromSeconds(60)
-        passage.turns.add(memory_id="m1", speaker="Ada", role=common_pb2.MESSAGE_ROLE_USER, text="…", is_pruned=True)
+        passage.turns.add(memory_id="m1", speaker="Ada", role=common_pb2.MESSAGE_ROLE_USER, text="…", pruned=True)
         answer.section_reports.add(
             kind=context_pb2.CONTEXT_SECTION_KIND_PROCEDURES,
             state=context_pb2.CONTEXT_SECTION_STATE_ABSENT,

@@ -21,6 +21,7 @@ from mneme_client import (
     ConflictChoice,
     ConflictKind,
     ConflictPolicy,
+    ConflictReason,
     ContextOrder,
     ContextSectionKind,
     ContextSectionState,
@@ -198,7 +199,7 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     memory = answer.memories.add(memory_id="m1", kind=tiers_pb2.MEMORY_KIND_EPISODE, conversation_id="c", score=0.7)
     memory.turn.content = "the sea"
     memory.turn.time.FromDatetime(NOON)
-    memory.explanation.lanes.add(lane="dense", rank=2, score=0.5)
+    memory.explanation.retrievers.add(retriever="dense", rank=2, score=0.5)
     memory.explanation.parts.add(name="dense", value=0.7)
     memory.fact_ids.append("f1")
     fact = answer.facts.add(similarity=0.6)
@@ -213,7 +214,7 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
         recall_pb2.QueryReading(
             task_type=recall_pb2.TASK_TYPE_FACTUAL,
             task_type_confidence=0.9,
-            is_task_type_given=True,
+            task_type_given=True,
             rewritten_query="who?",
         )
     )
@@ -227,7 +228,7 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     assert request.as_of_time.ToDatetime(tzinfo=UTC) == NOON
     first = found.memories[0]
     assert (first.text, first.turn.time, first.kind) == ("the sea", NOON, MemoryKind.EPISODE)
-    assert (first.explanation.lanes[0].rank, first.explanation.parts[0].value) == (2, 0.7)
+    assert (first.explanation.retrievers[0].rank, first.explanation.parts[0].value) == (2, 0.7)
     assert first.scope == Scope()
     assert found.facts[0].fact.valid_to_time is None
     assert found.notes[0].hops == 1
@@ -235,7 +236,7 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     assert (found.tiers[0].tier, found.tiers[0].state) == (Tier.AGENTIC, TierState.FAILED)
     assert found.reading.time_ranges[0].end_time is None
     assert (found.reading.task_type, found.reading.task_type_confidence) == (TaskType.FACTUAL, 0.9)
-    assert (found.reading.is_task_type_given, found.reading.rewritten_query) == (True, "who?")
+    assert (found.reading.task_type_given, found.reading.rewritten_query) == (True, "who?")
     assert found.stages[0].duration == timedelta(milliseconds=2)
     assert found.degraded
     assert found.consistent is None
@@ -261,9 +262,11 @@ async def test_spec_5_7_what_becomes_of_conflicts_is_sent_and_read(client: Clien
         subject="Ada lives in",
         winner_id="m2",
         loser_ids=["m1"],
+        winner_kind=tiers_pb2.MEMORY_KIND_FACT,
+        loser_kind=tiers_pb2.MEMORY_KIND_EPISODE,
         policy=recall_pb2.CONFLICT_POLICY_USER_OVERRIDE,
-        reason="chosen by the user",
-        memory_kind=tiers_pb2.MEMORY_KIND_EPISODE,
+        reason=recall_pb2.CONFLICT_REASON_USER_CHOICE,
+        detail="chosen by the user",
     )
     lost = recall_pb2.Memory(memory_id="m1", superseded_by="m2")
     gateway.recall_response.CopyFrom(recall_pb2.RecallResponse(memories=[lost], conflicts=[conflict]))
@@ -279,10 +282,12 @@ async def test_spec_5_7_what_becomes_of_conflicts_is_sent_and_read(client: Clien
         ConflictKind.VALUE,
         "Ada lives in",
         "m2",
+        MemoryKind.FACT,
         ("m1",),
-        ConflictPolicy.USER_OVERRIDE,
-        "chosen by the user",
         MemoryKind.EPISODE,
+        ConflictPolicy.USER_OVERRIDE,
+        ConflictReason.USER_CHOICE,
+        "chosen by the user",
     )
     assert found.conflicts == (wanted,)
 
@@ -362,9 +367,7 @@ async def test_the_other_calls(client: Client, gateway: FakeGateway) -> None:
     (passage,) = context.sections[0].passages
     assert (passage.speakers, passage.rank, passage.start_time) == (("Ada",), 1, None)
     assert passage.end_time == datetime(1970, 1, 1, 0, 1, tzinfo=UTC)
-    assert [(turn.role, turn.text, turn.is_pruned, turn.time) for turn in passage.turns] == [
-        (Role.USER, "…", True, None)
-    ]
+    assert [(turn.role, turn.text, turn.pruned, turn.time) for turn in passage.turns] == [(Role.USER, "…", True, None)]
     assert [(report.kind, report.state) for report in context.section_reports] == [
         (ContextSectionKind.PROCEDURES, ContextSectionState.ABSENT)
     ]

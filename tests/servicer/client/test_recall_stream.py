@@ -21,22 +21,22 @@ from tests.servicer.client.fake_gateway import FakeGateway, invalid, unavailable
 @pytest.fixture(autouse=True)
 def answers(gateway: FakeGateway) -> None:
     """The session and the episodic tier answer, the semantic one fails; then the whole answer comes."""
-    session = recall_pb2.TierAnswer(
-        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_SESSION, state=tiers_pb2.TIER_STATE_ANSWERED)
+    session = recall_pb2.TierResult(
+        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_SESSION, state=tiers_pb2.TIER_STATE_RESPONDED)
     )
     session.recent_turns.add(turn_id="t1").turn.content = "hello"
-    episodic = recall_pb2.TierAnswer(
-        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_EPISODIC, state=tiers_pb2.TIER_STATE_ANSWERED)
+    episodic = recall_pb2.TierResult(
+        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_EPISODIC, state=tiers_pb2.TIER_STATE_RESPONDED)
     )
     episodic.memories.add(memory_id="m1", score=0.5).turn.content = "the sea"
     failed = tiers_pb2.TierReport(
         tier=tiers_pb2.TIER_SEMANTIC, state=tiers_pb2.TIER_STATE_FAILED, reason="STORE_UNAVAILABLE"
     )
-    agentic = recall_pb2.TierAnswer(
-        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_AGENTIC, state=tiers_pb2.TIER_STATE_ANSWERED)
+    agentic = recall_pb2.TierResult(
+        tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_AGENTIC, state=tiers_pb2.TIER_STATE_RESPONDED)
     )
     agentic.notes.add(score=0.4).note.content = "sea"
-    gateway.tier_answers = [session, episodic, recall_pb2.TierAnswer(tier=failed), agentic]
+    gateway.tier_answers = [session, episodic, recall_pb2.TierResult(tier=failed), agentic]
     gateway.recall_response.memories.add(memory_id="m1", score=0.7)
     gateway.recall_response.stages.add(stage="fetch", reason="too slow")
 

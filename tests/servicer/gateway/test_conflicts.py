@@ -43,7 +43,7 @@ async def test_spec_5_7_an_answer_tells_what_contradicts_what_and_which_stands(c
     assert by_text[NEW].superseded_by == ""
     assert by_text[TALK[1]].superseded_by == ""
     assert places(found)[NEW] < places(found)[OLD]
-    told = {conflict.winner_id: conflict for conflict in found.conflicts if conflict.memory_kind is MemoryKind.EPISODE}
+    told = {conflict.winner_id: conflict for conflict in found.conflicts if conflict.loser_kind is MemoryKind.EPISODE}
     home = told[by_text[NEW].memory_id]
     assert (home.kind, home.loser_ids) == (ConflictKind.VALUE, (by_text[OLD].memory_id,))
     assert home.policy is ConflictPolicy.RECENCY
@@ -60,7 +60,7 @@ async def test_spec_5_7_facts_that_hold_no_more_name_the_one_that_does(client: C
     assert facts["Leeds"].superseded_by == facts["Lyon"].fact.fact_id
     assert facts["Lyon"].superseded_by == ""
     (conflict,) = [c for c in found.conflicts if facts["Lyon"].fact.fact_id == c.winner_id]
-    assert (conflict.memory_kind, conflict.subject) == (MemoryKind.FACT, "Ada lives in")
+    assert (conflict.loser_kind, conflict.subject) == (MemoryKind.FACT, "Ada lives in")
 
 
 async def test_spec_5_7_the_caller_chooses_what_stands(client: Client, user_id: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
@@ -18,10 +17,8 @@ from mneme_client import (
     Tier,
     Turn,
 )
+from services.common.tokens import token_counter
 from tests.support.stack import RunningStack
-
-if TYPE_CHECKING:
-    from services.common.embedding.embedder import OnnxEmbedder
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -47,10 +44,10 @@ async def talk(stack: RunningStack) -> AsyncIterator[None]:
 
 @pytest.mark.parametrize("budget", [64, 65, 80, 100, 128, 150, 200, 333, 500, 1_000, 2_000, 20_000])
 @pytest.mark.usefixtures("talk")
-async def test_spec_5_9_a_context_keeps_to_its_budget(client: Client, embedder: OnnxEmbedder, budget: int) -> None:
+async def test_spec_5_9_a_context_keeps_to_its_budget(client: Client, budget: int) -> None:
     for query in ("Tell me about the trip to Lisbon.", "What should I buy?"):
         context = await client.build_context(USER, query, token_budget=budget, conversation_id="c1")
-        assert context.token_count == embedder.count_tokens(context.text)
+        assert context.token_count == token_counter().count_tokens(context.text)
         assert 0 < context.token_count <= budget
         assert sum(section.token_count for section in context.sections) >= context.token_count
         for section in context.sections:
@@ -84,7 +81,7 @@ async def test_spec_5_9_a_context_comes_in_structured_parts_that_are_in_the_text
     sections = {section.kind: section for section in context.sections}
     passages = sections[ContextSectionKind.MEMORIES].passages
     moved = next(turn for passage in passages for turn in passage.turns if "Lyon" in turn.text)
-    assert (moved.speaker, moved.role, moved.position, moved.is_pruned) == ("Ada", Role.USER, 0, False)
+    assert (moved.speaker, moved.role, moved.position, moved.pruned) == ("Ada", Role.USER, 0, False)
     assert passages[0].rank == 1
     for section in context.sections:
         turns = [turn for passage in section.passages for turn in passage.turns]
@@ -103,9 +100,9 @@ async def test_spec_5_9_sections_may_have_budgets_of_their_own_and_all_are_repor
     assert [section.kind for section in context.sections] == [ContextSectionKind.MEMORIES]
     states = {report.kind: report.state for report in context.section_reports}
     assert states == {
-        ContextSectionKind.MEMORIES: ContextSectionState.TOLD,
-        ContextSectionKind.FACTS: ContextSectionState.NOT_WANTED,
-        ContextSectionKind.NOTES: ContextSectionState.NOT_WANTED,
+        ContextSectionKind.MEMORIES: ContextSectionState.INCLUDED,
+        ContextSectionKind.FACTS: ContextSectionState.EXCLUDED,
+        ContextSectionKind.NOTES: ContextSectionState.EXCLUDED,
         ContextSectionKind.PROCEDURES: ContextSectionState.ABSENT,
         ContextSectionKind.RECENT_TURNS: ContextSectionState.EMPTY,
     }

@@ -52,10 +52,10 @@ async def test_spec_5_10_every_memory_says_why(client: Client, user_id: str) -> 
     for memory in found.memories:
         parts = memory.explanation.parts
         assert memory.score == pytest.approx(sum(part.value for part in parts), abs=1e-4)
-        assert all(lane.rank >= 1 for lane in memory.explanation.lanes)
-    lanes = {lane.lane: lane for lane in found.memories[0].explanation.lanes}
-    assert lanes["dense"].rank == lanes["lexical"].rank == 1
-    assert set(lanes) <= {"dense", "lexical", "facts", "notes"}
+        assert all(found_by.rank >= 1 for found_by in memory.explanation.retrievers)
+    retrievers = {found_by.retriever: found_by for found_by in found.memories[0].explanation.retrievers}
+    assert retrievers["dense"].rank == retrievers["lexical"].rank == 1
+    assert set(retrievers) <= {"dense", "lexical", "facts", "notes"}
     assert [memory.score for memory in found.memories] == sorted((m.score for m in found.memories), reverse=True)
 
 
@@ -78,7 +78,7 @@ async def test_spec_5_10_every_tier_says_how_it_took_part(client: Client, user_i
     token = await remembered(client, user_id)
     found = await client.recall(user_id, "cat", consistency_token=token, conversation_id="c1")
     assert {report.tier: report.state for report in found.tiers} == dict.fromkeys(
-        (Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC), TierState.ANSWERED
+        (Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC), TierState.RESPONDED
     )
     counts = {report.tier: report.candidate_count for report in found.tiers}
     assert counts[Tier.EPISODIC] == counts[Tier.SESSION] == 4
@@ -101,7 +101,7 @@ async def test_only_the_tiers_that_are_named_are_asked(client: Client, user_id: 
     assert not found.memories
     assert not found.facts
     states = {report.tier: report.state for report in found.tiers}
-    assert [tier for tier, state in states.items() if state is TierState.ANSWERED] == [Tier.AGENTIC]
+    assert [tier for tier, state in states.items() if state is TierState.RESPONDED] == [Tier.AGENTIC]
     assert states[Tier.EPISODIC] is TierState.SKIPPED
     assert not found.degraded
 
@@ -119,7 +119,7 @@ async def test_spec_5_10_an_empty_answer_is_no_failure(client: Client, user_id: 
     assert (found.memories, found.facts, found.notes) == ((), (), ())
     assert not found.degraded
     asked = [report for report in found.tiers if report.tier is not Tier.SESSION]
-    assert {(report.state, report.candidate_count) for report in asked} == {(TierState.ANSWERED, 0)}
+    assert {(report.state, report.candidate_count) for report in asked} == {(TierState.RESPONDED, 0)}
 
 
 async def test_spec_7_1_memories_of_one_user_are_not_another_users(client: Client, user_id: str) -> None:

@@ -30,7 +30,7 @@ async def test_spec_5_2_a_given_type_skips_tiers_and_says_why(client: Client, us
     assert skipped[Tier.EPISODIC] == skipped[Tier.AGENTIC] == "not needed for the task type factual"
     assert found.memories == ()
     assert not found.degraded
-    assert (found.reading.task_type, found.reading.is_task_type_given) == (TaskType.FACTUAL, True)
+    assert (found.reading.task_type, found.reading.task_type_given) == (TaskType.FACTUAL, True)
 
     named = await client.recall(user_id, QUESTION, task_type=TaskType.FACTUAL, tiers=[Tier.EPISODIC])
     assert named.memories
@@ -43,8 +43,8 @@ async def test_spec_5_2_a_classified_type_is_told_and_skips_nothing(client: Clie
 
     async def classified() -> bool:  # the examples are embedded behind the start
         found = await client.recall(user_id, "Why does the build server crash with a timeout?", consistency_token=token)
-        assert all(tier.state is TierState.ANSWERED for tier in found.tiers if tier.tier is not Tier.SESSION)
-        assert not found.reading.is_task_type_given
+        assert all(tier.state is TierState.RESPONDED for tier in found.tiers if tier.tier is not Tier.SESSION)
+        assert not found.reading.task_type_given
         return found.reading.task_type is TaskType.DEBUGGING and found.reading.task_type_confidence > 0.7
 
     await until(classified)

@@ -30,8 +30,8 @@ from services.session.config import EmbeddedSettings, SessionSettings, StoreSett
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
 from tests.support.clock import FakeClock, SequentialIds
-from tests.support.embedding import HashingEmbedder
 from tests.support.session import ManualSleep, SwitchableStore
+from tests.support.tokens import WordCounter
 
 SECRET = b"s" * 32
 
@@ -126,7 +126,7 @@ async def served(tier: SessionTier) -> AsyncIterator[session_pb2_grpc.SessionSer
 
 
 def resources(clock: FakeClock) -> SessionResources:
-    return SessionResources(tokens=HashingEmbedder(), clock=clock, ids=SequentialIds("made-"), secret=SECRET)
+    return SessionResources(tokens=WordCounter(), clock=clock, ids=SequentialIds("made-"), secret=SECRET)
 
 
 @pytest.fixture

@@ -29,9 +29,6 @@ class _CountingEncoder:
             found.append(TextEncoding(vector / np.linalg.norm(vector), tokens))
         return found
 
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
 
 def test_the_model_is_run_on_the_sample_alone() -> None:
     model = _CountingEncoder()
@@ -61,4 +58,3 @@ def test_it_passes_for_the_model_that_it_imitates() -> None:
     assert (prepared.fingerprint, prepared.dimension, prepared.tokens) == (model.fingerprint, 16, model.tokens)
     assert encoding.tokens is not None
     assert encoding.tokens.fingerprint == "test-1+t"
-    assert prepared.count_tokens("some text") == 2

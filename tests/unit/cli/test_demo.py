@@ -11,7 +11,7 @@ async def test_the_demo_imports_asks_and_shows_reasons(invoke: Invoke, gateway: 
     gateway.backlog_count = 0
     memory = gateway.recall_response.memories.add(memory_id="m1", score=0.5)
     memory.turn.content, memory.turn.speaker = "Chocolate gives me headaches", "Nadia"
-    memory.explanation.lanes.add(lane="dense", rank=1)
+    memory.explanation.retrievers.add(retriever="dense", rank=1)
     memory.explanation.parts.add(name="dense", value=0.5)
     gateway.recall_response.facts.add().fact.text = "Nadia avoids chocolate"
 

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from mneme_client import (
     Explanation,
-    LaneRank,
     Memory,
     MemoryKind,
+    RetrieverRank,
     Scope,
     ScorePart,
     Tier,
@@ -23,7 +23,7 @@ from mneme_client import (
 from services.cli import rendering
 
 EXPLANATION = Explanation(
-    lanes=(LaneRank("dense", 2, 0.5), LaneRank("lexical", 1, 7.0), LaneRank("new-lane", 13, 1.0)),
+    retrievers=(RetrieverRank("dense", 2, 0.5), RetrieverRank("lexical", 1, 7.0), RetrieverRank("new-lane", 13, 1.0)),
     parts=(
         ScorePart("dense", 0.41),
         ScorePart("length", -0.02),
@@ -41,9 +41,9 @@ def _printed(value: object) -> str:
 
 
 def test_lanes_are_told_in_words_best_first() -> None:
-    words = rendering.lanes_in_words(EXPLANATION)
+    words = rendering.retrievers_in_words(EXPLANATION)
     assert words == "found by its words (1st), by meaning (2nd), new-lane (13th)"
-    assert rendering.lanes_in_words(Explanation()) == "found beside another memory"
+    assert rendering.retrievers_in_words(Explanation()) == "found beside another memory"
 
 
 def test_the_greatest_parts_are_named_and_the_rest_summed_up() -> None:

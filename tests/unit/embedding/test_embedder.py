@@ -45,9 +45,6 @@ class GatedEncoder:
             for text in texts
         ]
 
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
     async def hold(self, work: "asyncio.Task[Matrix]") -> None:
         """Let the work's first run begin, and stay in it until the gate is opened."""
         self.gate.clear()
@@ -201,7 +198,6 @@ async def test_the_model_behind_it_gives_what_the_encoder_gives(minilm: OnnxSent
     )
     np.testing.assert_allclose(documents, minilm.encode(texts), atol=1e-5)
     np.testing.assert_allclose(np.stack(queries), documents, atol=1e-5)
-    assert embedder.count_tokens("This is an example sentence") == 5
 
 
 async def test_the_hashing_embedder_of_tests_is_an_embedder() -> None:

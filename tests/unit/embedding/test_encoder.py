@@ -87,13 +87,6 @@ def test_a_lower_limit_can_be_set(minilm_folder: Path) -> None:
     np.testing.assert_allclose(one, two, atol=1e-6)
 
 
-def test_spec_1_10_tokens_are_counted_by_the_models_tokenizer(minilm: OnnxSentenceEncoder) -> None:
-    assert minilm.count_tokens("") == 0
-    assert minilm.count_tokens("This is an example sentence") == 5
-    assert minilm.count_tokens("unbelievably tokenized") == 7  # un ##bel ##ie ##va ##bly token ##ized
-    assert minilm.count_tokens("cat " * 5_000) == 5_000
-
-
 @pytest.mark.parametrize("output", ["token_embeddings", "last_hidden_state"])
 @pytest.mark.parametrize("extra", [(), ("token_type_ids",)])
 def test_a_model_without_pooling_is_pooled_here(tmp_path: Path, output: str, extra: tuple[str, ...]) -> None:

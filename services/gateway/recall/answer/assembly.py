@@ -1,4 +1,4 @@
-"""Stage assemble: what goes into the answer, which must not be longer than a message."""
+"""Stage assemble: what goes into the response, which must not be longer than a message."""
 
 from __future__ import annotations
 
@@ -6,40 +6,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mneme.agentic.v1 import notes_pb2
-from mneme.semantic.v1 import facts_pb2
+from google.protobuf.message import Message
+
 from mneme.session.v1 import session_pb2
 from services.common.paging import fitting, listed_bytes
 from services.gateway.recall.answer.conflicts import Resolved
-from services.gateway.recall.model import CoarseResult, RecalledMemory
+from services.gateway.recall.model import CoarseResult, RecalledFact, RecalledMemory, RecalledNote
 
-TOO_LONG: Final = "the last memories, facts and notes or the oldest turns would have made the answer too long"
+TOO_LONG: Final = "the last memories, facts and notes or the oldest turns would have made the response too long"
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """What is told."""
+    """What goes into the response."""
 
     memories: tuple[RecalledMemory, ...]
-    facts: tuple[facts_pb2.ScoredFact, ...]
-    notes: tuple[notes_pb2.ScoredNote, ...]
+    facts: tuple[RecalledFact, ...]
+    notes: tuple[RecalledNote, ...]
     recent_turns: tuple[session_pb2.SessionTurn, ...]
     reason: str = ""  # why some of it is not; empty where all is
 
 
 def assemble(resolved: Resolved, coarse: CoarseResult, *, bytes_max: int) -> Assembled:
-    """The best of each kind, and the newest turns, as far as they fit into an answer together; one of each at least."""
-    episodes = [memory.episode for memory in resolved.memories]
-    parts = (episodes, resolved.facts, coarse.notes, coarse.recent_turns[::-1])
+    """The best of each kind and the newest turns, as far as they fit into one response; one of each at least."""
+    parts: Sequence[Sequence[Message]] = (
+        [memory.episode for memory in resolved.memories],
+        [fact.fact for fact in resolved.facts],
+        [note.note for note in resolved.notes],
+        coarse.recent_turns[::-1],
+    )
     sizes = [listed_bytes(part) for part in parts]
     if sum(sizes) <= bytes_max:
-        return Assembled(resolved.memories, resolved.facts, coarse.notes, coarse.recent_turns)
+        return Assembled(resolved.memories, resolved.facts, resolved.notes, coarse.recent_turns)
     shares = fair_shares(sizes, total=bytes_max)
     memories, facts, notes, turns = (fitting(part, bytes_max=share) for part, share in zip(parts, shares, strict=True))
     return Assembled(
         resolved.memories[:memories],
         resolved.facts[:facts],
-        coarse.notes[:notes],
+        resolved.notes[:notes],
         coarse.recent_turns[len(coarse.recent_turns) - turns :],
         reason=TOO_LONG,
     )

@@ -1,8 +1,9 @@
-"""Stage conflicts: turns and facts of an answer that contradict each other, and which of them stand.
+"""Stage conflicts: candidates that contradict each other, and which of them stand.
 
-Facts contradict each other where the semantic tier says so. Turns do where facts made from them do, and where the same
-speaker denies what they said before or gives it another value (see claims.py). What loses is marked, and ranked behind
-what stands; evidence is not thrown away unless that is asked for.
+Facts contradict each other where the semantic tier has linked them. Turns do where the facts made from them do, and
+where the same speaker denies what they said before or gives it another value (see claims.py); notes by what they quote.
+A note also loses where all turns lose that it was made from. A loser is marked, and ranked behind what stands, unless
+the request drops it. This happens before the candidates are cut to the limit.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
@@ -19,19 +20,25 @@ from services.common.settings_types import CountOrNone, Share
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import Claim, claims_of
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
-from services.gateway.recall.model import Conflict, ConflictKind, RankedEpisode, RecalledMemory
+from services.gateway.recall.model import (
+    Conflict,
+    ConflictKind,
+    ConflictReason,
+    RecalledFact,
+    RecalledMemory,
+    RecalledNote,
+    ScorePart,
+)
 
 PART: Final = "conflict"
 """The part of a score that puts a turn before one that it supersedes."""
 
 _AGENTS: Final = frozenset((common_pb2.MESSAGE_ROLE_SYSTEM, common_pb2.MESSAGE_ROLE_TOOL))
 _REASONS: Final = {
-    ConflictPolicy.CONFIDENCE: "believed more",
-    ConflictPolicy.IMPORTANCE: "more important",
-    ConflictPolicy.USER_OVERRIDE: "chosen by the user",
+    ConflictPolicy.CONFIDENCE: ConflictReason.CONFIDENCE,
+    ConflictPolicy.IMPORTANCE: ConflictReason.IMPORTANCE,
+    ConflictPolicy.USER_OVERRIDE: ConflictReason.USER_CHOICE,
 }
-_LATER: Final = "said later"
-_NO_DIFFERENCE: Final = "both said at one time: ranked better"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +47,28 @@ class ConflictSettings:
 
     policy: ConflictPolicy = ConflictPolicy.RECENCY  # where a request names none
     drops_superseded: bool = False  # leave out what loses; else it is marked
-    turns_max: CountOrNone = 50  # best turns whose texts are compared; 0 leaves it to facts
+    turns_max: CountOrNone = 50  # best turns, and notes, whose texts are compared; 0 leaves it to facts
+    candidates: CountOrNone = 10  # turns beyond the limit that take part
     turn_chars_max: CountOrNone = 2_000  # characters of a turn that are read
     confidence_unknown: Share = 0.5  # of a turn whose speaker told none
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """An answer whose contradictions are settled."""
+    """Candidates whose contradictions are settled."""
 
     memories: tuple[RecalledMemory, ...]
-    facts: tuple[facts_pb2.ScoredFact, ...]
+    facts: tuple[RecalledFact, ...]
+    notes: tuple[RecalledNote, ...]
     conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Rival:
-    """A turn or a fact, by what policies look at."""
+    """A turn, fact or note, by what policies look at."""
 
     identifier: str
-    rank: int  # place in the answer, from 0
+    rank: int  # place among the candidates of its kind, from 0
     said_seconds: float  # when it was said last, since the epoch
     confidence: float
     importance: float
@@ -84,68 +93,87 @@ class _Loss:
     """One thing that another one supersedes."""
 
     kind: ConflictKind
-    memory_kind: MemoryKind
     subject: str
     winner_id: str
+    winner_kind: MemoryKind
     loser_id: str
-    reason: str
+    loser_kind: MemoryKind
+    reason: ConflictReason
 
 
+_Hit = TypeVar("_Hit", RecalledMemory, RecalledNote)
 _Contradiction = tuple[ConflictKind, str]
 """How two things contradict each other, and about what."""
 
 
 class ConflictResolution:
-    """Finds contradictions in an answer and settles them. Needs nothing but the answer, and calls nobody."""
+    """Finds contradictions among candidates and settles them. A pure function of these."""
 
     def __init__(self, settings: ConflictSettings | None = None) -> None:
         """Settles by the settings where a request does not say how."""
         self._settings = settings or ConflictSettings()
 
+    def candidate_count(self, limit: int) -> int:
+        """How many turns take part where `limit` are wanted."""
+        return limit + self._settings.candidates
+
     def __call__(
         self,
         memories: tuple[RecalledMemory, ...],
-        facts: tuple[facts_pb2.ScoredFact, ...],
+        facts: tuple[RecalledFact, ...],
         choice: ConflictChoice | None = None,
+        *,
+        notes: tuple[RecalledNote, ...] = (),
+        limit: int | None = None,
     ) -> Resolved:
-        """Settles the contradictions of an answer.
+        """Settles the contradictions among candidates.
 
         Args:
             memories: Turns, best first.
             facts: Best first.
             choice: What the request says.
+            notes: Best first.
+            limit: How many turns are wanted; all where None.
 
         Returns:
-            The same turns and facts, unless what loses is dropped: each turn that stands is put before the best of
-            those that it supersedes, with a part "conflict" in its score; all others keep their order.
+            The best turns, the facts and the notes, without losers where these are dropped. A turn that stands is put
+            before the best of those that it supersedes, with a part "conflict" in its score; so are notes. All others
+            keep their order. Conflicts name at least one memory of the result.
         """
         chosen = choice or ConflictChoice()
         policy = chosen.policy or self._settings.policy
         among_facts = list(self._among_facts(facts, chosen, policy))
-        lost = {loss.loser_id for loss in among_facts}
         # What turns say themselves counts before what was made of them.
         among_turns = [
             *self._among_turns(memories, chosen, policy),
             *_from_facts(memories, facts, among_facts),
         ]
-        losses = [*_without_circles(among_turns), *among_facts]
+        among_notes = [*self._among_notes(notes, chosen, policy), *_from_turns(notes, among_turns)]
+        losses = [*_without_circles(among_turns), *among_facts, *_without_circles(among_notes)]
         if not losses:
-            return Resolved(memories, facts)
-        memories = _lifted(memories, [(loss.winner_id, loss.loser_id) for loss in losses])
+            return Resolved(memories[:limit], facts, notes)
+        pairs = [(loss.winner_id, loss.loser_id) for loss in losses]
+        memories, notes = _lifted(memories, pairs, _raised_memory), _lifted(notes, pairs, _raised_note)
         if chosen.drops_superseded or self._settings.drops_superseded:
             gone = {loss.loser_id for loss in losses}
-            facts = tuple(hit for hit in facts if hit.fact.fact_id not in gone)
+            facts = tuple(fact for fact in facts if fact.memory_id not in gone)
+            notes = tuple(note for note in notes if note.memory_id not in gone)
             memories = tuple(
-                replace(memory, fact_ids=tuple(fact_id for fact_id in memory.fact_ids if fact_id not in lost))
+                replace(
+                    memory,
+                    fact_ids=tuple(i for i in memory.fact_ids if i not in gone),
+                    note_ids=tuple(i for i in memory.note_ids if i not in gone),
+                )
                 for memory in memories
-                if memory.ranked.episode_id not in gone
+                if memory.memory_id not in gone
             )
-        return Resolved(memories, facts, _conflicts(losses, policy))
+        memories = memories[:limit]
+        there = {hit.memory_id for hits in (memories, facts, notes) for hit in hits}
+        told = [loss for loss in losses if not there.isdisjoint((loss.winner_id, loss.loser_id))]
+        return Resolved(memories, facts, notes, _conflicts(told, policy))
 
     @staticmethod
-    def _among_facts(
-        facts: Sequence[facts_pb2.ScoredFact], chosen: ConflictChoice, policy: ConflictPolicy
-    ) -> Iterator[_Loss]:
+    def _among_facts(facts: Sequence[RecalledFact], chosen: ConflictChoice, policy: ConflictPolicy) -> Iterator[_Loss]:
         rivals = [
             _Rival(
                 identifier=hit.fact.fact_id,
@@ -167,11 +195,25 @@ class ConflictResolution:
 
         return _settled(rivals, contradict, MemoryKind.FACT, policy)
 
+    def _among_notes(
+        self, notes: Sequence[RecalledNote], chosen: ConflictChoice, policy: ConflictPolicy
+    ) -> Iterator[_Loss]:
+        """Contradictions between the turns that notes quote."""
+        claimed: _Claimed = defaultdict(list)
+        for rank, recalled in enumerate(notes[: self._settings.turns_max]):
+            speaker, colon, said = recalled.note.content[: self._settings.turn_chars_max].partition(": ")
+            claims = claims_of(said) if colon else ()
+            if claims:
+                rival = self._note(recalled, rank, chosen)
+                for claim in claims:
+                    claimed[speaker, claim.topic].append((rival, claim))
+        yield from _settled_claims(claimed, MemoryKind.NOTE, policy)
+
     def _among_turns(
         self, memories: Sequence[RecalledMemory], chosen: ConflictChoice, policy: ConflictPolicy
     ) -> Iterator[_Loss]:
         """Contradictions between what speakers say of themselves, topic by topic."""
-        claimed: dict[tuple[str, str], list[tuple[_Rival, Claim]]] = defaultdict(list)
+        claimed: _Claimed = defaultdict(list)
         for rank, memory in enumerate(memories[: self._settings.turns_max]):
             who = _claimant(memory.episode)
             if who is None:
@@ -181,11 +223,18 @@ class ConflictResolution:
                 rival = self._turn(memory, rank, chosen)
                 for claim in claims:
                     claimed[who, claim.topic].append((rival, claim))
-        for (who, topic), told in claimed.items():
-            if len(told) > 1:
-                subject = f"{who} {topic}" if who else topic
-                contradict = _by_claims({rival.rank: claim for rival, claim in told}, subject)
-                yield from _settled([rival for rival, _ in told], contradict, MemoryKind.EPISODE, policy)
+        yield from _settled_claims(claimed, MemoryKind.EPISODE, policy)
+
+    def _note(self, recalled: RecalledNote, rank: int, chosen: ConflictChoice) -> _Rival:
+        note = recalled.note
+        return _Rival(
+            identifier=note.note_id,
+            rank=rank,
+            said_seconds=_seconds(note.time.seconds, note.time.nanos),
+            confidence=self._settings.confidence_unknown,
+            importance=note.importance,
+            is_preferred=not chosen.preferred.isdisjoint((note.note_id, *note.derived_from)),
+        )
 
     def _turn(self, memory: RecalledMemory, rank: int, chosen: ConflictChoice) -> _Rival:
         said = memory.episode
@@ -197,6 +246,18 @@ class ConflictResolution:
             importance=said.importance,
             is_preferred=not chosen.preferred.isdisjoint((memory.ranked.episode_id, *memory.fact_ids)),
         )
+
+
+_Claimed = dict[tuple[str, str], list[tuple[_Rival, Claim]]]
+"""Claims with those who make them, by speaker and topic."""
+
+
+def _settled_claims(claimed: _Claimed, memory_kind: MemoryKind, policy: ConflictPolicy) -> Iterator[_Loss]:
+    for (who, topic), made in claimed.items():
+        if len(made) > 1:
+            subject = f"{who} {topic}" if who else topic
+            contradict = _by_claims({rival.rank: claim for rival, claim in made}, subject)
+            yield from _settled([rival for rival, _ in made], contradict, memory_kind, policy)
 
 
 def _by_claims(claims: dict[int, Claim], subject: str) -> Callable[[_Rival, _Rival], _Contradiction | None]:
@@ -221,18 +282,18 @@ def _settled(
             found = contradict(winner, rival)
             if found is not None:
                 reason = _reason(winner, rival, policy)
-                yield _Loss(found[0], memory_kind, found[1], winner.identifier, rival.identifier, reason)
+                yield _Loss(*found, winner.identifier, memory_kind, rival.identifier, memory_kind, reason)
                 break
         else:
             standing.append(rival)
 
 
-def _reason(winner: _Rival, loser: _Rival, policy: ConflictPolicy) -> str:
+def _reason(winner: _Rival, loser: _Rival, policy: ConflictPolicy) -> ConflictReason:
     if winner.strength(policy) > loser.strength(policy):
         return _REASONS[policy]
     if winner.is_over != loser.is_over:
-        return "the other holds no more"
-    return _LATER if winner.said_seconds > loser.said_seconds else _NO_DIFFERENCE
+        return ConflictReason.STILL_VALID
+    return ConflictReason.LATER if winner.said_seconds > loser.said_seconds else ConflictReason.RANK
 
 
 def _one_valued(facts: Sequence[facts_pb2.Fact]) -> frozenset[tuple[str, str]]:
@@ -260,7 +321,7 @@ def _facts_contradict(
 
 
 def _from_facts(
-    memories: Sequence[RecalledMemory], facts: Sequence[facts_pb2.ScoredFact], among_facts: Iterable[_Loss]
+    memories: Sequence[RecalledMemory], facts: Sequence[RecalledFact], among_facts: Iterable[_Loss]
 ) -> Iterator[_Loss]:
     """Turns that lose since all the facts lose that were made from them."""
     sources = {hit.fact.fact_id: frozenset(hit.fact.derived_from) for hit in facts}
@@ -272,17 +333,28 @@ def _from_facts(
             continue
         loss = lost[0]
         of_winner = sources[loss.winner_id] - sources[loss.loser_id]
-        turns = (other.ranked.episode_id for other in memories if other.ranked.episode_id in of_winner)
+        winner_id = next((other.memory_id for other in memories if other.memory_id in of_winner), "")
         yield replace(
             loss,
-            memory_kind=MemoryKind.EPISODE,
-            winner_id=next(turns, loss.winner_id),
+            winner_id=winner_id or loss.winner_id,
+            winner_kind=MemoryKind.EPISODE if winner_id else MemoryKind.FACT,
             loser_id=identifier,
+            loser_kind=MemoryKind.EPISODE,
         )
 
 
+def _from_turns(notes: Sequence[RecalledNote], among_turns: Iterable[_Loss]) -> Iterator[_Loss]:
+    """Notes that lose since all the turns lose that they were made from."""
+    losses = {loss.loser_id: loss for loss in among_turns}
+    for recalled in notes:
+        sources = recalled.note.derived_from
+        if sources and all(source in losses for source in sources):
+            loss = losses[sources[0]]
+            yield replace(loss, loser_id=recalled.memory_id, loser_kind=MemoryKind.NOTE)
+
+
 def _without_circles(losses: Iterable[_Loss]) -> Iterator[_Loss]:
-    """Each turn loses to another one once, and not to one that it supersedes in something else."""
+    """Each memory loses to another one once, and not to one that it supersedes in something else."""
     seen: set[tuple[str, str]] = set()
     for loss in losses:
         pair = (loss.winner_id, loss.loser_id)
@@ -291,34 +363,45 @@ def _without_circles(losses: Iterable[_Loss]) -> Iterator[_Loss]:
             yield loss
 
 
-def _lifted(memories: Sequence[RecalledMemory], pairs: Iterable[tuple[str, str]]) -> tuple[RecalledMemory, ...]:
-    """The turns with each winner before its losers; the score of one that is lifted is that of the best of them."""
-    order = list(memories)
+def _lifted(
+    hits: tuple[_Hit, ...], pairs: Iterable[tuple[str, str]], raised: Callable[[_Hit, _Hit], _Hit]
+) -> tuple[_Hit, ...]:
+    """The hits with each winner before its losers; the score of one that is lifted is that of the best of them."""
+    order = list(hits)
     for winner_id, loser_id in pairs:
-        places = {memory.ranked.episode_id: place for place, memory in enumerate(order)}
+        places = {hit.memory_id: place for place, hit in enumerate(order)}
         winner, loser = places.get(winner_id), places.get(loser_id)
         if winner is None or loser is None or winner < loser:
             continue
         lifted = order.pop(winner)
-        ranked = _raised(lifted.ranked, order[loser].ranked.score)
-        order.insert(loser, replace(lifted, ranked=ranked))
+        order.insert(loser, raised(lifted, order[loser]))
     return tuple(order)
 
 
-def _raised(ranked: RankedEpisode, score: float) -> RankedEpisode:
-    before = dict(ranked.parts)
-    before[PART] = before.get(PART, 0.0) + score - ranked.score
-    return replace(ranked, score=score, parts=tuple(before.items()))
+def _raised_memory(memory: RecalledMemory, loser: RecalledMemory) -> RecalledMemory:
+    ranked, score = memory.ranked, loser.ranked.score
+    return replace(memory, ranked=replace(ranked, score=score, parts=_raised(ranked.parts, score - ranked.score)))
+
+
+def _raised_note(note: RecalledNote, loser: RecalledNote) -> RecalledNote:
+    return replace(note, score=loser.score, parts=_raised(note.parts, loser.score - note.score))
+
+
+def _raised(parts: Sequence[ScorePart], by: float) -> tuple[ScorePart, ...]:
+    before = dict(parts)
+    before[PART] = before.get(PART, 0.0) + by
+    return tuple(before.items())
 
 
 def _conflicts(losses: Iterable[_Loss], policy: ConflictPolicy) -> tuple[Conflict, ...]:
     """The losses to one winner about one thing, together."""
-    grouped: dict[tuple[ConflictKind, MemoryKind, str, str, str], list[str]] = defaultdict(list)
+    grouped: dict[tuple[ConflictKind, str, str, MemoryKind, MemoryKind, ConflictReason], list[str]] = defaultdict(list)
     for loss in losses:
-        grouped[loss.kind, loss.memory_kind, loss.subject, loss.winner_id, loss.reason].append(loss.loser_id)
+        about = (loss.kind, loss.subject, loss.winner_id, loss.winner_kind, loss.loser_kind, loss.reason)
+        grouped[about].append(loss.loser_id)
     return tuple(
-        Conflict(kind, memory_kind, subject, winner_id, tuple(loser_ids), policy, reason)
-        for (kind, memory_kind, subject, winner_id, reason), loser_ids in grouped.items()
+        Conflict(kind, subject, winner_id, winner_kind, tuple(loser_ids), loser_kind, policy, reason)
+        for (kind, subject, winner_id, winner_kind, loser_kind, reason), loser_ids in grouped.items()
     )
 
 

@@ -1,7 +1,7 @@
-"""Recall in pieces: tells what each tier gave while the others are still being asked.
+"""Recall in parts: emits the results of each tier while the others are still searched.
 
-The pipeline is the same; it reports on its way. What is told has passed quarantine, and of the episodic tier, which
-gives bare evidence, the ranked turns are told with their texts.
+The pipeline is the same; it reports on its way. What it emits has passed quarantine. The episodic tier returns bare
+evidence, so its part holds a first ranking of turns with their texts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 
-from mneme.agentic.v1 import notes_pb2
-from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
 from services.gateway.journal.model import Tier
@@ -21,7 +19,9 @@ from services.gateway.recall.model import (
     RECALL_TIERS,
     CoarseResult,
     Recalled,
+    RecalledFact,
     RecalledMemory,
+    RecalledNote,
     RecallQuery,
     TierReport,
     TierState,
@@ -29,33 +29,36 @@ from services.gateway.recall.model import (
 
 
 @dataclass(frozen=True, slots=True)
-class TierAnswer:
-    """What one tier gave, before the answers of all tiers are ranked together. Useful by itself."""
+class TierResult:
+    """What one tier returned, before the results of all tiers are ranked together. Useful by itself."""
 
     report: TierReport
     memories: tuple[RecalledMemory, ...] = ()  # of the episodic tier: a first ranking
-    facts: tuple[facts_pb2.ScoredFact, ...] = ()
-    notes: tuple[notes_pb2.ScoredNote, ...] = ()
+    facts: tuple[RecalledFact, ...] = ()
+    notes: tuple[RecalledNote, ...] = ()
     recent_turns: tuple[session_pb2.SessionTurn, ...] = ()
 
 
-Tell: TypeAlias = Callable[[TierAnswer], None]
-"""Takes a piece of an answer; must not block."""
+Emit: TypeAlias = Callable[[TierResult], None]
+"""Takes a part of a streamed recall; must not block."""
+
+Derived: TypeAlias = tuple[tuple[RecalledFact, ...], tuple[RecalledNote, ...]]
+"""Ranked facts and notes."""
 
 Read: TypeAlias = tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]
 """Ranked turns with their texts, and how the tiers took part after that."""
 
 
-class EarlyAnswers:
-    """Tells the pieces of one recall: each tier that was asked once, the episodic one with a first ranking.
+class EarlyResults:
+    """Emits the parts of one recall: one for each tier that is searched, the episodic one with a first ranking.
 
     A context manager: what it does besides the pipeline ends with the block.
     """
 
-    def __init__(self, tell: Tell | None) -> None:
-        """Tells by `tell`; without it, does nothing and costs nothing."""
-        self._tell = tell
-        self._told: set[Tier] = set()
+    def __init__(self, emit: Emit | None) -> None:
+        """Hands parts to `emit`; without it, does nothing."""
+        self._emit = emit
+        self._emitted: set[Tier] = set()
         self._first: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -65,71 +68,76 @@ class EarlyAnswers:
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Ends the work on a first ranking that nobody waits for any more."""
+        """Cancels the work on a first ranking."""
         if self._first is not None:
             self._first.cancel()
             await asyncio.gather(self._first, return_exceptions=True)
 
     def watch(
-        self, see: Callable[[CoarseResult], CoarseResult], rank: Callable[[CoarseResult], Awaitable[Read]]
+        self,
+        see: Callable[[CoarseResult], CoarseResult],
+        derive: Callable[[CoarseResult], Derived],
+        rank: Callable[[CoarseResult], Awaitable[Read]],
     ) -> Callable[[Tier, CoarseResult], None] | None:
-        """What the coarse search is to call at each answer; None where nothing is to be told.
+        """Returns what the coarse search is to call at each response; None where nothing is emitted.
 
         Args:
             see: Drops what the reader must not see.
+            derive: Ranks facts and notes.
             rank: Ranks turns by what there is, and reads their texts.
         """
-        if self._tell is None:
+        if self._emit is None:
             return None
 
-        def on_answer(tier: Tier, so_far: CoarseResult) -> None:
+        def on_response(tier: Tier, so_far: CoarseResult) -> None:
             report = _report_of(tier, so_far.reports)
             seen = see(so_far)
-            if tier is Tier.EPISODIC and report.state is TierState.ANSWERED:
-                # When it is the last one to answer, the first ranking is the one that the pipeline makes anyway.
+            if tier is Tier.EPISODIC and report.state is TierState.RESPONDED:
+                # When it is the last one to respond, the first ranking is the one that the pipeline makes anyway.
                 if len(so_far.reports) < len(RECALL_TIERS):
                     self._first = asyncio.create_task(self._rank_first(rank, seen))
                 return
-            self._say(
-                TierAnswer(
+            facts, notes = derive(seen)
+            self._send(
+                TierResult(
                     report,
-                    facts=seen.facts if tier is Tier.SEMANTIC else (),
-                    notes=seen.notes if tier is Tier.AGENTIC else (),
+                    facts=facts if tier is Tier.SEMANTIC else (),
+                    notes=notes if tier is Tier.AGENTIC else (),
                     recent_turns=seen.recent_turns if tier is Tier.SESSION else (),
                 )
             )
 
-        return on_answer
+        return on_response
 
     def finish(self, memories: tuple[RecalledMemory, ...], reports: Sequence[TierReport]) -> None:
-        """Tells the pipeline's own ranking where no first one was told: it was too slow, failed, or was not needed."""
-        if self._tell is None:
+        """Emits the pipeline's own ranking where no first one was: it was too slow, failed, or was not needed."""
+        if self._emit is None:
             return
         if self._first is not None:
             if self._first.done():
                 self._first.result()  # a fault of a stage is not hidden
             self._first.cancel()
-        self._say(TierAnswer(_report_of(Tier.EPISODIC, reports), memories=memories))
+        self._send(TierResult(_report_of(Tier.EPISODIC, reports), memories=memories))
 
     async def _rank_first(self, rank: Callable[[CoarseResult], Awaitable[Read]], seen: CoarseResult) -> None:
         memories, reports = await rank(seen)
         report = _report_of(Tier.EPISODIC, reports)
-        if report.state is TierState.ANSWERED:  # else the pipeline tries again
-            self._say(TierAnswer(report, memories=memories))
+        if report.state is TierState.RESPONDED:  # else the pipeline tries again
+            self._send(TierResult(report, memories=memories))
 
-    def _say(self, answer: TierAnswer) -> None:
-        tier = answer.report.tier
-        if self._tell is None or tier in self._told or answer.report.state is TierState.SKIPPED:
+    def _send(self, result: TierResult) -> None:
+        tier = result.report.tier
+        if self._emit is None or tier in self._emitted or result.report.state is TierState.SKIPPED:
             return
-        self._told.add(tier)
-        self._tell(answer)
+        self._emitted.add(tier)
+        self._emit(result)
 
 
 class StreamingRecaller(Protocol):
-    """Answers recalls, and tells pieces on the way."""
+    """Runs recalls, and emits parts on the way."""
 
     async def run(
-        self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, tell: Tell | None = None
+        self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, emit: Emit | None = None
     ) -> Recalled:
         """See `RecallPipeline.run`."""
         ...
@@ -137,27 +145,27 @@ class StreamingRecaller(Protocol):
 
 async def stream_recall(
     recaller: StreamingRecaller, principal: Principal, query: RecallQuery, *, deadline_seconds: float
-) -> AsyncGenerator[TierAnswer | Recalled, None]:
-    """Yields the pieces as they come, and last the whole answer.
+) -> AsyncGenerator[TierResult | Recalled, None]:
+    """Yields the parts as they come, and last the whole result.
 
-    The recall goes on while a slow reader is busy, and at most one piece of each tier waits for it. Closing the
+    The recall goes on while a slow reader is busy, and at most one part of each tier waits for it. Closing the
     iterator ends the recall.
 
     Raises:
-        MnemeError: As `RecallPipeline.run`, after the pieces that were told before.
+        MnemeError: As `RecallPipeline.run`, after the parts that were emitted before.
     """
-    pieces: asyncio.Queue[TierAnswer | None] = asyncio.Queue()
+    parts: asyncio.Queue[TierResult | None] = asyncio.Queue()
 
     async def run() -> Recalled:
         try:
-            return await recaller.run(principal, query, deadline_seconds=deadline_seconds, tell=pieces.put_nowait)
+            return await recaller.run(principal, query, deadline_seconds=deadline_seconds, emit=parts.put_nowait)
         finally:
-            pieces.put_nowait(None)
+            parts.put_nowait(None)
 
     recall = asyncio.create_task(run())
     try:
-        while (piece := await pieces.get()) is not None:
-            yield piece
+        while (part := await parts.get()) is not None:
+            yield part
         yield await recall
     finally:
         recall.cancel()

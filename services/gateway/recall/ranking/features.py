@@ -16,7 +16,6 @@ from operator import or_
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from mneme.episodic.internal.v1 import episodic_internal_pb2
 from services.common.turn_traits import Trait
@@ -27,6 +26,7 @@ from services.gateway.recall.ranking.burst_features import burst_feature_names, 
 from services.gateway.recall.ranking.course_features import course_feature_names, read_course_features
 from services.gateway.recall.ranking.standardising import Column, standardised, token_weights
 from services.gateway.recall.ranking.surroundings import Surroundings
+from services.gateway.recall.ranking.times import time_match
 
 _NEIGHBOUR_SHARE: Final = 0.85  # of a neighbour's token score that counts as the turn's own
 _RARE_TOKENS: Final = 3
@@ -35,9 +35,6 @@ _SAID: Final = 0.85  # cosine from which it counts as said in the same sense
 _OPEN_CHARS: Final = 300.0  # turns up to this length take their neighbours' evidence in full
 _PIECE_CHARS: Final = 800.0
 _SHORT_CHARS: Final = 80.0
-_SECONDS_PER_DAY: Final = 86_400.0
-_DAYS_AFTER: Final = 14.0
-_DAYS_BEFORE: Final = 7.0
 _RANK_SCALES: Final = (10.0, 60.0)
 _COURSE_WEIGHTS: Final = np.array((0.5, 0.4, 1.0))
 """Of dense, lexical and late scores, the last with those of neighbours, in what turns of a session are compared by."""
@@ -126,7 +123,7 @@ def _all(columns: EpisodeColumns, question: QuestionEvidence, extras: Extra) -> 
         )
     yield from _sessions(scores, columns)
     yield from _speakers(columns, question)
-    yield "time", "time", _time(columns.time, question)
+    yield "time", "time", time_match(columns.time, question)
     yield from _derived(columns)
     yield from _kinds(columns, question)
 
@@ -260,16 +257,6 @@ def _speakers(columns: EpisodeColumns, question: QuestionEvidence) -> Iterator[_
     yield "by_user_if_about_user", "role", 1.0 - by_assistant if question.about_user else _NOTHING
     yield "by_assistant_if_about_assistant", "role", by_assistant if question.about_assistant else _NOTHING
     yield "by_assistant", "role", by_assistant
-
-
-def _time(time: npt.NDArray[np.float64], question: QuestionEvidence) -> Column:
-    """1 inside a named range, less the farther outside, 0 without a time."""
-    best = np.zeros(time.size)
-    for span in question.time_ranges:
-        late = np.maximum(time - span.end, 0.0) / (_DAYS_AFTER * _SECONDS_PER_DAY)
-        early = np.maximum(span.start - time, 0.0) / (_DAYS_BEFORE * _SECONDS_PER_DAY)
-        best = np.fmax(best, np.exp(-(late + early)))  # fmax: NaN is no evidence
-    return best
 
 
 def _derived(columns: EpisodeColumns) -> Iterator[_Named]:

@@ -14,6 +14,7 @@ from services.common.decay import SECONDS_PER_DAY, exponential, half_lives, hype
 from services.common.settings_types import Amount, Positive
 from services.gateway.recall.columns import EpisodeColumns, FloatColumn
 from services.gateway.recall.question.reading import QuestionEvidence
+from services.gateway.recall.ranking.times import time_match
 
 Column: TypeAlias = npt.NDArray[np.float64]
 
@@ -38,6 +39,7 @@ class Signals:
     similarity: Column  # in [0, 1]
     importance: Column  # in [0, 1]
     days: Column  # since it happened, at least 0
+    seconds: Column  # when it happened, since the epoch
     days_unused: Column  # since it was last used; infinite where it never was
     uses: Column
     confidence: Column  # in [0, 1], 1 where it is not known
@@ -124,9 +126,13 @@ class FormulaScorer:
         self, columns: EpisodeColumns, question: QuestionEvidence
     ) -> tuple[FloatColumn, dict[str, FloatColumn]]:
         """Returns the scores float32 `[n]` and their parts; see `Scorer`."""
-        del question  # it is in the similarity
-        signals = read_signals(columns, self._decay, now_seconds=self._now_seconds)
+        return self.of(read_signals(columns, self._decay, now_seconds=self._now_seconds), question)
+
+    def of(self, signals: Signals, question: QuestionEvidence) -> tuple[FloatColumn, dict[str, FloatColumn]]:
+        """Returns the scores and their parts of anything that has signals: turns, facts, notes."""
         found = self._formula(signals, self._weights, self._decay)
+        if question.time_ranges:
+            found = {**found, "time": self._weights["time"] * time_match(signals.seconds, question)}
         parts = {name: part.astype(np.float32) for name, part in found.items()}
         scores: FloatColumn = np.stack(list(parts.values())).sum(axis=0, dtype=np.float32)
         return scores, parts
@@ -142,6 +148,7 @@ def read_signals(columns: EpisodeColumns, decay: DecaySettings, *, now_seconds: 
             similarity=_similarity(columns),
             importance=columns.importance.astype(np.float64),
             days=days,
+            seconds=columns.time,
             days_unused=np.full(count, np.inf),
             uses=np.zeros(count),
             confidence=np.ones(count),
@@ -153,6 +160,7 @@ def read_signals(columns: EpisodeColumns, decay: DecaySettings, *, now_seconds: 
         similarity=_similarity(columns),
         importance=columns.importance.astype(np.float64),
         days=days,
+        seconds=columns.time,
         days_unused=np.where(known.last_access_time > 0, unused, np.inf),
         uses=known.access_count.astype(np.float64),
         confidence=np.where(known.confidence < 0, 1.0, known.confidence).astype(np.float64),

@@ -49,6 +49,7 @@ class BalancedWeights:
     recency: Amount = 0.2  # of the age since it happened
     importance: Amount = 0.2  # of the importance that linear decay leaves
     access: Amount = 0.2  # of 0.7 ln(uses + 1) / 5 + 0.3 exp(-0.05 hours since the last use)
+    time: Amount = 0.3  # of how well it fits the times that the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class AssistantWeights:
     recency: Amount = 0.3  # of the time since the last use, or since it happened where it was never used
     importance: Amount = 0.4  # of the importance that exponential decay leaves
     access: Amount = 1.0  # of the bonus min(uses / 10, 0.2)
+    time: Amount = 0.3  # of how well it fits the times that the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class NarrativeWeights:
     similarity: Amount = 0.5  # of the cosine similarity to the question
     importance: Amount = 0.3  # of the importance that exponential decay leaves, slower the more important it is
     recency: Amount = 0.2  # of the age since it happened
+    time: Amount = 0.3  # of how well it fits the times that the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class InteractionWeights:
 
     feedback_good: Amount = 1.2  # factor of turns whose feedback was good
     feedback_bad: Amount = 0.5  # factor of those whose feedback was bad
+    time: Amount = 0.3  # of how well it fits the times that the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ FITTED_PARTS: Final = (*EVIDENCE_PARTS, COURSE, "late", INTERPLAY, BREADTH)
 """Parts of the fitted ones: beside these the course of a session, late interaction, what features tell together, and
 what many turns do."""
 
-_LANES: Final = ("facts", "notes")
+_DERIVED: Final = ("facts", "notes")
 _FITTED: Final = frozenset({Profile.EVIDENCE, Profile.LIGHT})
 _BY_EVIDENCE: Final = _FITTED | {Profile.PLAIN}
 _FORMULAS: Final[Mapping[Profile, Formula]] = {
@@ -126,8 +130,8 @@ def weight_names(profile: Profile) -> tuple[str, ...]:
     `facts` and `notes` belong to every profile: what these add to the turns that they come from.
     """
     if profile in _BY_EVIDENCE:
-        return (*(FITTED_PARTS if profile in _FITTED else EVIDENCE_PARTS), *_LANES)
-    return (*_defaults(ProfileSettings(), profile), *_LANES)
+        return (*(FITTED_PARTS if profile in _FITTED else EVIDENCE_PARTS), *_DERIVED)
+    return (*_defaults(ProfileSettings(), profile), *_DERIVED)
 
 
 class Profiles:
@@ -141,14 +145,22 @@ class Profiles:
     def scorer(self, choice: ScoringChoice, *, now: datetime) -> Scorer:
         """The scorer of a request; ages are counted up to `now`."""
         profile = choice.profile
-        own = {name: value for name, value in choice.weights.items() if choice.is_by_evidence or name not in _LANES}
+        own = {name: value for name, value in choice.weights.items() if choice.is_by_evidence or name not in _DERIVED}
         if profile in _BY_EVIDENCE:
             scorer = self._by_evidence[profile]
             return _Weighted(scorer, own) if own else scorer
-        weights = {**_defaults(self._settings, profile), **own}
-        return FormulaScorer(_FORMULAS[profile], weights, self._settings.decay, now=now)
+        return self._by_formula(choice, own, now)
 
-    def lane_weights(self, choice: ScoringChoice) -> tuple[float, float]:
+    def of_derived(self, choice: ScoringChoice, *, now: datetime) -> FormulaScorer | None:
+        """What scores facts and notes: the profile's formula; None where evidence ranks, for which they have none."""
+        own = {name: value for name, value in choice.weights.items() if name not in _DERIVED}
+        return None if choice.is_by_evidence else self._by_formula(choice, own, now)
+
+    def _by_formula(self, choice: ScoringChoice, own: Mapping[str, float], now: datetime) -> FormulaScorer:
+        weights = {**_defaults(self._settings, choice.profile), **own}
+        return FormulaScorer(_FORMULAS[choice.profile], weights, self._settings.decay, now=now)
+
+    def derived_weights(self, choice: ScoringChoice) -> tuple[float, float]:
         """What facts and notes add beside a formula: nothing by default. Scorers by evidence know of them."""
         weights = {} if choice.is_by_evidence else choice.weights
         return weights.get("facts", 0.0), weights.get("notes", 0.0)

@@ -26,6 +26,8 @@ from services.gateway.upstream import Upstream
 
 _ASKED_IN_ORDER: Final = (Tier.EPISODIC, Tier.AGENTIC, Tier.SEMANTIC, Tier.SESSION)
 """By how long their statements take: databases are at work while this process looks into the indexes it holds."""
+_FACT_USE: Final = {False: facts_pb2.FACT_USE_PASSIVE_CONTEXT, True: facts_pb2.FACT_USE_EXPLICIT_SEARCH}
+"""By whether the query includes facts that are believed little."""
 _INDEX_INCOMPLETE: Final = "index incomplete: some turns may be missing"
 _SESSION_STORE_AWAY: Final = "session store unavailable: the window is that of one process"
 
@@ -70,7 +72,7 @@ class CoarseSearch:
         Args:
             principal: On whose behalf.
             query: What is asked.
-            lexical_query: The words for the lexical lane.
+            lexical_query: The words for the lexical retriever.
             vector: The embedded question.
             timeout_seconds: For each tier; they are asked concurrently.
             tokens: Token vectors of the embedded question, for late interaction; None for none.
@@ -116,7 +118,7 @@ class CoarseSearch:
         return _Answer(
             TierReport(
                 tier,
-                TierState.ANSWERED,
+                TierState.RESPONDED,
                 reason=found.lacks,
                 duration_seconds=time.perf_counter() - started,
                 candidate_count=found.count,
@@ -140,7 +142,7 @@ class CoarseSearch:
             query=lexical_query,
             query_vector=vector,
             reader_scope=scope,
-            retriever_limit=max(self._settings.lane_limit_of(query.scoring.profile), query.limit),
+            retriever_limit=self._settings.retriever_limit_of(query.scoring.profile, query.wanted_count),
             neighbour_seeds=self._settings.neighbour_seeds_of(query.scoring.profile),
             neighbour_radius=self._settings.neighbour_radius,
             with_statistics=needs_statistics(query.scoring.profile),
@@ -163,8 +165,8 @@ class CoarseSearch:
             user_id=query.user_id,
             query_vector=vector,
             reader_scope=scope,
-            use=facts_pb2.FACT_USE_PASSIVE_CONTEXT,
-            limit=query.limit_of(Tier.SEMANTIC, self._settings.fact_limit),
+            use=_FACT_USE[query.include_tentative_facts],
+            limit=self._derived_limit(query, Tier.SEMANTIC, self._settings.fact_limit),
         )
         reader = query.readers.principal(principal, MemoryKind.FACT)
         response = await self._upstream.facts.search(reader, request, timeout_seconds=timeout_seconds)
@@ -182,12 +184,15 @@ class CoarseSearch:
             user_id=query.user_id,
             query_vector=vector,
             reader_scope=scope,
-            limit=query.limit_of(Tier.AGENTIC, self._settings.note_limit),
+            limit=self._derived_limit(query, Tier.AGENTIC, self._settings.note_limit),
             hops=self._settings.note_hops,
         )
         reader = query.readers.principal(principal, MemoryKind.NOTE)
         response = await self._upstream.notes.search(reader, request, timeout_seconds=timeout_seconds)
         return _Found(tuple(response.hits), len(response.hits))
+
+    def _derived_limit(self, query: RecallQuery, tier: Tier, own: int) -> int:
+        return query.limit_of(tier, self._settings.derived_limit_of(own, query.wanted_count))
 
     async def _recent_turns(self, principal: Principal, query: RecallQuery, timeout_seconds: float) -> _Found:
         found = await self._sessions.find(

@@ -1,18 +1,20 @@
-"""Stage fusion: one ranking of turns from the evidence of all lanes."""
+"""Stage fusion: one ranking of turns from the evidence of all retrievers, and one each of facts and notes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
 from services.common.settings_types import Amount
 from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.columns import EpisodeColumns, FloatColumn, IntColumn, episode_id_text
-from services.gateway.recall.model import CoarseResult, LaneRank, RankedEpisode
+from services.gateway.recall.model import CoarseResult, RankedEpisode, RetrieverRank
 from services.gateway.recall.question.reading import QuestionEvidence
+from services.gateway.recall.ranking.derived import DerivedRanking
 from services.gateway.recall.ranking.evidence import EvidenceWeights, score_evidence
 from services.gateway.recall.ranking.features import Features
 from services.gateway.recall.ranking.fitted import FittedScorer, Rankers
@@ -20,7 +22,7 @@ from services.gateway.recall.ranking.profiles import Parts, Profiles, ProfileSet
 
 
 @dataclass(frozen=True, slots=True)
-class LaneWeights:
+class DerivedWeights:
     """What derived memories add to the turns that they come from."""
 
     fact: Amount = 0.5  # of the similarity of the best fact
@@ -28,28 +30,28 @@ class LaneWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class _DerivedLane:
-    """Facts or notes as a lane of turns."""
+class _DerivedHits:
+    """Facts or notes as a retriever of the turns that they were made from."""
 
     name: str
     scores: FloatColumn  # of each candidate's best hit, 0 without
-    part: FloatColumn  # what the lane adds to each candidate
-    ranks: dict[int, LaneRank]  # by candidate
+    part: FloatColumn  # what they add to each candidate
+    ranks: dict[int, RetrieverRank]  # by candidate
 
 
 class EvidenceScorer:
     """Scores candidates by evidence with weights set by hand; a `Scorer`."""
 
-    def __init__(self, weights: EvidenceWeights, lanes: LaneWeights) -> None:
-        """Weighs turns by `weights`, and what other tiers made from them by `lanes`."""
+    def __init__(self, weights: EvidenceWeights, derived: DerivedWeights) -> None:
+        """Weighs turns by `weights`, and what other tiers made from them by `derived`."""
         self._weights = weights
-        self._lanes = lanes
+        self._derived = derived
 
     def __call__(self, columns: EpisodeColumns, question: QuestionEvidence) -> tuple[FloatColumn, Parts]:
         """See `score_evidence`."""
         scores, parts = score_evidence(columns, question, self._weights)
-        lanes = {"facts": self._lanes.fact * columns.fact, "notes": self._lanes.note * columns.note}
-        present = {name: part.astype(np.float32) for name, part in lanes.items() if part.size}
+        added = {"facts": self._derived.fact * columns.fact, "notes": self._derived.note * columns.note}
+        present = {name: part.astype(np.float32) for name, part in added.items() if part.size}
         return sum(present.values(), start=scores), {**parts, **present}
 
 
@@ -59,7 +61,7 @@ class Fusion:
     def __init__(
         self,
         evidence: EvidenceWeights,
-        lanes: LaneWeights,
+        derived: DerivedWeights,
         profiles: ProfileSettings | None = None,
         rankers: Rankers | None = None,
     ) -> None:
@@ -67,16 +69,17 @@ class Fusion:
 
         Args:
             evidence: Weights of the profile `plain`.
-            lanes: What facts and notes add there.
+            derived: What facts and notes add there.
             profiles: Weights of the formulas.
             rankers: Those of the fitted profiles; the ones that come along where None.
         """
-        fitted, plain = rankers or Rankers.open(), EvidenceScorer(evidence, lanes)
+        fitted, plain = rankers or Rankers.open(), EvidenceScorer(evidence, derived)
         self._fitted = {
             Profile.EVIDENCE: FittedScorer(fitted, plain, is_light=False),
             Profile.LIGHT: FittedScorer(fitted, plain, is_light=True),
         }
         self._profiles = Profiles({**self._fitted, Profile.PLAIN: plain}, profiles)
+        self.derived: Final = DerivedRanking(self._profiles)
 
     def __call__(
         self,
@@ -92,7 +95,7 @@ class Fusion:
         """Returns the best candidates, best first, ties by id.
 
         Args:
-            coarse: What the tiers gave.
+            coarse: What the tiers returned.
             question: What was read from the question.
             names: The speakers that the question was read with.
             limit: At most this many.
@@ -105,11 +108,11 @@ class Fusion:
             return []
         place = {episode_id: index for index, episode_id in enumerate(columns.ids)}
         choice = scoring or ScoringChoice()
-        fact_weight, note_weight = self._profiles.lane_weights(choice)
-        facts = _derived_lane(
+        fact_weight, note_weight = self._profiles.derived_weights(choice)
+        facts = _derived_hits(
             "facts", fact_weight, place, ((hit.fact.derived_from, hit.similarity) for hit in coarse.facts)
         )
-        notes = _derived_lane("notes", note_weight, place, ((hit.note.derived_from, hit.score) for hit in coarse.notes))
+        notes = _derived_hits("notes", note_weight, place, ((hit.note.derived_from, hit.score) for hit in coarse.notes))
         scorer = self._profiles.scorer(choice, now=now)
         speaker = _named_speakers(columns, names)
         columns = replace(columns, speaker=speaker, fact=facts.scores, note=notes.scores)
@@ -125,7 +128,7 @@ class Fusion:
             RankedEpisode(
                 episode_id=episode_id_text(columns.ids[index]),
                 score=score,
-                lanes=tuple(_lane_ranks(columns, index, (facts, notes))),
+                retrievers=tuple(_retriever_ranks(columns, index, (facts, notes))),
                 parts=tuple([part for part in zip(parts, values, strict=True) if part[1]]),
                 text_chars=columns.length.item(index),
                 features=() if features is None else tuple(features[index].tolist()),
@@ -154,26 +157,26 @@ def _named_speakers(columns: EpisodeColumns, names: Sequence[str]) -> IntColumn:
     return renumbered[columns.speaker]
 
 
-def _derived_lane(
+def _derived_hits(
     name: str, weight: float, place: dict[bytes, int], hits: Iterable[tuple[Sequence[str], float]]
-) -> _DerivedLane:
+) -> _DerivedHits:
     """Spreads scores of derived memories, best first, over the candidates that they come from."""
     scores = np.zeros(len(place), dtype=np.float32)
-    ranks: dict[int, LaneRank] = {}
+    ranks: dict[int, RetrieverRank] = {}
     for rank, (sources, score) in enumerate(hits, 1):
         for source in sources:
             index = place.get(bytes.fromhex(source.replace("-", "")))
             if index is not None and index not in ranks:
-                ranks[index] = LaneRank(name, rank, score)
+                ranks[index] = RetrieverRank(name, rank, score)
                 scores[index] = max(0.0, score)
-    return _DerivedLane(name, scores, weight * scores, ranks)
+    return _DerivedHits(name, scores, weight * scores, ranks)
 
 
-def _lane_ranks(columns: EpisodeColumns, index: int, derived: Iterable[_DerivedLane]) -> Iterator[LaneRank]:
+def _retriever_ranks(columns: EpisodeColumns, index: int, derived: Iterable[_DerivedHits]) -> Iterator[RetrieverRank]:
     if rank := columns.dense_rank.item(index):
-        yield LaneRank("dense", rank, columns.dense.item(index))
+        yield RetrieverRank("dense", rank, columns.dense.item(index))
     if rank := columns.lexical_rank.item(index):
-        yield LaneRank("lexical", rank, columns.lexical.item(index))
-    for lane in derived:
-        if index in lane.ranks:
-            yield lane.ranks[index]
+        yield RetrieverRank("lexical", rank, columns.lexical.item(index))
+    for hits in derived:
+        if index in hits.ranks:
+            yield hits.ranks[index]

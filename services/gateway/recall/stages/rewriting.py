@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, 
 from services.common.errors import MnemeError
 from services.common.settings_file import SettingsError
 from services.common.settings_types import Count, PositiveShare, Share
+from services.gateway.recall.model import AppliedPattern
 
 _log = structlog.get_logger(__name__)
 
@@ -38,11 +39,19 @@ class RewritingSettings:
     time_share: PositiveShare = 0.1  # of the time left; after it the question stays as it is
 
 
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A question after rewriting."""
+
+    text: str
+    applied: tuple[AppliedPattern, ...] = ()  # in the order of their places in the question
+
+
 class QueryRewriter(Protocol):
     """Puts a question into words that find more."""
 
-    async def rewrite(self, question: str, names: Sequence[str]) -> str:
-        """Returns the question to ask, which may be the same.
+    async def rewrite(self, question: str, names: Sequence[str]) -> Rewritten:
+        """Returns the question to ask, which may be the same, and what changed it.
 
         Args:
             question: As the caller wrote it.
@@ -57,10 +66,10 @@ class QueryRewriter(Protocol):
 class SameQuestion:
     """Rewrites nothing; a `QueryRewriter`."""
 
-    async def rewrite(self, question: str, names: Sequence[str]) -> str:
+    async def rewrite(self, question: str, names: Sequence[str]) -> Rewritten:
         """Returns the question."""
         del names
-        return question
+        return Rewritten(question)
 
 
 class RewritePattern(BaseModel):
@@ -108,18 +117,20 @@ class PatternRewriter:
         ordered = sorted(heavy, key=lambda pattern: (-pattern.weight, -len(pattern.pattern), pattern.pattern))
         self._patterns = [(_compiled(pattern.pattern), pattern) for pattern in ordered]
 
-    async def rewrite(self, question: str, names: Sequence[str]) -> str:
+    async def rewrite(self, question: str, names: Sequence[str]) -> Rewritten:
         """See `QueryRewriter.rewrite`."""
         taken = [match.span() for name in names if name.strip() for match in _compiled(name).finditer(question)]
-        changes: list[tuple[int, int, str]] = []
+        changes: list[tuple[int, int, AppliedPattern]] = []
         for expression, pattern in self._patterns:
             for match in expression.finditer(question):
                 if all(match.end() <= start or end <= match.start() for start, end in taken):
                     taken.append(match.span())
-                    changes.append((*match.span(), pattern.applied_to(match[0])))
-        for start, end, words in sorted(changes, reverse=True):
-            question = question[:start] + words + question[end:]
-        return question
+                    applied = AppliedPattern(pattern.pattern, pattern.applied_to(match[0]), pattern.weight)
+                    changes.append((*match.span(), applied))
+        changes.sort(key=lambda change: change[0])
+        for start, end, applied in reversed(changes):
+            question = question[:start] + applied.replacement + question[end:]
+        return Rewritten(question, tuple(applied for _, _, applied in changes))
 
 
 class Rewriting:
@@ -130,15 +141,16 @@ class Rewriting:
         self._rewriter = rewriter or SameQuestion()
         self._settings = settings or RewritingSettings()
 
-    async def __call__(self, question: str, names: Sequence[str], *, seconds_left: float) -> str:
-        """Returns the question to ask."""
+    async def __call__(self, question: str, names: Sequence[str], *, seconds_left: float) -> Rewritten:
+        """Returns the question to ask, and what changed it."""
         try:
             async with asyncio.timeout(seconds_left * self._settings.time_share):
                 rewritten = await self._rewriter.rewrite(question, names)
         except (MnemeError, TimeoutError) as error:
             _log.warning("question_not_rewritten", error=type(error).__name__)
-            return question
-        return rewritten if rewritten.strip() and len(rewritten) <= self._settings.query_chars_max else question
+            return Rewritten(question)
+        is_usable = rewritten.text.strip() and len(rewritten.text) <= self._settings.query_chars_max
+        return rewritten if is_usable else Rewritten(question)
 
 
 def open_rewriter(settings: RewritingSettings) -> QueryRewriter:

@@ -122,8 +122,8 @@ def test_spec_5_9_every_line_is_in_the_text_and_cites_what_was_offered(
 ) -> None:
     context = built(offers, budget, order=order)
     told: list[str] = []
+    sources = {c.memory_id: c for candidates in offers.values() for c in candidates}
     for section in context.sections:
-        sources = {c.memory_id: c for c in offers[section.kind]}
         for item in section.items:
             assert item.text in context.text
             wanted = [i for m in (item.memory_id, *item.duplicate_ids) for i in sources[m].interaction_ids]
@@ -147,7 +147,7 @@ def test_spec_5_8_no_text_is_cut_inside_a_sentence(offers: Offers, budget: int) 
             kept = [sentence for part in told.split(GAP) for sentence in split_sentences(part)]
             assert kept
             assert [sentence for sentence in whole if sentence in kept] == kept
-            assert item.is_pruned == (len(kept) < len(whole)) == (GAP in told)
+            assert item.pruned == (len(kept) < len(whole)) == (GAP in told)
 
 
 @settings(max_examples=60, deadline=None)
@@ -252,11 +252,11 @@ def test_spec_5_9_every_kind_of_section_is_reported() -> None:
     )
     states = {report.kind: report.state for report in context.reports}
     assert states == {
-        FACTS: SectionState.NOT_WANTED,
+        FACTS: SectionState.EXCLUDED,
         PROCEDURES: SectionState.ABSENT,
         NOTES: SectionState.FAILED,
-        MEMORIES: SectionState.TOLD,
-        RECENT: SectionState.NO_ROOM,
+        MEMORIES: SectionState.INCLUDED,
+        RECENT: SectionState.BUDGET_TOO_SMALL,
     }
     assert {r.kind: r.state for r in built({}, 200).reports}[MEMORIES] is SectionState.EMPTY
 
@@ -290,13 +290,13 @@ def test_spec_5_8_one_long_turn_does_not_fill_its_section_alone() -> None:
     section = build(offers, 500)[MEMORIES]
     assert count_words(section.items[0].text) < 0.4 * section.token_budget
     assert len(section.items) > 12
-    assert section.items[0].is_pruned
+    assert section.items[0].pruned
 
 
 def test_spec_5_8_what_is_left_over_goes_to_turns_that_were_pruned_best_first() -> None:
     offers = {MEMORIES: [turn(0, words=10, sentences=10), turn(1, words=10, sentences=20)]}
     first, second = build(offers, 250)[MEMORIES].items
-    assert (first.is_pruned, second.is_pruned) == (False, True)
+    assert (first.pruned, second.pruned) == (False, True)
 
 
 def test_spec_5_8_a_turn_that_says_nearly_the_same_is_cited_and_not_told() -> None:
@@ -308,7 +308,7 @@ def test_spec_5_8_a_turn_that_says_nearly_the_same_is_cited_and_not_told() -> No
     assert section.items[0].interaction_ids == ("i1", "i3")
     assert context.text.casefold().count("green trail") == 1
     report = next(r for r in context.reports if r.kind is MEMORIES)
-    assert (report.candidate_count, report.told_count, report.duplicate_count) == (3, 3, 1)
+    assert (report.candidate_count, report.included_count, report.duplicate_count) == (3, 3, 1)
 
 
 def test_spec_5_8_a_fact_that_says_nearly_the_same_is_cited_and_not_told() -> None:
@@ -323,6 +323,6 @@ def test_sections_without_an_item_are_left_out_with_their_headings() -> None:
 
 
 def test_sections_stand_in_the_order_of_the_text() -> None:
-    offers = {kind: [turn(1) if kind in TURNS else line(1)] for kind in (NOTES, MEMORIES, FACTS)}
+    offers: Offers = {NOTES: [line(3)], MEMORIES: [turn(1)], FACTS: [line(4)]}
     assert list(build({**offers, RECENT: [turn(2)]}, 400)) == [FACTS, NOTES, MEMORIES, RECENT]
-    assert build(offers, 400)[FACTS].text.splitlines()[0] == "Known facts:"
+    assert build(offers, 400)[FACTS].text.splitlines()[0] == "## Known facts"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from mneme.common.v1 import common_pb2
 from mneme.semantic.v1 import facts_pb2
@@ -16,13 +17,25 @@ from services.gateway.recall.model import (
     RankedEpisode,
     Reading,
     Recalled,
+    RecalledFact,
     RecalledMemory,
+    RecalledNote,
     RecallQuery,
+    RetrieverRank,
     TierReport,
     TierState,
 )
+from tests.support.tokens import WordCounter
 from tests.unit.gateway.context.offers import count_words
 from tests.unit.gateway.tiers import ADA, NOON, episode, fact_hit, note_hit, session_turn, uuid
+
+
+def fact(name: str, *sources: int, **fields: Any) -> RecalledFact:
+    return RecalledFact(fact_hit(name, *sources, **fields).fact, 0.5, 0.5, RetrieverRank("facts", 1, 0.5), ())
+
+
+def note(name: str, *sources: int) -> RecalledNote:
+    return RecalledNote(note_hit(name, *sources).note, 0.5, 0.5, RetrieverRank("notes", 1, 0.5), ())
 
 
 def memory(number: int, text: str = "text") -> RecalledMemory:
@@ -57,18 +70,18 @@ def offered(kind: SectionKind, **parts: object) -> list[str]:
 
 def test_spec_5_9_notes_made_of_turns_that_are_told_anyway_are_left_out() -> None:
     notes = (
-        note_hit("of a memory", 1),
-        note_hit("of the conversation", 2),
-        note_hit("of both", 1, 2),
-        note_hit("of another turn", 1, 9),
-        note_hit("of nothing"),
+        note("of a memory", 1),
+        note("of the conversation", 2),
+        note("of both", 1, 2),
+        note("of another turn", 1, 9),
+        note("of nothing"),
     )
     told = offers(memories=(memory(1),), recent_turns=(session_turn(2),), notes=notes)
     assert [c.memory_id for c in told[SectionKind.NOTES]] == ["of another turn", "of nothing"]
 
 
 def test_spec_5_9_a_note_of_a_turn_far_down_may_be_told_as_the_turn_will_hardly_be() -> None:
-    answer = recalled(memories=tuple(memory(n) for n in range(5)), notes=(note_hit("of the fourth", 3),))
+    answer = recalled(memories=tuple(memory(n) for n in range(5)), notes=(note("of the fourth", 3),))
     assert not candidates(answer, told_rank_max=4)[SectionKind.NOTES]
     assert candidates(answer, told_rank_max=3)[SectionKind.NOTES]
 
@@ -111,10 +124,10 @@ def test_a_turn_without_a_text_is_not_offered() -> None:
 
 
 def test_a_fact_says_what_kind_it_is_and_until_when_it_held() -> None:
-    ended = fact_hit("f1", category=facts_pb2.FACT_CATEGORY_COMMITMENT)
+    ended = fact("f1", category=facts_pb2.FACT_CATEGORY_COMMITMENT)
     ended.fact.valid_to_time.FromDatetime(datetime(2026, 4, 2, tzinfo=UTC))
-    standing = fact_hit("f2", category=facts_pb2.FACT_CATEGORY_INSTRUCTION)
-    plain = fact_hit("f3", category=facts_pb2.FACT_CATEGORY_PREFERENCE)
+    standing = fact("f2", category=facts_pb2.FACT_CATEGORY_INSTRUCTION)
+    plain = fact("f3", category=facts_pb2.FACT_CATEGORY_PREFERENCE)
     assert offered(SectionKind.FACTS, facts=(ended, standing, plain)) == [
         "fact f1 (commitment, until 2026-04-02)",
         "fact f2 (standing instruction)",
@@ -123,7 +136,7 @@ def test_a_fact_says_what_kind_it_is_and_until_when_it_held() -> None:
 
 
 def test_spec_5_9_a_section_whose_tier_failed_is_known() -> None:
-    reports = [TierReport(Tier.AGENTIC, TierState.FAILED), TierReport(Tier.SEMANTIC, TierState.ANSWERED)]
+    reports = [TierReport(Tier.AGENTIC, TierState.FAILED), TierReport(Tier.SEMANTIC, TierState.RESPONDED)]
     assert failed_sections(reports) == {SectionKind.NOTES}
 
 
@@ -139,26 +152,27 @@ class _Recaller:
 
 
 async def test_spec_5_9_a_context_is_text_with_its_sources_and_says_what_is_missing() -> None:
-    answer = recalled(memories=(memory(1, "I moved to Lyon."),), facts=(fact_hit("f", 1),))
-    builder = ContextBuilder(_Recaller(answer), count_words, ContextSettings())
+    answer = recalled(memories=(memory(1, "I moved to Lyon."),), facts=(fact("f", 1),))
+    builder = ContextBuilder(_Recaller(answer), WordCounter(), ContextSettings())
     query = RecallQuery("ada", "where", 10, NOON)
     context = await builder.build(ADA, query, ContextRequest(200), deadline_seconds=1.0)
-    assert context.text == "Known facts:\n- fact f\n\nRelevant memories:\n[2026-03-01] Ada: I moved to Lyon."
+    assert context.text == "## Known facts\n- fact f\n\n## Relevant memories\n[2026-03-01] Ada: I moved to Lyon."
     assert context.token_count == count_words(context.text) <= 200
     assert [item.interaction_ids for section in context.sections for item in section.items] == [(uuid(1),)] * 2
-    assert context.is_degraded
-    assert [report.reason for report in context.reports] == ["STORE_UNAVAILABLE"]
+    assert context.tokenizer == "words"
+    assert context.recalled is answer
+    assert context.memory_ids == {"f", uuid(1)}
     assert {report.kind: report.state for report in context.section_reports} == {
-        SectionKind.FACTS: SectionState.TOLD,
+        SectionKind.FACTS: SectionState.INCLUDED,
         SectionKind.PROCEDURES: SectionState.ABSENT,
         SectionKind.NOTES: SectionState.EMPTY,
-        SectionKind.MEMORIES: SectionState.TOLD,
+        SectionKind.MEMORIES: SectionState.INCLUDED,
         SectionKind.RECENT_TURNS: SectionState.EMPTY,
     }
 
 
 async def test_a_context_of_an_empty_answer_is_empty() -> None:
-    builder = ContextBuilder(_Recaller(recalled()), count_words, ContextSettings())
+    builder = ContextBuilder(_Recaller(recalled()), WordCounter(), ContextSettings())
     query = RecallQuery("ada", "where", 10, NOON)
     context = await builder.build(ADA, query, ContextRequest(64), deadline_seconds=1.0)
     assert (context.text, context.token_count, context.sections) == ("", 0, ())

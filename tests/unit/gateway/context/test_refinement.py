@@ -34,7 +34,7 @@ def prune(text: str, question: str, tokens_max: int, *, others: tuple[str, ...] 
 def test_spec_5_8_the_sentence_that_answers_is_kept_and_gaps_are_marked() -> None:
     kept = prune(STORY, "What is the name of the boat?", 10)
     assert kept == KeptText("… Her boat is called Marigold. …", 8, (3,), 6)
-    assert kept.is_pruned
+    assert kept.pruned
 
 
 def test_spec_5_8_sentences_beside_the_one_that_answers_come_next() -> None:
@@ -125,7 +125,7 @@ def test_spec_5_8_what_is_kept_fits_and_is_counted_exactly(
 def test_texts_without_usual_sentences_are_kept_whole_where_there_is_room(text: str) -> None:
     kept = prune(text, "anything", 100)
     assert kept is not None
-    assert not kept.is_pruned
+    assert not kept.pruned
 
 
 def test_a_text_of_very_many_sentences_takes_linear_time() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from google.protobuf.message import Message
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +16,16 @@ from mneme.session.v1 import session_pb2
 from services.common.paging import listed_bytes
 from services.gateway.recall.answer.assembly import TOO_LONG, Assembled, assemble, fair_shares
 from services.gateway.recall.answer.conflicts import Resolved
-from services.gateway.recall.model import CoarseResult, RankedEpisode, RecalledMemory
+from services.gateway.recall.model import (
+    CoarseResult,
+    RankedEpisode,
+    RecalledFact,
+    RecalledMemory,
+    RecalledNote,
+    RetrieverRank,
+)
 
+RANK = RetrieverRank("facts", 1, 0.0)
 sizes = st.lists(st.integers(0, 400), max_size=12)
 
 
@@ -37,14 +48,16 @@ def assembled(memories: list[int], facts: list[int], notes: list[int], turns: li
             )
             for i, size in enumerate(memories)
         ),
-        tuple(facts_pb2.ScoredFact(fact=facts_pb2.Fact(fact_id=str(i), text="x" * s)) for i, s in enumerate(facts)),
+        tuple(
+            RecalledFact(facts_pb2.Fact(fact_id=str(i), text="x" * s), 0.0, 0.0, RANK, ()) for i, s in enumerate(facts)
+        ),
+        tuple(
+            RecalledNote(notes_pb2.Note(note_id=str(i), content="x" * s), 0.0, 0.0, RANK, ())
+            for i, s in enumerate(notes)
+        ),
     )
     coarse = CoarseResult(
         episodes=None,
-        facts=resolved.facts,
-        notes=tuple(
-            notes_pb2.ScoredNote(note=notes_pb2.Note(note_id=str(i), content="x" * s)) for i, s in enumerate(notes)
-        ),
         recent_turns=tuple(
             session_pb2.SessionTurn(turn_id=str(i), turn=common_pb2.Turn(content="x" * s)) for i, s in enumerate(turns)
         ),
@@ -58,7 +71,12 @@ def test_the_best_of_each_kind_and_the_newest_turns_are_told_as_far_as_they_fit(
     memories: list[int], facts: list[int], notes: list[int], turns: list[int], bytes_max: int
 ) -> None:
     told = assembled(memories, facts, notes, turns, bytes_max)
-    parts = ([m.episode for m in told.memories], told.facts, told.notes, told.recent_turns)
+    parts: list[Sequence[Message]] = [
+        [m.episode for m in told.memories],
+        [f.fact for f in told.facts],
+        [n.note for n in told.notes],
+        told.recent_turns,
+    ]
     assert sum(map(listed_bytes, parts)) <= bytes_max
     assert [m.ranked.episode_id for m in told.memories] == [str(i) for i in range(len(told.memories))]
     assert [hit.fact.fact_id for hit in told.facts] == [str(i) for i in range(len(told.facts))]

@@ -63,10 +63,10 @@ async def test_spec_5_10_every_tier_says_what_it_gave() -> None:
     assert [hit.note.note_id for hit in result.notes] == ["n1", "n2"]
     assert [turn.position for turn in result.recent_turns] == [7]
     assert [(r.tier, r.state, r.candidate_count) for r in result.reports] == [
-        (Tier.SESSION, TierState.ANSWERED, 1),
-        (Tier.EPISODIC, TierState.ANSWERED, 3),
-        (Tier.SEMANTIC, TierState.ANSWERED, 1),
-        (Tier.AGENTIC, TierState.ANSWERED, 2),
+        (Tier.SESSION, TierState.RESPONDED, 1),
+        (Tier.EPISODIC, TierState.RESPONDED, 3),
+        (Tier.SEMANTIC, TierState.RESPONDED, 1),
+        (Tier.AGENTIC, TierState.RESPONDED, 2),
     ]
     assert not result.is_incomplete
 
@@ -76,14 +76,36 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     scope = Scope(ScopeLevel.PROJECT, "p1")
     await search(tiers, replace(QUERY, scope=scope, limit=150), timeout_seconds=3.0)
     (episodes,) = tiers.episodic.method("search_candidates").requests
-    assert (episodes.query, episodes.retriever_limit, episodes.reader_scope.project_id) == ("where", 200, "p1")
+    assert (episodes.query, episodes.retriever_limit, episodes.reader_scope.project_id) == ("where", 750, "p1")
     assert list(episodes.query_vector.values) == [1.0, 0.0]
     (facts,) = tiers.facts.method("search").requests
-    assert (facts.use, facts.limit) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 10)
+    assert (facts.use, facts.limit) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 50)
     (notes,) = tiers.notes.method("search").requests
     assert (notes.hops, notes.reader_scope.project_id) == (2, "p1")
     assert tiers.notes.method("search").principals == [ADA]
     assert tiers.notes.method("search").timeouts == [3.0]
+
+
+async def test_spec_3_3_facts_that_are_believed_little_are_asked_for_only_on_request() -> None:
+    tiers = full_tiers()
+    await search(tiers, replace(QUERY, include_tentative_facts=True))
+    (facts,) = tiers.facts.method("search").requests
+    assert facts.use == facts_pb2.FACT_USE_EXPLICIT_SEARCH
+
+
+@pytest.mark.parametrize(
+    ("limit", "wanted", "turns", "derived"),
+    [(1, None, 200, 10), (40, None, 200, 40), (41, None, 205, 41), (200, None, 1_000, 50), (200, 10, 200, 10)],
+)
+async def test_spec_5_1_retrievers_return_more_where_more_is_asked_for(
+    limit: int, wanted: int | None, turns: int, derived: int
+) -> None:
+    tiers = full_tiers()
+    await search(tiers, replace(QUERY, limit=limit, wanted=wanted))
+    (episodes,) = tiers.episodic.method("search_candidates").requests
+    (facts,) = tiers.facts.method("search").requests
+    (notes,) = tiers.notes.method("search").requests
+    assert (episodes.retriever_limit, facts.limit, notes.limit) == (turns, derived, derived)
 
 
 async def test_the_light_profile_asks_for_fewer_candidates() -> None:
@@ -119,7 +141,7 @@ async def test_spec_5_10_a_tier_that_fails_is_named_and_the_others_answer(tier: 
     failed = reports(result)[tier]
     assert (failed.state, failed.reason, failed.candidate_count) == (TierState.FAILED, reason, 0)
     others = [report.state for report in result.reports if report.tier is not tier]
-    assert others == [TierState.ANSWERED] * 3
+    assert others == [TierState.RESPONDED] * 3
     assert result.is_incomplete
     assert not result.all_failed
 
@@ -135,7 +157,7 @@ async def test_spec_5_10_tiers_that_are_not_asked_are_reported_as_skipped() -> N
     tiers = full_tiers()
     result = await search(tiers, replace(QUERY, tiers=(Tier.SEMANTIC,)))
     states = {report.tier: report.state for report in result.reports}
-    assert states[Tier.SEMANTIC] is TierState.ANSWERED
+    assert states[Tier.SEMANTIC] is TierState.RESPONDED
     assert {states[tier] for tier in (Tier.SESSION, Tier.EPISODIC, Tier.AGENTIC)} == {TierState.SKIPPED}
     assert tiers.episodic.method("search_candidates").requests == []
     assert result.episodes is None
@@ -192,7 +214,7 @@ async def test_spec_5_10_a_tier_whose_index_lacks_turns_says_so() -> None:
     tiers.episodic.method("search_candidates").answer = episodic_internal_pb2.SearchCandidatesResponse(degraded=True)
     result = await search(tiers)
     report = reports(result)[Tier.EPISODIC]
-    assert (report.state, "index" in report.reason) == (TierState.ANSWERED, True)
+    assert (report.state, "index" in report.reason) == (TierState.RESPONDED, True)
     assert result.is_incomplete
     assert not result.all_failed
 
@@ -203,7 +225,7 @@ async def test_spec_1_6_and_5_10_a_window_from_memory_instead_of_its_store_is_to
     tiers.session.method("get").answer = session_pb2.GetSessionResponse(session=window, degraded=True)
     result = await search(tiers)
     report = reports(result)[Tier.SESSION]
-    assert (report.state, report.is_partial, "store" in report.reason) == (TierState.ANSWERED, True, True)
+    assert (report.state, report.is_partial, "store" in report.reason) == (TierState.RESPONDED, True, True)
     assert [turn.position for turn in result.recent_turns] == [7]
     assert result.is_incomplete
     assert not result.all_failed

@@ -11,13 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mneme.common.v1 import common_pb2
-from mneme.semantic.v1 import facts_pb2
 from services.common.convert import timestamp
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.conflicts import PART, ConflictResolution, ConflictSettings, Resolved
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
-from services.gateway.recall.model import Conflict, ConflictKind, RankedEpisode, RecalledMemory
-from tests.unit.gateway.tiers import NOON, episode, fact_hit, uuid
+from services.gateway.recall.model import (
+    Conflict,
+    ConflictKind,
+    ConflictReason,
+    RankedEpisode,
+    RecalledFact,
+    RecalledMemory,
+    RecalledNote,
+    RetrieverRank,
+)
+from tests.unit.gateway.tiers import NOON, episode, fact_hit, note_hit, uuid
 
 resolve = ConflictResolution()
 
@@ -43,9 +51,9 @@ def fact(
     predicate: str = "lives_in",
     day: int = 0,
     **fields: Any,
-) -> facts_pb2.ScoredFact:
+) -> RecalledFact:
     said = timestamp(NOON + timedelta(days=day))
-    return fact_hit(
+    hit = fact_hit(
         name,
         *sources,
         subject="Ada",
@@ -55,6 +63,14 @@ def fact(
         last_confirmed_time=said,
         **fields,
     )
+    return RecalledFact(hit.fact, 0.5, 0.5, RetrieverRank("facts", 1, 0.5), (("similarity", 0.5),))
+
+
+def note(name: str, content: str, *sources: int, day: int = 0) -> RecalledNote:
+    hit = note_hit(name, *sources)
+    hit.note.content = content
+    hit.note.time.CopyFrom(timestamp(NOON + timedelta(days=day)))
+    return RecalledNote(hit.note, 0.5, 0.5, RetrieverRank("notes", 1, 0.5), (("similarity", 0.5),))
 
 
 def order(resolved: Resolved) -> list[str]:
@@ -69,12 +85,13 @@ def test_spec_5_7_a_denial_is_a_conflict_and_what_was_said_last_stands() -> None
     assert resolved.conflicts == (
         Conflict(
             ConflictKind.NEGATION,
-            MemoryKind.EPISODE,
             "Ada likes coffee",
             uuid(3),
+            MemoryKind.EPISODE,
             (uuid(1),),
+            MemoryKind.EPISODE,
             ConflictPolicy.RECENCY,
-            "said later",
+            ConflictReason.LATER,
         ),
     )
     assert order(resolved) == [NEW, OLD, "Hello!"]
@@ -111,17 +128,17 @@ def test_spec_5_7_what_is_in_order_already_keeps_its_score() -> None:
 @pytest.mark.parametrize(
     ("policy", "preferred", "winner", "reason"),
     [
-        (ConflictPolicy.RECENCY, (), 2, "said later"),
-        (ConflictPolicy.CONFIDENCE, (), 1, "believed more"),
-        (ConflictPolicy.IMPORTANCE, (), 1, "more important"),
-        (ConflictPolicy.USER_OVERRIDE, (1,), 1, "chosen by the user"),
-        (ConflictPolicy.USER_OVERRIDE, (2,), 2, "chosen by the user"),
-        (ConflictPolicy.USER_OVERRIDE, (1, 2), 2, "said later"),
-        (ConflictPolicy.USER_OVERRIDE, (9,), 2, "said later"),
+        (ConflictPolicy.RECENCY, (), 2, ConflictReason.LATER),
+        (ConflictPolicy.CONFIDENCE, (), 1, ConflictReason.CONFIDENCE),
+        (ConflictPolicy.IMPORTANCE, (), 1, ConflictReason.IMPORTANCE),
+        (ConflictPolicy.USER_OVERRIDE, (1,), 1, ConflictReason.USER_CHOICE),
+        (ConflictPolicy.USER_OVERRIDE, (2,), 2, ConflictReason.USER_CHOICE),
+        (ConflictPolicy.USER_OVERRIDE, (1, 2), 2, ConflictReason.LATER),
+        (ConflictPolicy.USER_OVERRIDE, (9,), 2, ConflictReason.LATER),
     ],
 )
 def test_spec_5_7_the_policy_decides(
-    policy: ConflictPolicy, preferred: tuple[int, ...], winner: int, reason: str
+    policy: ConflictPolicy, preferred: tuple[int, ...], winner: int, reason: ConflictReason
 ) -> None:
     turns = (turn(1, OLD, confidence=0.9, importance=0.8), turn(2, NEW, day=1, confidence=0.4, importance=0.3))
     choice = ConflictChoice(policy, frozenset(map(uuid, preferred)))
@@ -139,7 +156,7 @@ def test_spec_5_7_the_policy_decides(
 @pytest.mark.parametrize("policy", [ConflictPolicy.CONFIDENCE, ConflictPolicy.IMPORTANCE])
 def test_spec_5_7_of_equals_the_last_stands(policy: ConflictPolicy) -> None:
     (conflict,) = resolve((turn(1, OLD), turn(2, NEW, day=1)), (), ConflictChoice(policy)).conflicts
-    assert (conflict.winner_id, conflict.reason) == (uuid(2), "said later")
+    assert (conflict.winner_id, conflict.reason) == (uuid(2), ConflictReason.LATER)
 
 
 def test_spec_5_7_a_confidence_that_is_not_told_is_neither_high_nor_low() -> None:
@@ -165,7 +182,7 @@ def test_spec_5_7_what_loses_is_dropped_only_where_that_is_asked_for() -> None:
         assert order(resolved) == [NEW, "Hello!"]
         assert [hit.fact.fact_id for hit in resolved.facts] == ["b"]
         assert [memory.fact_ids for memory in resolved.memories] == [(), ("b",)]
-        assert {conflict.memory_kind for conflict in resolved.conflicts} == {MemoryKind.EPISODE, MemoryKind.FACT}
+        assert {conflict.loser_kind for conflict in resolved.conflicts} == {MemoryKind.EPISODE, MemoryKind.FACT}
 
 
 def test_spec_5_7_what_other_people_say_is_no_conflict() -> None:
@@ -203,12 +220,13 @@ def test_spec_5_7_facts_conflict_where_their_tier_says_so() -> None:
     assert resolved.conflicts == (
         Conflict(
             ConflictKind.VALUE,
-            MemoryKind.FACT,
             "Ada lives in",
             "new",
+            MemoryKind.FACT,
             ("old",),
+            MemoryKind.FACT,
             ConflictPolicy.RECENCY,
-            "the other holds no more",
+            ConflictReason.STILL_VALID,
         ),
     )
 
@@ -246,14 +264,14 @@ def test_spec_5_7_a_turn_loses_with_the_facts_made_from_it() -> None:
     )
     resolved = resolve(turns, facts)
     assert order(resolved) == ["Lyon it is.", "Leeds has been home since May."]
-    kinds = {conflict.memory_kind: (conflict.winner_id, conflict.loser_ids) for conflict in resolved.conflicts}
+    kinds = {conflict.loser_kind: (conflict.winner_id, conflict.loser_ids) for conflict in resolved.conflicts}
     assert kinds == {MemoryKind.FACT: ("new", ("old",)), MemoryKind.EPISODE: (uuid(2), (uuid(1),))}
 
 
 def test_spec_5_7_a_turn_loses_to_a_fact_whose_turns_are_not_in_the_answer() -> None:
     facts = (fact("old", "Leeds", 1, against=["new"]), fact("new", "Lyon", 2, against=["old"], day=1))
     resolved = resolve((turn(1, "Leeds has been home since May.", fact_ids=("old",)),), facts)
-    winners = {c.winner_id for c in resolved.conflicts if c.memory_kind is MemoryKind.EPISODE}
+    winners = {c.winner_id for c in resolved.conflicts if c.loser_kind is MemoryKind.EPISODE}
     assert winners == {"new"}
 
 
@@ -265,7 +283,7 @@ def test_spec_5_7_a_turn_stands_while_something_made_from_it_does() -> None:
     )
     turns = (turn(1, "Ada of Leeds.", fact_ids=("old", "name")), turn(2, "Lyon it is.", day=1, fact_ids=("new",)))
     resolved = resolve(turns, facts)
-    assert {conflict.memory_kind for conflict in resolved.conflicts} == {MemoryKind.FACT}
+    assert {conflict.loser_kind for conflict in resolved.conflicts} == {MemoryKind.FACT}
     assert resolved.memories == turns
 
 
@@ -282,6 +300,46 @@ def test_spec_5_7_turns_that_supersede_each_other_do_not_chase_each_other() -> N
     pairs = {(c.winner_id, loser) for c in resolved.conflicts for loser in c.loser_ids}
     assert (uuid(2), uuid(1)) in pairs  # as the turns say themselves
     assert (uuid(1), uuid(2)) not in pairs
+
+
+def test_spec_5_7_a_fact_that_wins_over_a_turn_is_named_as_one() -> None:
+    facts = (fact("old", "Leeds", 1, against=["new"]), fact("new", "Lyon", 2, against=["old"], day=1))
+    resolved = resolve((turn(1, "Leeds has been home since May.", fact_ids=("old",)),), facts)
+    kinds = {(c.winner_kind, c.loser_kind) for c in resolved.conflicts}
+    assert kinds == {(MemoryKind.FACT, MemoryKind.EPISODE), (MemoryKind.FACT, MemoryKind.FACT)}
+
+
+def test_spec_5_7_notes_that_quote_a_contradiction_conflict() -> None:
+    notes = (
+        note("old", f"Ada: {OLD}", 1),
+        note("other", "Bob: I like coffee.", 2),
+        note("new", f"Ada: {NEW}", 3, day=1),
+    )
+    resolved = resolve((), (), notes=notes)
+    (conflict,) = resolved.conflicts
+    assert (conflict.winner_id, conflict.loser_ids, conflict.loser_kind) == ("new", ("old",), MemoryKind.NOTE)
+    assert [found.memory_id for found in resolved.notes] == ["new", "old", "other"]
+    dropped = resolve((), (), ConflictChoice(drops_superseded=True), notes=notes)
+    assert [found.memory_id for found in dropped.notes] == ["new", "other"]
+
+
+def test_spec_5_7_a_note_loses_with_all_the_turns_it_was_made_from() -> None:
+    turns = (turn(1, OLD), turn(2, NEW, day=1), turn(3, "Hello!"))
+    notes = (note("of both", "Coffee was liked.", 1, 3), note("of the old", "Coffee is liked.", 1))
+    lost = {loser: c.winner_id for c in resolve(turns, (), notes=notes).conflicts for loser in c.loser_ids}
+    assert lost == {uuid(1): uuid(2), "of the old": uuid(2)}
+
+
+def test_spec_5_7_conflicts_are_settled_before_candidates_are_cut_to_the_limit() -> None:
+    turns = (turn(1, OLD), turn(2, "Hello!"), turn(3, NEW, day=1))
+    assert order(resolve(turns, (), limit=2)) == [NEW, OLD]
+    assert order(resolve(turns, (), ConflictChoice(drops_superseded=True), limit=2)) == [NEW, "Hello!"]
+
+
+def test_spec_5_7_a_conflict_of_turns_that_are_all_cut_off_is_not_reported() -> None:
+    turns = (turn(1, "Hello!"), turn(2, OLD), turn(3, NEW, day=1))
+    assert resolve(turns, (), limit=1).conflicts == ()
+    assert resolve(turns, (), limit=2).conflicts
 
 
 TEXTS = [OLD, NEW, "I live in Leeds.", "I live in Lyon.", "My name is Ada.", "Hello!", "I like tea, I like coffee."]

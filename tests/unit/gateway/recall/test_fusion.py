@@ -13,10 +13,10 @@ from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.model import CoarseResult, RankedEpisode
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.ranking.evidence import EvidenceWeights
-from services.gateway.recall.stages.fusion import Fusion, LaneWeights
+from services.gateway.recall.stages.fusion import DerivedWeights, Fusion
 from tests.unit.gateway.tiers import NOON, candidates, fact_hit, note_hit, uuid
 
-FUSION = Fusion(EvidenceWeights(), LaneWeights(fact=0.5, note=0.3))
+FUSION = Fusion(EvidenceWeights(), DerivedWeights(fact=0.5, note=0.3))
 
 
 PLAIN = ScoringChoice(Profile.PLAIN)
@@ -66,7 +66,7 @@ def test_spec_5_10_lanes_say_where_a_candidate_stood() -> None:
         facts=(fact_hit("f1", 2, similarity=0.8), fact_hit("f2", 1, 2, similarity=0.6)),
         notes=(note_hit("n1", 3, score=0.5),),
     )
-    lanes = {c.episode_id: [(r.lane, r.rank, round(r.score, 4)) for r in c.lanes] for c in fuse(coarse)}
+    lanes = {c.episode_id: [(r.retriever, r.rank, round(r.score, 4)) for r in c.retrievers] for c in fuse(coarse)}
     assert lanes[uuid(1)] == [("dense", 1, 0.9), ("facts", 2, 0.6)]
     assert lanes[uuid(2)] == [("dense", 2, 0.5), ("lexical", 1, 7.0), ("facts", 1, 0.8)]
     assert lanes[uuid(3)] == [("dense", 3, 0.1), ("notes", 1, 0.5)]
@@ -74,7 +74,7 @@ def test_spec_5_10_lanes_say_where_a_candidate_stood() -> None:
 
 def test_spec_5_10_a_neighbour_that_no_lane_returned_has_no_lanes() -> None:
     (ranked,) = fuse(CoarseResult(episodes=columns(1, dense=[0.0])))
-    assert ranked.lanes == ()
+    assert ranked.retrievers == ()
 
 
 def test_facts_and_notes_lift_the_turns_they_come_from() -> None:

@@ -29,7 +29,7 @@ from services.gateway.recall.stages.catalog import STAGES
 from services.gateway.recall.stages.coarse_search import CoarseSearch
 from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
-from services.gateway.recall.stages.fusion import Fusion, LaneWeights
+from services.gateway.recall.stages.fusion import DerivedWeights, Fusion
 from tests.support.clock import FakeClock, SequentialIds
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.tiers import (
@@ -67,7 +67,7 @@ def make_stages(tiers: FakeTiers, journal: FakeJournal) -> Stages:
         speakers=SpeakerNames(log, keep_seconds=5.0),
         embedder=HashingEmbedder(),
         coarse=CoarseSearch(upstream, sessions(tiers, journal), RecallSettings()),
-        fusion=Fusion(EvidenceWeights(), LaneWeights()),
+        fusion=Fusion(EvidenceWeights(), DerivedWeights()),
         fetch=Fetch(upstream, RecallSettings()),
         access=AccessRecorder(upstream, queue_max=10),
     )

@@ -25,7 +25,7 @@ from services.gateway.recall.stages.access import AccessRecorder
 from services.gateway.recall.stages.coarse_search import CoarseSearch
 from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
-from services.gateway.recall.stages.fusion import Fusion, LaneWeights
+from services.gateway.recall.stages.fusion import DerivedWeights, Fusion
 from services.gateway.recall.stages.loadout import ClassifiedUse, Loadout, LoadoutSettings
 from services.gateway.recall.stages.rewriting import PatternRewriter, RewritePattern, Rewriting
 from tests.support.clock import FakeClock, SequentialIds
@@ -81,7 +81,7 @@ async def recall(
         speakers=SpeakerNames(journal.as_journal(), keep_seconds=5.0),
         embedder=embedder,
         coarse=CoarseSearch(upstream, sessions(tiers, journal), settings),
-        fusion=Fusion(EvidenceWeights(), LaneWeights()),
+        fusion=Fusion(EvidenceWeights(), DerivedWeights()),
         fetch=Fetch(upstream, settings),
         access=AccessRecorder(upstream, queue_max=10),
         rewriting=rewriting or Rewriting(),
@@ -107,13 +107,13 @@ async def test_spec_5_2_tiers_that_a_given_type_does_not_need_are_reported_as_sk
     found = await recall(tiers, replace(QUERY, task_type=TaskType.FACTUAL))
     assert asked(tiers).keys() == {Tier.SEMANTIC}
     reports = {report.tier: report for report in found.reports}
-    assert reports[Tier.SEMANTIC].state is TierState.ANSWERED
+    assert reports[Tier.SEMANTIC].state is TierState.RESPONDED
     for tier in (Tier.EPISODIC, Tier.AGENTIC):
         assert reports[tier].state is TierState.SKIPPED
         assert reports[tier].reason == "not needed for the task type factual"
     assert (found.memories, len(found.facts), found.is_degraded) == ((), 1, False)
     reading = found.reading
-    assert (reading.task_type, reading.task_type_confidence, reading.is_task_type_given) == (
+    assert (reading.task_type, reading.task_type_confidence, reading.task_type_given) == (
         TaskType.FACTUAL,
         1.0,
         True,
@@ -131,7 +131,7 @@ async def test_spec_5_2_a_question_is_classified_and_loses_nothing_by_it() -> No
     tiers = full_tiers()
     found = await recall(tiers)
     reading = found.reading
-    assert (reading.task_type, reading.is_task_type_given) == (TaskType.DEBUGGING, False)
+    assert (reading.task_type, reading.task_type_given) == (TaskType.DEBUGGING, False)
     assert 0.7 < reading.task_type_confidence <= 1.0
     requests = asked(tiers)
     assert requests.keys() == {Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC}

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
 from services.gateway.recall.columns import EpisodeColumns, Statistics
 from services.gateway.recall.model import CoarseResult, RankedEpisode
+from services.gateway.recall.question.dates import TimeRange
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.ranking.evidence import EvidenceWeights
 from services.gateway.recall.ranking.profiles import (
@@ -25,14 +26,14 @@ from services.gateway.recall.ranking.profiles import (
     needs_statistics,
     weight_names,
 )
-from services.gateway.recall.stages.fusion import EvidenceScorer, Fusion, LaneWeights
+from services.gateway.recall.stages.fusion import DerivedWeights, EvidenceScorer, Fusion
 from services.gateway.recall.stages.loadout import LoadoutSettings
 from tests.unit.gateway.tiers import NOON, candidates, fact_hit, note_hit, uuid
 
 PAGE = Path(__file__).parents[4] / "docs" / "scoring.md"
 QUESTION = read_question("what happened", (), NOON)
 BY_EVIDENCE: Final = dict.fromkeys(
-    (Profile.EVIDENCE, Profile.LIGHT, Profile.PLAIN), EvidenceScorer(EvidenceWeights(), LaneWeights())
+    (Profile.EVIDENCE, Profile.LIGHT, Profile.PLAIN), EvidenceScorer(EvidenceWeights(), DerivedWeights())
 )
 PROFILES = Profiles(BY_EVIDENCE)
 FORMULAS: Final = (Profile.BALANCED, Profile.ASSISTANT, Profile.NARRATIVE, Profile.INTERACTION)
@@ -249,9 +250,23 @@ def test_spec_5_6_every_weight_of_a_formula_changes_a_score(profile: Profile) ->
         assert scored(profile, bad, {"feedback_bad": 1.0})[0] > scored(profile, bad)[0]
         return
     for name in weight_names(profile):
-        if name not in {"facts", "notes"}:
+        if name not in {"facts", "notes", "time"}:
             assert scored(profile, found, {name: 0.0})[1][name] == 0.0
             assert scored(profile, found)[1][name] > 0.0
+
+
+@pytest.mark.parametrize("profile", [p for p in Profile if p not in {Profile.EVIDENCE, Profile.LIGHT, Profile.PLAIN}])
+def test_spec_5_5_the_times_of_a_question_count_in_every_formula(profile: Profile) -> None:
+    day = TimeRange((NOON - timedelta(days=10, hours=1)).timestamp(), (NOON - timedelta(days=9)).timestamp())
+    asked = replace(QUESTION, time_ranges=(day,))
+    scorer = Profiles(BY_EVIDENCE).scorer(ScoringChoice(profile), now=NOON)
+    scores, parts = scorer(columns(days=10), asked)
+    assert parts["time"].tolist() == pytest.approx([0.3])
+    assert scores.tolist() == pytest.approx([scorer(columns(days=10), QUESTION)[0].item() + 0.3])
+    _, far = scorer(columns(days=100), asked)
+    assert 0.0 <= far["time"].item() < 0.01
+    off = Profiles(BY_EVIDENCE).scorer(ScoringChoice(profile, {"time": 0.0}), now=NOON)
+    assert off(columns(days=10), asked)[1]["time"].tolist() == [0.0]
 
 
 def test_spec_5_6_settings_are_the_weights_that_a_request_leaves_alone() -> None:
@@ -273,7 +288,7 @@ def fused(choice: ScoringChoice) -> list[RankedEpisode]:
         facts=(fact_hit("f", 3, similarity=0.9),),
         notes=(note_hit("n", 2, score=0.6),),
     )
-    return Fusion(EvidenceWeights(), LaneWeights())(coarse, QUESTION, (), limit=3, now=NOON, scoring=choice)
+    return Fusion(EvidenceWeights(), DerivedWeights())(coarse, QUESTION, (), limit=3, now=NOON, scoring=choice)
 
 
 @pytest.mark.parametrize("profile", Profile)
@@ -296,7 +311,7 @@ def test_spec_5_6_the_profile_decides_the_order() -> None:
     assert set(map(tuple, orders.values())) == {(uuid(1), uuid(2), uuid(3))}
     important = replace(columns(similarity=(0.6, 0.5)), importance=np.array([0.0, 1.0], dtype=np.float32))
     for profile, best in ((Profile.NARRATIVE, uuid(2)), (Profile.INTERACTION, uuid(1))):
-        ranked = Fusion(EvidenceWeights(), LaneWeights())(
+        ranked = Fusion(EvidenceWeights(), DerivedWeights())(
             CoarseResult(episodes=important), QUESTION, (), limit=2, now=NOON, scoring=ScoringChoice(profile)
         )
         assert ranked[0].episode_id == best

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from services.common.errors import StoreUnavailable
 from services.common.settings_file import SettingsError
+from services.gateway.recall.model import AppliedPattern
 from services.gateway.recall.stages.rewriting import (
     PatternRewriter,
     RewritePattern,
     Rewriting,
     RewritingSettings,
+    Rewritten,
     SameQuestion,
     open_rewriter,
 )
@@ -26,7 +28,7 @@ CAR = RewritePattern(pattern="my car", expansion="(the Fiesta)", weight=0.7)
 
 
 async def rewritten(question: str, *patterns: RewritePattern, names: Sequence[str] = ()) -> str:
-    return await PatternRewriter(patterns or (ML, CAR)).rewrite(question, names)
+    return (await PatternRewriter(patterns or (ML, CAR)).rewrite(question, names)).text
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,15 @@ async def rewritten(question: str, *patterns: RewritePattern, names: Sequence[st
 )
 async def test_spec_5_1_patterns_are_applied_to_whole_words(question: str, expected: str) -> None:
     assert await rewritten(question) == expected
+
+
+async def test_spec_5_10_a_rewriting_says_which_patterns_were_applied_and_where() -> None:
+    found = await PatternRewriter((ML, CAR)).rewrite("Is my car ML?", ())
+    assert found.applied == (
+        AppliedPattern("my car", "my car (the Fiesta)", 0.7),
+        AppliedPattern("ML", "machine learning", 0.9),
+    )
+    assert found.text == "Is my car (the Fiesta) machine learning?"
 
 
 async def test_spec_5_1_names_of_speakers_are_left_alone() -> None:
@@ -65,7 +76,9 @@ async def test_spec_5_1_patterns_of_little_weight_are_not_applied() -> None:
     light = RewritePattern(pattern="ML", replacement="millilitres", weight=0.5)
     assert await rewritten("ML papers", light) == "ML papers"
     settings = RewritingSettings(weight_min=0.4)
-    assert await PatternRewriter([light], settings).rewrite("ML papers", ()) == "millilitres papers"
+    assert await PatternRewriter([light], settings).rewrite("ML papers", ()) == Rewritten(
+        "millilitres papers", (AppliedPattern("ML", "millilitres", 0.5),)
+    )
 
 
 @given(question=st.text(max_size=200), word=st.text(min_size=1, max_size=8).filter(lambda text: text.strip() != ""))
@@ -81,19 +94,19 @@ class _Rewriter:
     def __init__(self, answer: str | Exception | None) -> None:
         self._answer = answer
 
-    async def rewrite(self, question: str, names: Sequence[str]) -> str:
+    async def rewrite(self, question: str, names: Sequence[str]) -> Rewritten:
         del question, names
         if isinstance(self._answer, Exception):
             raise self._answer
         if self._answer is not None:
-            return self._answer
+            return Rewritten(self._answer)
         await asyncio.Event().wait()
         raise AssertionError("nobody sets it")
 
 
 async def test_spec_5_1_what_a_rewriter_says_is_asked() -> None:
-    assert await Rewriting(_Rewriter("better"))("question", (), seconds_left=5.0) == "better"
-    assert await Rewriting()(" question ", (), seconds_left=5.0) == " question "
+    assert await Rewriting(_Rewriter("better"))("question", (), seconds_left=5.0) == Rewritten("better")
+    assert await Rewriting()(" question ", (), seconds_left=5.0) == Rewritten(" question ")
 
 
 @pytest.mark.parametrize(
@@ -101,14 +114,15 @@ async def test_spec_5_1_what_a_rewriter_says_is_asked() -> None:
 )
 async def test_spec_5_1_a_rewriter_that_fails_changes_nothing(answer: str | Exception | None) -> None:
     settings = RewritingSettings(time_share=0.1)
-    assert await Rewriting(_Rewriter(answer), settings)("question", (), seconds_left=0.1) == "question"
+    assert await Rewriting(_Rewriter(answer), settings)("question", (), seconds_left=0.1) == Rewritten("question")
 
 
 async def test_spec_5_1_patterns_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "patterns.toml"
     file.write_text('[[patterns]]\npattern = "ML"\nreplacement = "machine learning"\nweight = 0.8\n', encoding="utf-8")
     rewriter = open_rewriter(RewritingSettings(patterns_file=str(file)))
-    assert await rewriter.rewrite("ML?", ()) == "machine learning?"
+    found = await rewriter.rewrite("ML?", ())
+    assert found == Rewritten("machine learning?", (AppliedPattern("ML", "machine learning", 0.8),))
     assert isinstance(open_rewriter(RewritingSettings()), SameQuestion)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,10 +15,12 @@ from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.background import BackgroundWork
+from services.common.convert import timestamp
 from services.common.errors import StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.journal.model import DeliveryState, SequenceSpan, Tier
-from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
+from services.gateway.recall.answer.conflicts import ConflictResolution, ConflictSettings
+from services.gateway.recall.choices import ConflictChoice, Profile, ScoringChoice, TaskType
 from services.gateway.recall.model import Recalled, RecallQuery, TierState
 from services.gateway.recall.pipeline import RecallPipeline
 from services.gateway.recall.settings import RecallSettings
@@ -214,10 +217,23 @@ async def test_spec_5_4_candidates_are_ranked_by_all_lanes_and_not_in_the_order_
 
 async def test_spec_5_1_only_the_texts_of_the_best_are_read() -> None:
     tiers = tiers_with(candidates([1, 2, 3, 4, 5], dense=[0.1, 0.2, 0.3, 0.4, 0.5]))
-    recalled = await recall(tiers, replace(QUERY, limit=2))
+    none_beyond = ConflictResolution(ConflictSettings(candidates=0))
+    recalled = await recall(tiers, replace(QUERY, limit=2), conflicts=none_beyond)
     (request,) = tiers.episodic.method("batch_get").requests
     assert list(request.episode_ids) == [uuid(5), uuid(4)]
     assert [memory.episode.query for memory in recalled.memories] == ["text 5", "text 4"]
+
+
+async def test_spec_5_7_conflicts_are_settled_among_more_turns_than_are_asked_for() -> None:
+    tiers = tiers_with(candidates([1, 2, 3], dense=[0.9, 0.8, 0.1]))
+    said = [episode(1, "I live in Leeds."), episode(2, "Hello!"), episode(3, "I live in Lyon.")]
+    said[2].time.CopyFrom(timestamp(NOON + timedelta(days=1)))
+    tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=said)
+    marked = await recall(tiers, replace(QUERY, limit=2))
+    assert numbers(marked) == [3, 1]
+    assert marked.superseded_by == {uuid(1): uuid(3)}
+    dropped = await recall(tiers, replace(QUERY, limit=2, conflicts=ConflictChoice(drops_superseded=True)))
+    assert numbers(dropped) == [3, 2]
 
 
 # -------------------------------------------------------------------------------------------------- assemble

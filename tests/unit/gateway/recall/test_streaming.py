@@ -17,7 +17,7 @@ from mneme.session.v1 import session_pb2
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
 from services.gateway.journal.model import Tier
-from services.gateway.recall.answer.streaming import TierAnswer, stream_recall
+from services.gateway.recall.answer.streaming import TierResult, stream_recall
 from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.model import RECALL_TIERS, Recalled, RecallQuery, TierState
 from tests.unit.gateway.recall.test_pipeline import pipeline
@@ -82,17 +82,17 @@ def pieces(tiers: FakeTiers, query: RecallQuery = QUERY, *, deadline_seconds: fl
     return aclosing(stream_recall(pipeline(tiers), ADA, query, deadline_seconds=deadline_seconds))
 
 
-async def streamed(tiers: FakeTiers, query: RecallQuery = QUERY) -> list[TierAnswer | Recalled]:
+async def streamed(tiers: FakeTiers, query: RecallQuery = QUERY) -> list[TierResult | Recalled]:
     async with pieces(tiers, query) as stream:
         return [piece async for piece in stream]
 
 
-def answer_of(found: Sequence[TierAnswer | Recalled], tier: Tier) -> TierAnswer:
-    (answer,) = [piece for piece in found if isinstance(piece, TierAnswer) and piece.report.tier is tier]
+def answer_of(found: Sequence[TierResult | Recalled], tier: Tier) -> TierResult:
+    (answer,) = [piece for piece in found if isinstance(piece, TierResult) and piece.report.tier is tier]
     return answer
 
 
-def ids(answer: TierAnswer | Recalled) -> list[str]:
+def ids(answer: TierResult | Recalled) -> list[str]:
     return [memory.ranked.episode_id for memory in answer.memories]
 
 
@@ -124,7 +124,7 @@ async def test_spec_5_12_pieces_come_in_the_order_in_which_tiers_answer(order: S
 async def test_spec_5_12_the_last_piece_is_what_recall_answers(order: Sequence[Tier]) -> None:
     tiers = full_tiers()
     gate_of = gates(tiers)
-    found: list[TierAnswer | Recalled] = []
+    found: list[TierResult | Recalled] = []
     async with pieces(tiers) as stream:
         for tier in order:
             gate_of[tier].set()
@@ -144,7 +144,7 @@ async def test_spec_5_12_each_piece_holds_what_its_tier_gave_and_is_of_use_by_it
         gate_of[Tier.EPISODIC].set()
         first = await anext(stream)
         assert [(m.episode.query, m.fact_ids) for m in first.memories] == [("text 1", ()), ("text 2", ())]
-        assert (first.report.state, first.report.candidate_count) == (TierState.ANSWERED, 3)
+        assert (first.report.state, first.report.candidate_count) == (TierState.RESPONDED, 3)
         gate_of[Tier.SEMANTIC].set()
         facts = await anext(stream)
         assert ([hit.fact.fact_id for hit in facts.facts], facts.memories) == (["f"], ())
@@ -190,7 +190,7 @@ async def test_spec_5_3_nothing_leaves_before_quarantine(order: Sequence[Tier]) 
         episodes=[episode(1), hidden, episode(3)]
     )
     gate_of = gates(tiers)
-    found: list[TierAnswer | Recalled] = []
+    found: list[TierResult | Recalled] = []
     async with pieces(tiers) as stream:
         for tier in order:
             gate_of[tier].set()
@@ -259,7 +259,7 @@ async def test_spec_5_12_a_first_ranking_that_hangs_does_not_hold_up_the_answer(
 
 async def test_spec_5_12_tiers_that_are_not_asked_have_no_piece() -> None:
     found = await streamed(full_tiers(), replace(QUERY, tiers=(Tier.EPISODIC,), conversation_id=""))
-    assert [type(piece) for piece in found] == [TierAnswer, Recalled]
+    assert [type(piece) for piece in found] == [TierResult, Recalled]
     assert ids(found[0]) == ids(found[1]) == [uuid(1), uuid(2)]
 
 
@@ -313,7 +313,7 @@ async def test_spec_5_12_a_slow_reader_holds_up_nobody_and_few_pieces_wait_for_i
         # Meanwhile all of the tiers are asked, and the answer is made.
         await tiers.episodic.method("batch_get").until_asked(1)
         rest = [piece async for piece in stream]
-    assert isinstance(first, TierAnswer)
+    assert isinstance(first, TierResult)
     assert len(rest) == 4
 
 

@@ -31,10 +31,10 @@ class ContextSectionKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 class ContextSectionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     CONTEXT_SECTION_STATE_UNSPECIFIED: _ClassVar[ContextSectionState]
-    CONTEXT_SECTION_STATE_TOLD: _ClassVar[ContextSectionState]
+    CONTEXT_SECTION_STATE_INCLUDED: _ClassVar[ContextSectionState]
     CONTEXT_SECTION_STATE_EMPTY: _ClassVar[ContextSectionState]
-    CONTEXT_SECTION_STATE_NO_ROOM: _ClassVar[ContextSectionState]
-    CONTEXT_SECTION_STATE_NOT_WANTED: _ClassVar[ContextSectionState]
+    CONTEXT_SECTION_STATE_BUDGET_TOO_SMALL: _ClassVar[ContextSectionState]
+    CONTEXT_SECTION_STATE_EXCLUDED: _ClassVar[ContextSectionState]
     CONTEXT_SECTION_STATE_FAILED: _ClassVar[ContextSectionState]
     CONTEXT_SECTION_STATE_ABSENT: _ClassVar[ContextSectionState]
 CONTEXT_ORDER_UNSPECIFIED: ContextOrder
@@ -47,10 +47,10 @@ CONTEXT_SECTION_KIND_MEMORIES: ContextSectionKind
 CONTEXT_SECTION_KIND_NOTES: ContextSectionKind
 CONTEXT_SECTION_KIND_PROCEDURES: ContextSectionKind
 CONTEXT_SECTION_STATE_UNSPECIFIED: ContextSectionState
-CONTEXT_SECTION_STATE_TOLD: ContextSectionState
+CONTEXT_SECTION_STATE_INCLUDED: ContextSectionState
 CONTEXT_SECTION_STATE_EMPTY: ContextSectionState
-CONTEXT_SECTION_STATE_NO_ROOM: ContextSectionState
-CONTEXT_SECTION_STATE_NOT_WANTED: ContextSectionState
+CONTEXT_SECTION_STATE_BUDGET_TOO_SMALL: ContextSectionState
+CONTEXT_SECTION_STATE_EXCLUDED: ContextSectionState
 CONTEXT_SECTION_STATE_FAILED: ContextSectionState
 CONTEXT_SECTION_STATE_ABSENT: ContextSectionState
 
@@ -95,20 +95,46 @@ class ContextSectionBudget(_message.Message):
     def __init__(self, kind: _Optional[_Union[ContextSectionKind, str]] = ..., token_budget: _Optional[int] = ...) -> None: ...
 
 class BuildContextResponse(_message.Message):
-    __slots__ = ("text", "token_count", "sections", "tiers", "degraded", "section_reports")
+    __slots__ = ("text", "token_count", "tokenizer", "sections", "section_reports", "reasons", "conflicts", "tiers", "degraded", "consistent", "reading", "recall_id")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZER_FIELD_NUMBER: _ClassVar[int]
     SECTIONS_FIELD_NUMBER: _ClassVar[int]
+    SECTION_REPORTS_FIELD_NUMBER: _ClassVar[int]
+    REASONS_FIELD_NUMBER: _ClassVar[int]
+    CONFLICTS_FIELD_NUMBER: _ClassVar[int]
     TIERS_FIELD_NUMBER: _ClassVar[int]
     DEGRADED_FIELD_NUMBER: _ClassVar[int]
-    SECTION_REPORTS_FIELD_NUMBER: _ClassVar[int]
+    CONSISTENT_FIELD_NUMBER: _ClassVar[int]
+    READING_FIELD_NUMBER: _ClassVar[int]
+    RECALL_ID_FIELD_NUMBER: _ClassVar[int]
     text: str
     token_count: int
+    tokenizer: str
     sections: _containers.RepeatedCompositeFieldContainer[ContextSection]
+    section_reports: _containers.RepeatedCompositeFieldContainer[ContextSectionReport]
+    reasons: _containers.RepeatedCompositeFieldContainer[ContextReason]
+    conflicts: _containers.RepeatedCompositeFieldContainer[_recall_pb2.Conflict]
     tiers: _containers.RepeatedCompositeFieldContainer[_tiers_pb2.TierReport]
     degraded: bool
-    section_reports: _containers.RepeatedCompositeFieldContainer[ContextSectionReport]
-    def __init__(self, text: _Optional[str] = ..., token_count: _Optional[int] = ..., sections: _Optional[_Iterable[_Union[ContextSection, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., section_reports: _Optional[_Iterable[_Union[ContextSectionReport, _Mapping]]] = ...) -> None: ...
+    consistent: bool
+    reading: _recall_pb2.QueryReading
+    recall_id: str
+    def __init__(self, text: _Optional[str] = ..., token_count: _Optional[int] = ..., tokenizer: _Optional[str] = ..., sections: _Optional[_Iterable[_Union[ContextSection, _Mapping]]] = ..., section_reports: _Optional[_Iterable[_Union[ContextSectionReport, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[ContextReason, _Mapping]]] = ..., conflicts: _Optional[_Iterable[_Union[_recall_pb2.Conflict, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., consistent: _Optional[bool] = ..., reading: _Optional[_Union[_recall_pb2.QueryReading, _Mapping]] = ..., recall_id: _Optional[str] = ...) -> None: ...
+
+class ContextReason(_message.Message):
+    __slots__ = ("memory_id", "kind", "score", "explanation", "superseded_by")
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    memory_id: str
+    kind: _tiers_pb2.MemoryKind
+    score: float
+    explanation: _recall_pb2.Explanation
+    superseded_by: str
+    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[_recall_pb2.Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ...) -> None: ...
 
 class ContextSection(_message.Message):
     __slots__ = ("kind", "items", "token_count", "token_budget", "passages")
@@ -143,14 +169,14 @@ class ContextPassage(_message.Message):
     def __init__(self, text: _Optional[str] = ..., conversation_id: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turns: _Optional[_Iterable[_Union[ContextTurn, _Mapping]]] = ..., rank: _Optional[int] = ...) -> None: ...
 
 class ContextTurn(_message.Message):
-    __slots__ = ("memory_id", "speaker", "role", "time", "position", "text", "is_pruned", "duplicate_memory_ids")
+    __slots__ = ("memory_id", "speaker", "role", "time", "position", "text", "pruned", "duplicate_memory_ids")
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     SPEAKER_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     POSITION_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
-    IS_PRUNED_FIELD_NUMBER: _ClassVar[int]
+    PRUNED_FIELD_NUMBER: _ClassVar[int]
     DUPLICATE_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
     memory_id: str
     speaker: str
@@ -158,32 +184,32 @@ class ContextTurn(_message.Message):
     time: _timestamp_pb2.Timestamp
     position: int
     text: str
-    is_pruned: bool
+    pruned: bool
     duplicate_memory_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, memory_id: _Optional[str] = ..., speaker: _Optional[str] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., position: _Optional[int] = ..., text: _Optional[str] = ..., is_pruned: _Optional[bool] = ..., duplicate_memory_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, memory_id: _Optional[str] = ..., speaker: _Optional[str] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., position: _Optional[int] = ..., text: _Optional[str] = ..., pruned: _Optional[bool] = ..., duplicate_memory_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ContextItem(_message.Message):
-    __slots__ = ("text", "memory_id", "interaction_ids", "is_pruned", "duplicate_memory_ids")
+    __slots__ = ("text", "memory_id", "interaction_ids", "pruned", "duplicate_memory_ids")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     INTERACTION_IDS_FIELD_NUMBER: _ClassVar[int]
-    IS_PRUNED_FIELD_NUMBER: _ClassVar[int]
+    PRUNED_FIELD_NUMBER: _ClassVar[int]
     DUPLICATE_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
     text: str
     memory_id: str
     interaction_ids: _containers.RepeatedScalarFieldContainer[str]
-    is_pruned: bool
+    pruned: bool
     duplicate_memory_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, text: _Optional[str] = ..., memory_id: _Optional[str] = ..., interaction_ids: _Optional[_Iterable[str]] = ..., is_pruned: _Optional[bool] = ..., duplicate_memory_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., memory_id: _Optional[str] = ..., interaction_ids: _Optional[_Iterable[str]] = ..., pruned: _Optional[bool] = ..., duplicate_memory_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ContextSectionReport(_message.Message):
-    __slots__ = ("kind", "state", "token_budget", "token_count", "candidate_count", "told_count", "duplicate_count", "pruned_count")
+    __slots__ = ("kind", "state", "token_budget", "token_count", "candidate_count", "included_count", "duplicate_count", "pruned_count")
     KIND_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     TOKEN_BUDGET_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     CANDIDATE_COUNT_FIELD_NUMBER: _ClassVar[int]
-    TOLD_COUNT_FIELD_NUMBER: _ClassVar[int]
+    INCLUDED_COUNT_FIELD_NUMBER: _ClassVar[int]
     DUPLICATE_COUNT_FIELD_NUMBER: _ClassVar[int]
     PRUNED_COUNT_FIELD_NUMBER: _ClassVar[int]
     kind: ContextSectionKind
@@ -191,7 +217,7 @@ class ContextSectionReport(_message.Message):
     token_budget: int
     token_count: int
     candidate_count: int
-    told_count: int
+    included_count: int
     duplicate_count: int
     pruned_count: int
-    def __init__(self, kind: _Optional[_Union[ContextSectionKind, str]] = ..., state: _Optional[_Union[ContextSectionState, str]] = ..., token_budget: _Optional[int] = ..., token_count: _Optional[int] = ..., candidate_count: _Optional[int] = ..., told_count: _Optional[int] = ..., duplicate_count: _Optional[int] = ..., pruned_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, kind: _Optional[_Union[ContextSectionKind, str]] = ..., state: _Optional[_Union[ContextSectionState, str]] = ..., token_budget: _Optional[int] = ..., token_count: _Optional[int] = ..., candidate_count: _Optional[int] = ..., included_count: _Optional[int] = ..., duplicate_count: _Optional[int] = ..., pruned_count: _Optional[int] = ...) -> None: ...

@@ -117,9 +117,8 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RecallStream(self, request, context):
-        """RecallStream is Recall whose answer comes in pieces: a message for each tier as it answers or fails, and as the last
-        one the whole answer, the same that Recall gives. It fails where Recall does. A caller that has seen enough may go
-        away: the work stops.
+        """RecallStream is Recall in parts: one message for each tier as it responds or fails, and the whole response, the
+        same as that of Recall, as the last one. It fails where Recall does. When the caller cancels, the work stops.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -35,9 +35,8 @@ class MemoryServiceStub:
     `tiers`; only when all of them fail does the call fail.
     """
     RecallStream: _aio.UnaryStreamMultiCallable[_recall_pb2.RecallStreamRequest, _recall_pb2.RecallStreamResponse]
-    """RecallStream is Recall whose answer comes in pieces: a message for each tier as it answers or fails, and as the last
-    one the whole answer, the same that Recall gives. It fails where Recall does. A caller that has seen enough may go
-    away: the work stops.
+    """RecallStream is Recall in parts: one message for each tier as it responds or fails, and the whole response, the
+    same as that of Recall, as the last one. It fails where Recall does. When the caller cancels, the work stops.
     """
     BuildContext: _aio.UnaryUnaryMultiCallable[_context_pb2.BuildContextRequest, _context_pb2.BuildContextResponse]
     """BuildContext recalls and returns text within a token budget, ready to put into a prompt."""
@@ -98,9 +97,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _recall_pb2.RecallStreamRequest,
         context: _aio.ServicerContext[_recall_pb2.RecallStreamRequest, _abc.AsyncIterator[_recall_pb2.RecallStreamResponse]],
     ) -> _abc.AsyncIterator[_recall_pb2.RecallStreamResponse]:
-        """RecallStream is Recall whose answer comes in pieces: a message for each tier as it answers or fails, and as the last
-        one the whole answer, the same that Recall gives. It fails where Recall does. A caller that has seen enough may go
-        away: the work stops.
+        """RecallStream is Recall in parts: one message for each tier as it responds or fails, and the whole response, the
+        same as that of Recall, as the last one. It fails where Recall does. When the caller cancels, the work stops.
         """
 
     @_abc_1.abstractmethod

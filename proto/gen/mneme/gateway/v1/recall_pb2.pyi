@@ -39,6 +39,16 @@ class ConflictKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONFLICT_KIND_UNSPECIFIED: _ClassVar[ConflictKind]
     CONFLICT_KIND_NEGATION: _ClassVar[ConflictKind]
     CONFLICT_KIND_VALUE: _ClassVar[ConflictKind]
+
+class ConflictReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONFLICT_REASON_UNSPECIFIED: _ClassVar[ConflictReason]
+    CONFLICT_REASON_LATER: _ClassVar[ConflictReason]
+    CONFLICT_REASON_CONFIDENCE: _ClassVar[ConflictReason]
+    CONFLICT_REASON_IMPORTANCE: _ClassVar[ConflictReason]
+    CONFLICT_REASON_USER_CHOICE: _ClassVar[ConflictReason]
+    CONFLICT_REASON_STILL_VALID: _ClassVar[ConflictReason]
+    CONFLICT_REASON_RANK: _ClassVar[ConflictReason]
 TASK_TYPE_UNSPECIFIED: TaskType
 TASK_TYPE_FACTUAL: TaskType
 TASK_TYPE_RECOMMENDATION: TaskType
@@ -54,6 +64,13 @@ CONFLICT_POLICY_USER_OVERRIDE: ConflictPolicy
 CONFLICT_KIND_UNSPECIFIED: ConflictKind
 CONFLICT_KIND_NEGATION: ConflictKind
 CONFLICT_KIND_VALUE: ConflictKind
+CONFLICT_REASON_UNSPECIFIED: ConflictReason
+CONFLICT_REASON_LATER: ConflictReason
+CONFLICT_REASON_CONFIDENCE: ConflictReason
+CONFLICT_REASON_IMPORTANCE: ConflictReason
+CONFLICT_REASON_USER_CHOICE: ConflictReason
+CONFLICT_REASON_STILL_VALID: ConflictReason
+CONFLICT_REASON_RANK: ConflictReason
 
 class Scoring(_message.Message):
     __slots__ = ("profile", "weights")
@@ -71,7 +88,7 @@ class Scoring(_message.Message):
     def __init__(self, profile: _Optional[str] = ..., weights: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class RecallRequest(_message.Message):
-    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded", "with_features")
+    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded", "include_tentative_facts", "with_features")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -85,6 +102,7 @@ class RecallRequest(_message.Message):
     CONFLICT_POLICY_FIELD_NUMBER: _ClassVar[int]
     PREFERRED_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
     DROP_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_TENTATIVE_FACTS_FIELD_NUMBER: _ClassVar[int]
     WITH_FEATURES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
@@ -99,8 +117,9 @@ class RecallRequest(_message.Message):
     conflict_policy: ConflictPolicy
     preferred_memory_ids: _containers.RepeatedScalarFieldContainer[str]
     drop_superseded: bool
+    include_tentative_facts: bool
     with_features: bool
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ..., with_features: _Optional[bool] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ..., include_tentative_facts: _Optional[bool] = ..., with_features: _Optional[bool] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
     __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent", "conflicts", "feature_names")
@@ -159,42 +178,52 @@ class Memory(_message.Message):
     def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., superseded_by: _Optional[str] = ..., features: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class RecalledFact(_message.Message):
-    __slots__ = ("fact", "similarity", "superseded_by")
+    __slots__ = ("fact", "score", "similarity", "explanation", "superseded_by")
     FACT_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
     fact: _facts_pb2.Fact
+    score: float
     similarity: float
+    explanation: Explanation
     superseded_by: str
-    def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., similarity: _Optional[float] = ..., superseded_by: _Optional[str] = ...) -> None: ...
+    def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ...) -> None: ...
 
 class RecalledNote(_message.Message):
-    __slots__ = ("note", "score", "hops")
+    __slots__ = ("note", "score", "similarity", "hops", "explanation", "superseded_by")
     NOTE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
+    SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
     note: _notes_pb2.Note
     score: float
+    similarity: float
     hops: int
-    def __init__(self, note: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., score: _Optional[float] = ..., hops: _Optional[int] = ...) -> None: ...
+    explanation: Explanation
+    superseded_by: str
+    def __init__(self, note: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("lanes", "parts")
-    LANES_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("retrievers", "parts")
+    RETRIEVERS_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
-    lanes: _containers.RepeatedCompositeFieldContainer[LaneRank]
+    retrievers: _containers.RepeatedCompositeFieldContainer[RetrieverRank]
     parts: _containers.RepeatedCompositeFieldContainer[ScorePart]
-    def __init__(self, lanes: _Optional[_Iterable[_Union[LaneRank, _Mapping]]] = ..., parts: _Optional[_Iterable[_Union[ScorePart, _Mapping]]] = ...) -> None: ...
+    def __init__(self, retrievers: _Optional[_Iterable[_Union[RetrieverRank, _Mapping]]] = ..., parts: _Optional[_Iterable[_Union[ScorePart, _Mapping]]] = ...) -> None: ...
 
-class LaneRank(_message.Message):
-    __slots__ = ("lane", "rank", "score")
-    LANE_FIELD_NUMBER: _ClassVar[int]
+class RetrieverRank(_message.Message):
+    __slots__ = ("retriever", "rank", "score")
+    RETRIEVER_FIELD_NUMBER: _ClassVar[int]
     RANK_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
-    lane: str
+    retriever: str
     rank: int
     score: float
-    def __init__(self, lane: _Optional[str] = ..., rank: _Optional[int] = ..., score: _Optional[float] = ...) -> None: ...
+    def __init__(self, retriever: _Optional[str] = ..., rank: _Optional[int] = ..., score: _Optional[float] = ...) -> None: ...
 
 class ScorePart(_message.Message):
     __slots__ = ("name", "value")
@@ -205,40 +234,56 @@ class ScorePart(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
 
 class Conflict(_message.Message):
-    __slots__ = ("kind", "subject", "winner_id", "loser_ids", "policy", "reason", "memory_kind")
+    __slots__ = ("kind", "subject", "winner_id", "winner_kind", "loser_ids", "loser_kind", "policy", "reason", "detail")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     WINNER_ID_FIELD_NUMBER: _ClassVar[int]
+    WINNER_KIND_FIELD_NUMBER: _ClassVar[int]
     LOSER_IDS_FIELD_NUMBER: _ClassVar[int]
+    LOSER_KIND_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
-    MEMORY_KIND_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
     kind: ConflictKind
     subject: str
     winner_id: str
+    winner_kind: _tiers_pb2.MemoryKind
     loser_ids: _containers.RepeatedScalarFieldContainer[str]
+    loser_kind: _tiers_pb2.MemoryKind
     policy: ConflictPolicy
-    reason: str
-    memory_kind: _tiers_pb2.MemoryKind
-    def __init__(self, kind: _Optional[_Union[ConflictKind, str]] = ..., subject: _Optional[str] = ..., winner_id: _Optional[str] = ..., loser_ids: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[ConflictPolicy, str]] = ..., reason: _Optional[str] = ..., memory_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ...) -> None: ...
+    reason: ConflictReason
+    detail: str
+    def __init__(self, kind: _Optional[_Union[ConflictKind, str]] = ..., subject: _Optional[str] = ..., winner_id: _Optional[str] = ..., winner_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., loser_ids: _Optional[_Iterable[str]] = ..., loser_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., policy: _Optional[_Union[ConflictPolicy, str]] = ..., reason: _Optional[_Union[ConflictReason, str]] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class QueryReading(_message.Message):
-    __slots__ = ("embedded_query", "speakers", "time_ranges", "task_type", "task_type_confidence", "is_task_type_given", "rewritten_query")
+    __slots__ = ("embedded_query", "speakers", "time_ranges", "task_type", "task_type_confidence", "task_type_given", "rewritten_query", "applied_patterns")
     EMBEDDED_QUERY_FIELD_NUMBER: _ClassVar[int]
     SPEAKERS_FIELD_NUMBER: _ClassVar[int]
     TIME_RANGES_FIELD_NUMBER: _ClassVar[int]
     TASK_TYPE_FIELD_NUMBER: _ClassVar[int]
     TASK_TYPE_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
-    IS_TASK_TYPE_GIVEN_FIELD_NUMBER: _ClassVar[int]
+    TASK_TYPE_GIVEN_FIELD_NUMBER: _ClassVar[int]
     REWRITTEN_QUERY_FIELD_NUMBER: _ClassVar[int]
+    APPLIED_PATTERNS_FIELD_NUMBER: _ClassVar[int]
     embedded_query: str
     speakers: _containers.RepeatedScalarFieldContainer[str]
     time_ranges: _containers.RepeatedCompositeFieldContainer[TimeRange]
     task_type: TaskType
     task_type_confidence: float
-    is_task_type_given: bool
+    task_type_given: bool
     rewritten_query: str
-    def __init__(self, embedded_query: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., time_ranges: _Optional[_Iterable[_Union[TimeRange, _Mapping]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., task_type_confidence: _Optional[float] = ..., is_task_type_given: _Optional[bool] = ..., rewritten_query: _Optional[str] = ...) -> None: ...
+    applied_patterns: _containers.RepeatedCompositeFieldContainer[AppliedPattern]
+    def __init__(self, embedded_query: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., time_ranges: _Optional[_Iterable[_Union[TimeRange, _Mapping]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., task_type_confidence: _Optional[float] = ..., task_type_given: _Optional[bool] = ..., rewritten_query: _Optional[str] = ..., applied_patterns: _Optional[_Iterable[_Union[AppliedPattern, _Mapping]]] = ...) -> None: ...
+
+class AppliedPattern(_message.Message):
+    __slots__ = ("pattern", "replacement", "confidence")
+    PATTERN_FIELD_NUMBER: _ClassVar[int]
+    REPLACEMENT_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    pattern: str
+    replacement: str
+    confidence: float
+    def __init__(self, pattern: _Optional[str] = ..., replacement: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
 
 class TimeRange(_message.Message):
     __slots__ = ("start_time", "end_time")
@@ -265,14 +310,14 @@ class RecallStreamRequest(_message.Message):
     def __init__(self, recall: _Optional[_Union[RecallRequest, _Mapping]] = ...) -> None: ...
 
 class RecallStreamResponse(_message.Message):
-    __slots__ = ("tier_answer", "response")
-    TIER_ANSWER_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("tier_result", "response")
+    TIER_RESULT_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
-    tier_answer: TierAnswer
+    tier_result: TierResult
     response: RecallResponse
-    def __init__(self, tier_answer: _Optional[_Union[TierAnswer, _Mapping]] = ..., response: _Optional[_Union[RecallResponse, _Mapping]] = ...) -> None: ...
+    def __init__(self, tier_result: _Optional[_Union[TierResult, _Mapping]] = ..., response: _Optional[_Union[RecallResponse, _Mapping]] = ...) -> None: ...
 
-class TierAnswer(_message.Message):
+class TierResult(_message.Message):
     __slots__ = ("tier", "memories", "facts", "notes", "recent_turns")
     TIER_FIELD_NUMBER: _ClassVar[int]
     MEMORIES_FIELD_NUMBER: _ClassVar[int]

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmneme/gateway/v1/tiers.proto\x12\x10mneme.gateway.v1\x1a\x1egoogle/protobuf/duration.proto\"\xb4\x01\n\nTierReport\x12$\n\x04tier\x18\x01 \x01(\x0e\x32\x16.mneme.gateway.v1.Tier\x12*\n\x05state\x18\x02 \x01(\x0e\x32\x1b.mneme.gateway.v1.TierState\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12+\n\x08\x64uration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x17\n\x0f\x63\x61ndidate_count\x18\x05 \x01(\x05*x\n\x04Tier\x12\x14\n\x10TIER_UNSPECIFIED\x10\x00\x12\x10\n\x0cTIER_SESSION\x10\x01\x12\x11\n\rTIER_EPISODIC\x10\x02\x12\x11\n\rTIER_SEMANTIC\x10\x03\x12\x10\n\x0cTIER_AGENTIC\x10\x04\x12\x10\n\x0cTIER_PROFILE\x10\x05*o\n\tTierState\x12\x1a\n\x16TIER_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13TIER_STATE_ANSWERED\x10\x01\x12\x16\n\x12TIER_STATE_SKIPPED\x10\x02\x12\x15\n\x11TIER_STATE_FAILED\x10\x03*n\n\nMemoryKind\x12\x1b\n\x17MEMORY_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13MEMORY_KIND_EPISODE\x10\x01\x12\x14\n\x10MEMORY_KIND_FACT\x10\x02\x12\x14\n\x10MEMORY_KIND_NOTE\x10\x03\x42k\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cmneme/gateway/v1/tiers.proto\x12\x10mneme.gateway.v1\x1a\x1egoogle/protobuf/duration.proto\"\xb4\x01\n\nTierReport\x12$\n\x04tier\x18\x01 \x01(\x0e\x32\x16.mneme.gateway.v1.Tier\x12*\n\x05state\x18\x02 \x01(\x0e\x32\x1b.mneme.gateway.v1.TierState\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12+\n\x08\x64uration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x17\n\x0f\x63\x61ndidate_count\x18\x05 \x01(\x05*x\n\x04Tier\x12\x14\n\x10TIER_UNSPECIFIED\x10\x00\x12\x10\n\x0cTIER_SESSION\x10\x01\x12\x11\n\rTIER_EPISODIC\x10\x02\x12\x11\n\rTIER_SEMANTIC\x10\x03\x12\x10\n\x0cTIER_AGENTIC\x10\x04\x12\x10\n\x0cTIER_PROFILE\x10\x05*p\n\tTierState\x12\x1a\n\x16TIER_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14TIER_STATE_RESPONDED\x10\x01\x12\x16\n\x12TIER_STATE_SKIPPED\x10\x02\x12\x15\n\x11TIER_STATE_FAILED\x10\x03*n\n\nMemoryKind\x12\x1b\n\x17MEMORY_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13MEMORY_KIND_EPISODE\x10\x01\x12\x14\n\x10MEMORY_KIND_FACT\x10\x02\x12\x14\n\x10MEMORY_KIND_NOTE\x10\x03\x42k\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,9 +36,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TIER']._serialized_start=265
   _globals['_TIER']._serialized_end=385
   _globals['_TIERSTATE']._serialized_start=387
-  _globals['_TIERSTATE']._serialized_end=498
-  _globals['_MEMORYKIND']._serialized_start=500
-  _globals['_MEMORYKIND']._serialized_end=610
+  _globals['_TIERSTATE']._serialized_end=499
+  _globals['_MEMORYKIND']._serialized_start=501
+  _globals['_MEMORYKIND']._serialized_end=611
   _globals['_TIERREPORT']._serialized_start=83
   _globals['_TIERREPORT']._serialized_end=263
 # @@protoc_insertion_point(module_scope)

@@ -21,7 +21,7 @@ class Tier(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 class TierState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     TIER_STATE_UNSPECIFIED: _ClassVar[TierState]
-    TIER_STATE_ANSWERED: _ClassVar[TierState]
+    TIER_STATE_RESPONDED: _ClassVar[TierState]
     TIER_STATE_SKIPPED: _ClassVar[TierState]
     TIER_STATE_FAILED: _ClassVar[TierState]
 
@@ -38,7 +38,7 @@ TIER_SEMANTIC: Tier
 TIER_AGENTIC: Tier
 TIER_PROFILE: Tier
 TIER_STATE_UNSPECIFIED: TierState
-TIER_STATE_ANSWERED: TierState
+TIER_STATE_RESPONDED: TierState
 TIER_STATE_SKIPPED: TierState
 TIER_STATE_FAILED: TierState
 MEMORY_KIND_UNSPECIFIED: MemoryKind
