@@ -27,7 +27,7 @@ async def test_remember_takes_one_turn(invoke: Invoke, gateway: FakeGateway) -> 
 def _one_memory(gateway: FakeGateway) -> None:
     memory = gateway.recall_response.memories.add(memory_id="m1", score=0.5)
     memory.turn.content, memory.turn.speaker = "the [red]sea[/red]", "Ana"
-    memory.explanation.retrievers.add(lane="lexical", rank=1)
+    memory.explanation.retrievers.add(retriever="lexical", rank=1)
     gateway.recall_response.facts.add().fact.text = "Ana likes the sea"
 
 
