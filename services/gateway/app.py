@@ -23,6 +23,7 @@ from services.common.rpc.server import ServiceBinding, TlsFiles
 from services.common.tokens import token_counter
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
+from services.gateway.door import Door
 from services.gateway.grants.requests import GrantRequestReader
 from services.gateway.grants.service import Grants
 from services.gateway.grants.servicer import GrantServicer
@@ -46,7 +47,7 @@ from services.gateway.recall.stages.loadout import Loadout
 from services.gateway.recall.stages.rewriting import Rewriting, open_rewriter
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
-from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, UseCases
+from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, SessionHandlers, UseCases
 from services.gateway.sessions import SessionAccess
 from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
 from services.gateway.tokens import ConsistencyTokens
@@ -60,7 +61,6 @@ _MEMORY_ROLES = {
     "RecallStream": Role.READER,
     "BuildContext": Role.READER,
     "Feedback": Role.WRITER,
-    "GetProfile": Role.READER,
 }
 _CONVERSATION_ROLES = {
     "ListConversations": Role.READER,
@@ -191,7 +191,16 @@ async def open_gateway(
             clock=resources.clock,
             deadline_seconds=chosen.deadline_seconds,
         )
-        yield Gateway((*_bindings(use_cases), _grant_binding(grants, use_cases, chosen)), use_cases)
+        door = Door(
+            channels,
+            metadata,
+            grants,
+            handlers={"mneme.session.v1.SessionService.GetSession": SessionHandlers(use_cases).get_session},
+            check_user=use_cases.reader.user,
+            deadline_seconds=chosen.deadline_seconds,
+        )
+        bindings = (*_bindings(use_cases), _grant_binding(grants, use_cases, chosen), *door.bindings())
+        yield Gateway(bindings, use_cases)
 
 
 def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings) -> ServiceBinding:

@@ -16,7 +16,7 @@ from mneme.gateway.v1 import (
     memory_pb2_grpc,
     recall_pb2,
 )
-from mneme.semantic.v1 import profile_pb2
+from mneme.session.v1 import session_pb2
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.errors import InvalidArgument
@@ -137,18 +137,6 @@ class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
             consistency_token=token, memory_count=recorded.memory_count, replayed=recorded.replayed
         )
 
-    async def GetProfile(
-        self, request: memory_pb2.GetProfileRequest, context: Context
-    ) -> memory_pb2.GetProfileResponse:
-        """See the proto."""
-        self._use.reader.user(request.user_id)
-        response = await self._use.upstream.profile.get(
-            current_principal(),
-            profile_pb2.GetProfileRequest(user_id=request.user_id),
-            timeout_seconds=self._seconds_left(),
-        )
-        return memory_pb2.GetProfileResponse(profile=response.profile)
-
 
 class ConversationServicer(_Base, conversations_pb2_grpc.ConversationServiceServicer):
     """Implements ConversationService."""
@@ -220,6 +208,20 @@ class ConversationServicer(_Base, conversations_pb2_grpc.ConversationServiceServ
         )
         self._use.remembering.announce()
         return conversations_pb2.EndSessionResponse(archived_turn_count=ended.archived_count)
+
+
+class SessionHandlers(_Base):
+    """Methods of the session tier's service that the gateway serves itself; see door.py."""
+
+    async def get_session(
+        self, request: session_pb2.GetSessionRequest, context: Context
+    ) -> session_pb2.GetSessionResponse:
+        """SessionService.GetSession; a session that its store lost is rebuilt from the conversation log."""
+        self._use.reader.user(request.user_id, conversation_id=request.session_id)
+        found = await self._use.sessions.get(
+            current_principal(), request.user_id, request.session_id, timeout_seconds=self._seconds_left()
+        )
+        return session_pb2.GetSessionResponse(session=found.session, degraded=found.is_degraded)
 
 
 class DeliveryServicer(_Base, deliveries_pb2_grpc.DeliveryServiceServicer):

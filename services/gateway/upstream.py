@@ -16,7 +16,7 @@ from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
 from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.internal.v1 import semantic_pb2, semantic_pb2_grpc
-from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb2_grpc
+from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
 from services.common.errors_grpc import from_rpc_error
@@ -167,12 +167,6 @@ class ProfileClient(_Client):
         super().__init__("profile", metadata)
         self._stub = profile_pb2_grpc.ProfileServiceStub(channel)
         self._internal = semantic_pb2_grpc.SemanticInternalServiceStub(channel)
-
-    async def get(
-        self, principal: Principal, request: profile_pb2.GetProfileRequest, *, timeout_seconds: float
-    ) -> profile_pb2.GetProfileResponse:
-        """See ProfileService.GetProfile."""
-        return await self._call(self._stub.GetProfile, request, principal, timeout_seconds)
 
     async def observe(
         self, principal: Principal, request: semantic_pb2.ObserveInteractionsRequest, *, timeout_seconds: float

@@ -19,6 +19,7 @@ from google.protobuf.message import Message
 from grpc_status import rpc_status
 
 from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
+from mneme.semantic.v1 import profile_pb2_grpc
 from mneme_client import Client
 from services.cli.demo_data import demo_entries
 from services.cli.importers.load import import_entries
@@ -56,7 +57,10 @@ _STUBS: Final[dict[str, Callable[[grpc.aio.Channel], Any]]] = {
     "DeliveryService": deliveries_pb2_grpc.DeliveryServiceStub,
     "GrantService": grants_pb2_grpc.GrantServiceStub,
     "MemoryService": memory_pb2_grpc.MemoryServiceStub,
+    "ProfileService": profile_pb2_grpc.ProfileServiceStub,
 }
+_PACKAGES: Final = {"ProfileService": "mneme.semantic.v1"}
+"""Of services that are not the gateway's own."""
 
 
 class Transcript:
@@ -85,7 +89,8 @@ class Transcript:
     async def _call(self, channel: grpc.aio.Channel, step: dict[str, Any]) -> dict[str, Any]:
         service, method = step["call"].split("/")
         stub = _STUBS[service](channel)
-        descriptor = descriptor_pool.Default().FindMessageTypeByName(f"mneme.gateway.v1.{method}Request")
+        package = _PACKAGES.get(service, "mneme.gateway.v1")
+        descriptor = descriptor_pool.Default().FindMessageTypeByName(f"{package}.{method}Request")
         request: Message = message_factory.GetMessageClass(descriptor)()
         json_format.ParseDict(self._filled(step["request"]), request)
         try:

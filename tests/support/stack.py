@@ -31,6 +31,7 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
+from mneme.semantic.v1 import profile_pb2_grpc
 from mneme_client import Client
 from services.common.auth import IDENTITY_METADATA_KEY, IdentitySigner, Principal, Role, create_api_key, revoke_api_key
 from services.common.auth.authenticator import DEVELOPMENT_PRINCIPAL
@@ -82,6 +83,7 @@ class Stubs:
     conversations: conversations_pb2_grpc.ConversationServiceStub
     deliveries: deliveries_pb2_grpc.DeliveryServiceStub
     grants: grants_pb2_grpc.GrantServiceStub
+    profiles: profile_pb2_grpc.ProfileServiceStub
 
 
 @contextlib.asynccontextmanager
@@ -94,6 +96,7 @@ async def stubs(target: str) -> AsyncIterator[Stubs]:
             conversations_pb2_grpc.ConversationServiceStub(channel),
             deliveries_pb2_grpc.DeliveryServiceStub(channel),
             grants_pb2_grpc.GrantServiceStub(channel),
+            profile_pb2_grpc.ProfileServiceStub(channel),
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 from google.protobuf.message import Message
 
 from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2, recall_pb2
+from mneme.semantic.v1 import profile_pb2
 from mneme_client import from_wire, from_wire_context, from_wire_recall, results, results_context, to_wire
 from mneme_client.types import (
     ConflictChoice,
@@ -33,6 +34,7 @@ _MEMORY = "/mneme.gateway.v1.MemoryService"
 _CONVERSATION = "/mneme.gateway.v1.ConversationService"
 _GRANT = "/mneme.gateway.v1.GrantService"
 _DELIVERY = "/mneme.gateway.v1.DeliveryService"
+_PROFILE = "/mneme.semantic.v1.ProfileService"
 
 PAGE_SIZE_MAX = 200
 """Largest page that the service gives."""
@@ -170,9 +172,9 @@ def feedback(
 
 
 def get_profile(user_id: str) -> Call[results.Profile]:
-    """MemoryService.GetProfile."""
-    request = memory_pb2.GetProfileRequest(user_id=user_id)
-    return Call(f"{_MEMORY}/GetProfile", request, memory_pb2.GetProfileResponse, from_wire.profile)
+    """ProfileService.GetProfile."""
+    request = profile_pb2.GetProfileRequest(user_id=user_id)
+    return Call(f"{_PROFILE}/GetProfile", request, profile_pb2.GetProfileResponse, from_wire.profile)
 
 
 def list_conversations(user_id: str, *, page_size: int, page_token: str) -> Call[Page[results.Conversation]]:

@@ -13,6 +13,7 @@ from google.rpc import status_pb2
 from mneme.common.v1 import common_pb2
 from mneme.errors.v1 import error_reason_pb2
 from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
+from mneme.semantic.v1 import profile_pb2
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
 from mneme_client.errors import from_item_status
@@ -119,7 +120,7 @@ def feedback_result(message: memory_pb2.FeedbackResponse) -> r.FeedbackResult:
     return r.FeedbackResult(message.consistency_token, message.memory_count, message.replayed)
 
 
-def profile(message: memory_pb2.GetProfileResponse) -> r.Profile:
+def profile(message: profile_pb2.GetProfileResponse) -> r.Profile:
     """The profile."""
     value = message.profile
     stated, counted = value.preferences, value.statistics

@@ -40,6 +40,7 @@ class ServiceBinding:
     add_to_server: Callable[[Any, Any], None]  # the generated add_…Servicer_to_server
     servicer: Any
     roles: Mapping[str, Role]  # by method name; a method that is missing is denied
+    withheld: frozenset[str] = frozenset()  # methods of its contract that are not served here: UNIMPLEMENTED
 
     @property
     def method_roles(self) -> dict[str, Role]:
@@ -218,8 +219,8 @@ def _check_roles(service: ServiceBinding) -> None:
     except KeyError:
         return  # a service that was not made from a proto
     methods = {method.name for method in descriptor.methods}
-    if methods != service.roles.keys():
-        wrong = ", ".join(sorted(methods ^ service.roles.keys()))
+    if methods - service.withheld != service.roles.keys():
+        wrong = ", ".join(sorted((methods - service.withheld) ^ service.roles.keys()))
         raise ValueError(f"the roles of {service.full_name} do not fit its methods: {wrong}")
 
 

@@ -33,6 +33,7 @@ async def running() -> AsyncIterator[Running]:
     conversations_pb2_grpc.add_ConversationServiceServicer_to_server(gateway, server)
     deliveries_pb2_grpc.add_DeliveryServiceServicer_to_server(gateway, server)
     grants_pb2_grpc.add_GrantServiceServicer_to_server(gateway, server)
+    gateway.add_profiles(server)
     health_servicer = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     await health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)

@@ -24,6 +24,7 @@ from mneme.gateway.v1 import (
     recall_pb2,
     tiers_pb2,
 )
+from mneme.semantic.v1 import profile_pb2
 from services.common.errors import FieldViolation, InvalidArgument
 from services.common.errors_grpc import item_status
 
@@ -174,9 +175,17 @@ class FakeGateway(
         await self._enter(request, context)
         return memory_pb2.FeedbackResponse(consistency_token="token-f", memory_count=len(request.memories))
 
-    async def GetProfile(self, request: memory_pb2.GetProfileRequest, context: Any) -> memory_pb2.GetProfileResponse:
+    def add_profiles(self, server: grpc.aio.Server) -> None:
+        """Serves the one method of the profile's service that clients here call."""
+        handler = grpc.unary_unary_rpc_method_handler(
+            self.GetProfile, profile_pb2.GetProfileRequest.FromString, profile_pb2.GetProfileResponse.SerializeToString
+        )
+        service = "mneme.semantic.v1.ProfileService"
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {"GetProfile": handler}),))
+
+    async def GetProfile(self, request: profile_pb2.GetProfileRequest, context: Any) -> profile_pb2.GetProfileResponse:
         await self._enter(request, context)
-        answer = memory_pb2.GetProfileResponse()
+        answer = profile_pb2.GetProfileResponse()
         answer.profile.user_id = request.user_id
         answer.profile.preferences.language = "en"
         answer.profile.statistics.user_turn_count = 3

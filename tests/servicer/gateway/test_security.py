@@ -368,7 +368,10 @@ async def test_spec_7_2_bytes_that_are_no_message_are_refused(
     method: Any = getattr(secured.channel, kind)(f"/mneme.gateway.v1.MemoryService/{names[kind]}")
 
     async def refused(metadata: Metadata) -> Refusal:
-        request = one_of(NOTHING, NO_MESSAGE) if kind == "stream_stream" else NO_MESSAGE
+        request: Any = one_of(NOTHING, NO_MESSAGE) if kind == "stream_stream" else NO_MESSAGE
+        if kind == "stream_stream" and not metadata:
+            # The server ends the call before it reads, and grpc.aio reports a write after that as INTERNAL.
+            request = None
         answer = method(request, metadata=metadata)
         return await refusal(answer.read() if kind.endswith("stream") else answer)
 

@@ -3,7 +3,6 @@ from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import context_pb2 as _context_pb2
 from mneme.gateway.v1 import recall_pb2 as _recall_pb2
 from mneme.gateway.v1 import tiers_pb2 as _tiers_pb2
-from mneme.semantic.v1 import profile_pb2 as _profile_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -123,15 +122,3 @@ class FeedbackResponse(_message.Message):
     memory_count: int
     replayed: bool
     def __init__(self, consistency_token: _Optional[str] = ..., memory_count: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
-
-class GetProfileRequest(_message.Message):
-    __slots__ = ("user_id",)
-    USER_ID_FIELD_NUMBER: _ClassVar[int]
-    user_id: str
-    def __init__(self, user_id: _Optional[str] = ...) -> None: ...
-
-class GetProfileResponse(_message.Message):
-    __slots__ = ("profile",)
-    PROFILE_FIELD_NUMBER: _ClassVar[int]
-    profile: _profile_pb2.Profile
-    def __init__(self, profile: _Optional[_Union[_profile_pb2.Profile, _Mapping]] = ...) -> None: ...

@@ -72,11 +72,6 @@ class MemoryServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackResponse.FromString,
                 _registered_method=True)
-        self.GetProfile = channel.unary_unary(
-                '/mneme.gateway.v1.MemoryService/GetProfile',
-                request_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.GetProfileRequest.SerializeToString,
-                response_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.GetProfileResponse.FromString,
-                _registered_method=True)
 
 
 class MemoryServiceServicer:
@@ -140,13 +135,6 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def GetProfile(self, request, context):
-        """GetProfile returns the user's profile.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_MemoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -184,11 +172,6 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.Feedback,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackResponse.SerializeToString,
-            ),
-            'GetProfile': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetProfile,
-                    request_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.GetProfileRequest.FromString,
-                    response_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.GetProfileResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -381,33 +364,6 @@ class MemoryService:
             '/mneme.gateway.v1.MemoryService/Feedback',
             mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetProfile(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mneme.gateway.v1.MemoryService/GetProfile',
-            mneme_dot_gateway_dot_v1_dot_memory__pb2.GetProfileRequest.SerializeToString,
-            mneme_dot_gateway_dot_v1_dot_memory__pb2.GetProfileResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,8 +45,6 @@ class MemoryServiceStub:
     feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
     recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
     """
-    GetProfile: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetProfileRequest, _memory_pb2.GetProfileResponse]
-    """GetProfile returns the user's profile."""
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """MemoryService remembers what happened and recalls what matters."""
@@ -119,13 +117,5 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
         recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
         """
-
-    @_abc_1.abstractmethod
-    def GetProfile(
-        self,
-        request: _memory_pb2.GetProfileRequest,
-        context: _aio.ServicerContext[_memory_pb2.GetProfileRequest, _abc.Awaitable[_memory_pb2.GetProfileResponse]],
-    ) -> _abc.Awaitable[_memory_pb2.GetProfileResponse]:
-        """GetProfile returns the user's profile."""
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _aio.Server) -> None: ...
