@@ -123,7 +123,7 @@ class EpisodeService:
         self._embedder = embedder
         self._clock = clock
         self._settings = settings or EpisodicSettings()
-        cache = cache or OwnerCache()
+        self._cache = cache = cache or OwnerCache()
         tokens = self._settings.tokens
         space = embedder.tokens if tokens.stored else None
         self._tokens = TokenSearch(store, space, cache, tokens) if space is not None else None
@@ -320,6 +320,8 @@ class EpisodeService:
 
     async def _remove_points(self, owner: Owner, selection: EpisodeSelection) -> None:
         """Remove the points of deleted episodes, but none of a newer episode at the place of a deleted one."""
+        # Other replicas find out by the revision, before their next search of the owner.
+        self._cache.forget((owner.tenant_id, owner.user_id))
         is_empty = selection.is_everything and not await self._store.list_episodes(
             owner, EpisodeFilter(), limit=1, after=None
         )

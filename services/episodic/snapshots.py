@@ -46,14 +46,14 @@ class Snapshot:
 
         Changes that were overtaken by later ones, which another search has read, are ignored.
         """
-        if self.revision != since and changes.number <= self.revision:
+        if self.revision != since and changes.revision <= self.revision:
             return
         self.indexing_again = changes.indexing_again
         if changes.begins_anew:
             self._rows.clear()
             self._keys_by_id.clear()
             self._counts.clear()
-        self.revision = changes.number
+        self.revision = changes.revision
         columns = changes.columns
         rows = zip(
             columns.keys,

@@ -100,11 +100,11 @@ class EpisodeColumns:
 class ColumnChanges:
     """What has changed among one owner's episodes."""
 
-    number: int  # of the last change that is in here
-    begins_anew: bool  # what was known before must be forgotten
+    revision: int  # of the owner, as of the read
+    begins_anew: bool  # what was cached before is void
     columns: EpisodeColumns  # of the episodes that changed
     scope_keys: list[str]
-    searchable: list[bool]  # False: it no longer is
+    searchable: list[bool]  # False: it is no longer
     is_complete: bool  # False: there are more than were asked for
     indexing_again: bool = False  # episodes that were searchable are on their way into the index again
 

@@ -114,13 +114,13 @@ class EpisodeRemovalContract:
             await insert(store, *everything[start : start + 1_000])
         while await activate(store):
             pass
-        before = (await replica.changes(OWNER, since=0, limit=20_000)).number
+        before = (await replica.changes(OWNER, since=0, limit=20_000)).revision
 
         chosen = EpisodeSelection(episode_ids=[episode.episode_id for episode in everything])
         assert (await store.archive(OWNER, chosen, key=write(), now=NOW)).count == 10_000
 
         changes = await replica.changes(OWNER, since=before, limit=20_000)
-        assert (changes.number, len(changes.columns), any(changes.searchable)) == (before + 1, 10_000, False)
+        assert (changes.revision, len(changes.columns), any(changes.searchable)) == (before + 1, 10_000, False)
 
     async def test_spec_6_6_deleted_episodes_are_gone_from_everywhere_at_once(
         self, store: EpisodeStore, replica: EpisodeStore

@@ -197,23 +197,23 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract, Epi
         assert sorted(both.positions) == [1, 2]
 
     async def test_changes_tell_what_became_searchable_and_what_no_longer_is(self, store: EpisodeStore) -> None:
-        assert (await store.changes(OWNER, since=0, limit=10)).number == 0
+        assert (await store.changes(OWNER, since=0, limit=10)).revision == 0
         await insert(store, new_episode(1), new_episode(2))
         await activate(store)
 
         everything = await store.changes(OWNER, since=0, limit=10)
         assert sorted(everything.columns.positions) == [1, 2]
         assert everything.searchable == [True, True]
-        nothing = await store.changes(OWNER, since=everything.number, limit=10)
-        assert (len(nothing.columns), nothing.number, nothing.begins_anew) == (0, everything.number, False)
+        nothing = await store.changes(OWNER, since=everything.revision, limit=10)
+        assert (len(nothing.columns), nothing.revision, nothing.begins_anew) == (0, everything.revision, False)
 
         await store.set_feedback(OWNER, [episode_id(1)], -1, key=write("r"), now=NOW)
         await store.add_accesses([AccessCount(owner=OWNER, episode_id=episode_id(2), count=1, last_time=NOW)])
-        judged = await store.changes(OWNER, since=everything.number, limit=10)
+        judged = await store.changes(OWNER, since=everything.revision, limit=10)
         assert (judged.columns.positions, judged.columns.feedbacks) == ([1], [-1])
 
         await store.reset_episodes(OWNER, kept_model="model-b", after=None, limit=10)
-        gone = await store.changes(OWNER, since=judged.number, limit=10)
+        gone = await store.changes(OWNER, since=judged.revision, limit=10)
         assert sorted(gone.columns.positions) == [1, 2]
         assert gone.searchable == [False, False]
         assert not judged.indexing_again
@@ -248,7 +248,7 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract, Epi
         judging = [asyncio.create_task(judge(number)) for number in range(1, 21)]
         while not all(task.done() for task in judging):
             changes = await store.changes(OWNER, since=since, limit=100)
-            since = changes.number
+            since = changes.revision
             seen.update(zip(changes.columns.positions, changes.columns.feedbacks, strict=True))
         changes = await store.changes(OWNER, since=since, limit=100)
         seen.update(zip(changes.columns.positions, changes.columns.feedbacks, strict=True))

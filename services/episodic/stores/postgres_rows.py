@@ -157,7 +157,7 @@ def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges
     if not found:
         # Nothing of the owner was ever searchable; a reader that thinks otherwise is wrong.
         return ColumnChanges(
-            number=0,
+            revision=0,
             begins_anew=since > 0,
             columns=columns(()),
             scope_keys=[],
@@ -167,7 +167,7 @@ def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges
     first = found[0]
     changed = () if first["episode_key"] is None else found
     return ColumnChanges(
-        number=first["revision"],
+        revision=first["revision"],
         begins_anew=first["begins_anew"],
         columns=columns(changed),
         scope_keys=[row["scope_key"] for row in changed],

@@ -129,13 +129,13 @@ async def test_old_episodes_are_given_token_vectors_and_stay_searchable(
     theirs = new_episode(1, owner=SAME_NAME_ELSEWHERE)
     await store.insert(SAME_NAME_ELSEWHERE.tenant_id, [theirs], now=FakeClock().now())
     await indexer(store, index, embedder, stored=False).index_batch()
-    revision = (await store.changes(OWNER, since=0, limit=100)).number
+    revision = (await store.changes(OWNER, since=0, limit=100)).revision
     embedder.documents.clear()
 
     assert await backfill(store, embedder).run() == 21
 
     assert await with_tokens(store, embedder, *range(20)) == list(range(20))
-    assert (await store.changes(OWNER, since=0, limit=100)).number == revision  # nothing left the search
+    assert (await store.changes(OWNER, since=0, limit=100)).revision == revision  # nothing left the search
     assert len(embedder.documents) == 21
     assert await backfill(store, embedder).run() == 0
     assert len(embedder.documents) == 21

@@ -17,7 +17,7 @@ def changes(number: int, *positions: int, gone: tuple[int, ...] = (), begins_ane
     episodes = [new_episode(position) for position in numbers]
     rows = [(e.key, e.episode_id.bytes, "s1", e.position, "", 0.0, 1, 0, 0, float(number)) for e in episodes]
     return ColumnChanges(
-        number=number,
+        revision=number,
         begins_anew=begins_anew,
         columns=EpisodeColumns.of_rows(rows),
         scope_keys=["1"] * len(numbers),
