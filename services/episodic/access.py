@@ -1,4 +1,4 @@
-"""Access statistics, counted in memory and written behind the answers."""
+"""Access statistics, counted in memory and written in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the port to the relational truth that changes which episodes there are, and what is thought of them."""
+"""The part of the `EpisodeStore` port that archives, restores, deletes and judges episodes."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ class RemovalStore(Protocol):
         ...
 
     async def deleted_owners(self, tenant_id: TenantId) -> list[Owner]:
-        """Users of the tenant of whom episodes were deleted."""
+        """Users of the tenant who had episodes that were deleted."""
         ...

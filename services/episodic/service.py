@@ -294,7 +294,7 @@ class EpisodeService:
         return count
 
     def record_access(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> None:
-        """Note that episodes were used; written behind the answer."""
+        """Count that episodes were used; written later, in the background."""
         self._accesses.record(owner, episode_ids)
 
     def decay_factor(self, episode: Episode) -> float:

@@ -300,7 +300,7 @@ class IndexedEpisode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexQuery:
-    """What is looked for, by whom."""
+    """A search of one reader."""
 
     owner: Owner
     text: str
@@ -349,7 +349,7 @@ class EpisodeIndex(Protocol):
     ) -> RetrieverHits:
         """Exact scores of the named episodes by each retriever; those that the reader does not see are missing.
 
-        The answer may hold others beside those asked for, never with a wrong score.
+        The result may hold others as well, never with a wrong score.
         """
         ...
 
@@ -369,10 +369,10 @@ class EpisodeIndex(Protocol):
         """What it holds of all owners, by key behind one; empty at the end.
 
         Background work. Each episode comes once and whole. About `limit` pieces are read, more where one episode has
-        more. What is put or removed meanwhile may be told or not.
+        more. What is put or removed meanwhile may be missing.
         """
         ...
 
     async def aclose(self) -> None:
-        """Writes what is buffered and lets go of the engine."""
+        """Writes what is buffered and closes the engine."""
         ...

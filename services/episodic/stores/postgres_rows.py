@@ -116,7 +116,7 @@ def pending(row: Record) -> PendingEpisode:
 
 
 def name(row: Record) -> EpisodeName:
-    """Which episode a row tells of."""
+    """The name of the episode of a row."""
     return EpisodeName(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), EpisodeId(row["episode_id"]))
 
 
@@ -148,7 +148,7 @@ def columns(rows: Sequence[Record]) -> EpisodeColumns:
 
 
 def use(row: Record) -> tuple[EpisodeKey, EpisodeUse]:
-    """The place and the use that a row of `postgres_sql.USES` tells."""
+    """The place and the use in a row of `postgres_sql.USES`."""
     return key(row["episode_key"]), EpisodeUse(row["access_count"], row["last_access_seconds"], row["confidence"])
 
 

@@ -1,4 +1,4 @@
-"""Archived and deleted episodes on real engines: gone from everything at once, with warm caches and in every replica."""
+"""Archived and deleted episodes on real engines: gone at once, with warm caches and in every replica."""
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
