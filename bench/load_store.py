@@ -26,6 +26,8 @@ OTHER_USERS: Final = 20
 _TURNS_IN_CONVERSATION: Final = 40
 _ITEMS_IN_BATCH: Final = 20
 _BATCHES_AT_ONCE: Final = 2
+_TURNS_WAITING_MAX: Final = 10_000
+"""Turns that wait for their deliveries: the gateway takes 100,000 deliveries of a tenant, some for each turn."""
 _EPISODES_IN_CALL: Final = 256
 _FIRST_DAY: Final = datetime(2025, 1, 6, 9, tzinfo=UTC)
 
@@ -78,32 +80,40 @@ async def load_through_gateway(gateway: Gateway, size: int, *, seed: int) -> Loa
 
 
 async def remember_conversations(gateway: Gateway, conversations: Iterable[StoredConversation]) -> LoadTimes:
-    """The same with other conversations."""
+    """The same with other conversations, in parts that the gateway takes in at once."""
     started = time.perf_counter()
-    turns = 0
-
-    def requests() -> Iterator[memory_pb2.RememberRequest]:
-        nonlocal turns
-        for conversation in conversations:
-            turns += len(conversation.turns)
-            yield _remember_request(conversation)
-
-    batches = _batched(requests())
+    turns, acknowledge_seconds = 0, 0.0
     last: dict[str, str] = {}
 
-    async def write() -> None:
+    async def write(batches: Iterator[Sequence[memory_pb2.RememberRequest]]) -> None:
         for batch in batches:
             for item, response in zip(batch, await gateway.remember_batch(batch), strict=True):
                 last[item.user_id] = response.consistency_token
 
-    await asyncio.gather(*[write() for _ in range(_BATCHES_AT_ONCE)])
-    acknowledged = time.perf_counter()
-    backlog = await gateway.wait_delivered()
-    if backlog.dead:
-        raise BenchError(f"{backlog.dead} deliveries were given up while loading")
+    for part in _parts(conversations):
+        begun = time.perf_counter()
+        batches = _batched(map(_remember_request, part))
+        await asyncio.gather(*[write(batches) for _ in range(_BATCHES_AT_ONCE)])
+        acknowledge_seconds += time.perf_counter() - begun
+        turns += sum(len(conversation.turns) for conversation in part)
+        backlog = await gateway.wait_delivered()
+        if backlog.dead:
+            raise BenchError(f"{backlog.dead} deliveries were given up while loading")
     for user_id, token in last.items():
         await gateway.wait_visible(user_id, token)
-    return LoadTimes(turns, acknowledged - started, time.perf_counter() - started)
+    return LoadTimes(turns, acknowledge_seconds, time.perf_counter() - started)
+
+
+def _parts(conversations: Iterable[StoredConversation]) -> Iterator[list[StoredConversation]]:
+    """Conversations with up to `_TURNS_WAITING_MAX` turns together."""
+    part: list[StoredConversation] = []
+    for conversation in conversations:
+        if sum(len(one.turns) for one in part) + len(conversation.turns) > _TURNS_WAITING_MAX:
+            yield part
+            part = []
+        part.append(conversation)
+    if part:
+        yield part
 
 
 async def load_episodes_directly(channel: Channel, size: int, *, seed: int, encoder: SentenceEncoder) -> LoadTimes:
