@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages fmt check docs tools lock image clean \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage fit refit
+	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls fit refit
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -128,6 +128,10 @@ bench-durability: setup ## nothing acknowledged is lost when processes are kille
 bench-outage: setup ## engines that are killed under load and come back: OUT=file [ENGINES="redis neo4j"]
 	@test -n "$(OUT)" || { echo "usage: make bench-outage OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.outage --out "$(OUT)" $(BENCH_ENGINES) $(BENCH_ARGS)
+
+bench-stalls: setup ## how long an unrelated call waits while long turns are imported on a slow disk: OUT=file (needs gcc)
+	@test -n "$(OUT)" || { echo "usage: make bench-stalls OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.slow_disk --out "$(OUT)" $(BENCH_ARGS)
 
 clean: ## remove caches and build products (.venv and data stay)
 	@rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
