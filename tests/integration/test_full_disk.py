@@ -47,10 +47,16 @@ def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]
 
 
 def fill(folder: Path, *, left: int) -> Path:
-    """Leave so many bytes free."""
+    """Leave so many bytes free; with 0, not a single block."""
     ballast = folder / "ballast"
-    with ballast.open("wb") as stream:
-        os.posix_fallocate(stream.fileno(), 0, max(1, free_bytes_of(folder) - left))
+    with ballast.open("wb", buffering=0) as stream:
+        if left:
+            os.posix_fallocate(stream.fileno(), 0, max(1, free_bytes_of(folder) - left))
+            return ballast
+        for size in (MEBIBYTE, 4_096):
+            with contextlib.suppress(OSError):
+                while stream.write(bytes(size)) == size:
+                    pass
     return ballast
 
 

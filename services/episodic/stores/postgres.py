@@ -66,9 +66,10 @@ class PostgresEpisodeStore(PostgresRemovalStore):
         """See `EpisodeStore.insert`."""
         if not episodes:
             return []
+        arguments = await rows.insert_arguments(episodes, now=now)
         async with tenant_transaction(self._pool, tenant_id) as connection:
             await connection.execute(sql.SHARE_INSERTS, tenant_id)
-            inserted = await connection.fetch(sql.INSERT, *rows.insert_arguments(episodes, now=now))
+            inserted = await connection.fetch(sql.INSERT, *arguments)
             created = {(row["user_id"], row["episode_id"]) for row in inserted}
             existing: dict[tuple[str, EpisodeId], int | None] = {}
             if len(created) < len(episodes):

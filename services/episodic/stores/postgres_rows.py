@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from services.common.loop_budget import LoopBudget
 from services.common.turns import Attachment, MessageRole
 from services.episodic.model import (
     EPISODE_KEY_BYTES,
@@ -46,30 +47,33 @@ def key(data: bytes) -> EpisodeKey:
     return EpisodeKey(int.from_bytes(data, "big"))
 
 
-def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[Any]:
+async def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[Any]:
     """Arguments of `postgres_sql.INSERT`: one list per column, then the time of creation."""
-    values = [
-        (
-            e.owner.tenant_id,
-            e.owner.user_id,
-            e.episode_id,
-            key_bytes(e.key),
-            e.conversation_id,
-            e.position,
-            int(e.role),
-            e.speaker,
-            e.query,
-            e.response,
-            _details_json(e),
-            e.confidence,
-            e.importance,
-            e.time,
-            e.scope_key,
-            int(traits(e.role, query=e.query, response=e.response, attachments=e.attachments)),
-            len(e.text),
+    values = []
+    budget = LoopBudget()
+    for e in episodes:
+        values.append(
+            (
+                e.owner.tenant_id,
+                e.owner.user_id,
+                e.episode_id,
+                key_bytes(e.key),
+                e.conversation_id,
+                e.position,
+                int(e.role),
+                e.speaker,
+                e.query,
+                e.response,
+                _details_json(e),
+                e.confidence,
+                e.importance,
+                e.time,
+                e.scope_key,
+                int(traits(e.role, query=e.query, response=e.response, attachments=e.attachments)),
+                len(e.text),
+            )
         )
-        for e in episodes
-    ]
+        await budget.step()
     return [*(list(column) for column in zip(*values, strict=True)), now]
 
 

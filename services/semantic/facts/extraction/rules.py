@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from services.common.interactions import SourceInteraction
+from services.common.loop_budget import LoopBudget
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
 from services.semantic.facts.extraction.attributes import attribute
@@ -23,8 +23,6 @@ from services.semantic.facts.extraction.person import third_person, third_person
 from services.semantic.facts.extraction.rule import Rule
 from services.semantic.facts.model import FactDraft
 
-_YIELD_AFTER_CHARS: Final = 8_000
-"""Characters read between two turns of the event loop: about 10 ms of work."""
 _FUTURE: Final = re.compile(
     r"(?:am|is|are|will|would|plans?|going|have (?:got )?(?:an?|my|to|the|our)|has (?:an?|to)|needs?|must|fly|flies|start|starts|leave|leaves|"
     r"get|gets|hopes?|wants?|intend|return|arrive|arrives|begin|begins|move|moves|travel|graduate|retire|love|like|do|can)\b",
@@ -71,13 +69,10 @@ class RuleFactExtractor:
     async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
         """The facts of each interaction, in order of appearance."""
         found: list[list[FactDraft]] = []
-        unyielded = 0
+        budget = LoopBudget()
         for source in sources:
             found.append(self.facts_of(source))
-            unyielded += len(source.turn.content)
-            if unyielded >= _YIELD_AFTER_CHARS:
-                unyielded = 0
-                await asyncio.sleep(0)
+            await budget.step()
         return found
 
     def facts_of(self, source: SourceInteraction) -> list[FactDraft]:
