@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from enum import Enum
 from typing import Final
@@ -94,13 +95,26 @@ HEALTH: Final = _pattern(
     r"pregnan\w+|expecting|epilep\w+|injur\w+|sprained|broken (?:leg|arm|ankle|wrist)"
     r"|clinic|adrenaline|cancer)\b",
 )
-PROCEDURE: Final = _pattern(
+_PROCEDURE: Final = _pattern(
     r"\bhow to\b",
     r"\bstep (?:1|one|by step)\b",
-    r"\b(?:first(?:ly)?|to (?:start|begin)),? .{3,200}\b(?:then|next|after that|finally|second(?:ly)?)\b",
-    r"\b(?:you (?:have|need) to|make sure to|be sure to) .{3,120}\b(?:before|then|after|until)\b",
     r"\b(?:the trick is to|the way (?:i|we|to) .{2,60} is)\b",
 )
+# What opens a sequence, what continues it, and how many characters of one line may stand between. Apart, and not one
+# pattern: it would try all of these characters anew for each opening.
+_SEQUENCES: Final = (
+    (
+        _pattern(r"\b(?:first(?:ly)?|to (?:start|begin)),? "),
+        _pattern(r"\b(?:then|next|after that|finally|second(?:ly)?)\b"),
+        200,
+    ),
+    (
+        _pattern(r"\b(?:you (?:have|need) to|make sure to|be sure to) "),
+        _pattern(r"\b(?:before|then|after|until)\b"),
+        120,
+    ),
+)
+_SEQUENCE_CHARS_MIN: Final = 3
 STEP_LINE: Final = re.compile(r"^[^\S\n]*+(?:\d{1,2}[.)]|step \d)\s", re.IGNORECASE | re.MULTILINE)
 CONCEPT: Final = _pattern(
     r"^(?:an? |the )?[\w &-]{2,50} (?:is|are) (?:an? |the )?(?:\w+ ){0,2}(?:kind|type"
@@ -115,7 +129,7 @@ HAPPENED: Final = _pattern(
     r"|sun)\w*|this morning|ago|earlier today|"
     r"the other day|when i was|just got)\b",
     r"\b(?:i|we|he|she|they|it|who|that|mum|dad|everyone|(?-i:[A-Z][a-z]+)) (?:also "
-    r"|just |finally |even |once |never )?(?:\w{3,}ed|went|"
+    r"|just |finally |even |once |never )?(?=\w{3})(?:\w{3,}ed|went|"
     r"saw|met|made|did|ate|came|took|gave|found|lost|won|bought|brought|told|said|got"
     r"|had|fell|broke|left|ran|drove|flew|"
     r"heard|felt|rang|sang|read|spent|sent|slept|swam|wrote|cut|built|began|grew|sold|was|were)\b",
@@ -134,6 +148,23 @@ TAG_QUESTION: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKING_END: Final = re.compile(r"[?？][\"'”’)\]*_]*\s*$")  # noqa: RUF001
+
+
+def is_procedure(text: str) -> bool:
+    """Whether a text says how something is done."""
+    return bool(_PROCEDURE.search(text)) or any(
+        _continues(text, opening, following, chars_max) for opening, following, chars_max in _SEQUENCES
+    )
+
+
+def _continues(text: str, opening: re.Pattern[str], following: re.Pattern[str], chars_max: int) -> bool:
+    ends = [match.end() for match in opening.finditer(text)]
+    for match in following.finditer(text):
+        place = bisect.bisect_right(ends, match.start() - _SEQUENCE_CHARS_MIN) - 1
+        near = place >= 0 and ends[place] >= match.start() - chars_max
+        if near and "\n" not in text[ends[place] : match.start()]:
+            return True
+    return False
 
 
 class Polarity(Enum):

@@ -185,7 +185,7 @@ def asked_question(source: SourceInteraction, *, chars_max: int = 160) -> str:
 
 def kind_of(statement: str, *, role: MessageRole, is_document: bool) -> NoteKind:
     """What a statement is, by its form; a statement of no other form is a fact."""
-    if len(cues.STEP_LINE.findall(statement)) >= 2 or cues.PROCEDURE.search(statement):
+    if len(cues.STEP_LINE.findall(statement)) >= 2 or cues.is_procedure(statement):
         return NoteKind.PROCEDURE
     if role is MessageRole.ASSISTANT and is_document:
         return NoteKind.CONCEPT
