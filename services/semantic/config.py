@@ -37,7 +37,7 @@ class EvidenceSettings:
     superseding_confidence_min: Share = 0.5
     """Least confidence of a statement that ends the validity of an earlier one."""
     versions_max: Count = 100
-    """Newest earlier states kept with a fact; its evidence is kept in full."""
+    """Newest earlier states stored with a fact; its evidence is stored in full."""
     topic_facts_max: Count = 64
     """Facts of one topic, last said first, that a new statement is compared with. Earlier ones stay as they are."""
     statements_max: Count = 128

@@ -38,10 +38,5 @@ async def open_semantic_records(connection: Connection, graph: Graph | None) -> 
 
 
 def _plain(record: Record) -> Record:
-    """A fact without what one engine leaves open: the number of its evidence, and the order of a set."""
-    count = record["evidence_count"]
-    return {
-        **record,
-        "evidence_count": len(record["derived_from"]) if count is None else count,
-        "contradictions": sorted(record["contradictions"]),
-    }
+    """A fact with its contradictions in an order that both engines have."""
+    return {**record, "contradictions": sorted(record["contradictions"])}

@@ -67,7 +67,7 @@ class FactService:
     async def extract(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> list[ExtractionResult]:
         """The facts of each interaction, in order. One that was extracted before gives its first result.
 
-        Users are independent: when one fails, those before it are stored, and a repeat of the batch goes on there.
+        Users are independent: when one fails, those before it are stored, and a repeat of the batch continues there.
         """
         by_user: dict[UserId, dict[InteractionId, SourceInteraction]] = {}
         for source in sources:

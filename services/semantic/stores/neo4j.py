@@ -1,4 +1,4 @@
-"""What the Neo4j stores of the tier share: the migrations, times, and answers kept for repeats."""
+"""What the Neo4j stores of the tier share: the migrations, times, and idempotency records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def microseconds(moment: LiteralString) -> LiteralString:
-    """Cypher for a stored time as an integer: the driver takes 0.05 ms to read one time.
+    """Cypher for a stored time as an integer: the driver reads those much faster than times.
 
     Args:
         moment: Cypher for the time, such as "f.last_confirmed_time". Where it is null, so is the result.

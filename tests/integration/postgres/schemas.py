@@ -10,11 +10,16 @@ from services.gateway.journal.stores.postgres import MIGRATIONS as GATEWAY
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER as SEMANTIC
 
 FOLDERS: Final = {"gateway": GATEWAY, "episodic": EPISODIC, "semantic": SEMANTIC, "agentic": AGENTIC}
-UNDIVIDED_VERSIONS: Final = {"episodic": 2, "semantic": 2, "agentic": 1}
+UNDIVIDED_VERSIONS: Final = {"episodic": 2, "agentic": 1}
 """The last version without parts of each schema that had one."""
 
 DIVIDED: Final = {
     "episodic": ("episodes",),
+    "agentic": ("processed_interactions",),
+}
+BORN_DIVIDED: Final = {
+    "gateway": ("conversations", "feedback", "interactions", "recalls", "requests", "tombstones"),
+    "episodic": ("token_vectors",),
     "semantic": (
         "extracted_interactions",
         "fact_statements",
@@ -22,17 +27,10 @@ DIVIDED: Final = {
         "observed_conversations",
         "observed_interactions",
     ),
-    "agentic": ("processed_interactions",),
-}
-BORN_DIVIDED: Final = {
-    "gateway": ("conversations", "feedback", "interactions", "recalls", "requests", "tombstones"),
-    "episodic": ("token_vectors",),
 }
 """Tables that never were without parts."""
 NEVER_DIVIDED: Final[dict[str, tuple[str, ...]]] = {}
 """Younger tables without parts."""
-YOUNGER_COLUMNS: Final = {"semantic.facts": ["number"]}
-"""Columns that divided tables were given later."""
 
 
 def undivided_folder(schema: str, folder: Path) -> Path:

@@ -44,7 +44,7 @@ class Neo4jFactStore:
 
         Args:
             graph: The database.
-            evidence: Bounds of what a statement is weighed against.
+            evidence: Bounds of what a statement is compared with.
             search_candidates: Facts that a search takes from the index, >= 1. The index is approximate where more
                 facts than that pass its filters; else it compares them all, so that the search is exact.
         """

@@ -219,7 +219,7 @@ MERGE (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_
 SET f += row.state
 """
 
-# Kept as 4-byte numbers, which is what the index compares.
+# Stored as 4-byte numbers, which is what the index compares.
 PUT_VECTORS: Final[LiteralString] = """
 UNWIND $vectors AS row
 MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: row.fact_id})

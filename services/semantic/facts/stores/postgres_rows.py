@@ -28,7 +28,7 @@ from services.semantic.facts.store import FactChange
 
 Row: TypeAlias = asyncpg.Record
 
-#: By number: a look-up here takes a fifth of what the enumeration takes for it.
+#: By number: faster than calling the enumeration.
 _CATEGORIES: Final = {int(category): category for category in FactCategory}
 _STATUSES: Final = {int(status): status for status in FactStatus}
 

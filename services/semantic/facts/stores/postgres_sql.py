@@ -10,7 +10,7 @@ from services.common.postgres.tenancy import as_tenant
 _PLAIN_COLUMNS: Final = (
     "fact_id, user_id, text, subject, predicate, object, category, confidence, importance, first_observed_time, "
     "last_confirmed_time, valid_from_time, valid_to_time, derived_from, "
-    "coalesce(evidence_count, cardinality(derived_from)) AS evidence_count, contradictions, status, "
+    "evidence_count, contradictions, status, "
     "merged_into_fact_id, scope_key, revision"
 )
 _COLUMNS: Final = f"{_PLAIN_COLUMNS}, versions"
@@ -191,7 +191,7 @@ _EPOCH: Final = """
 FOUND_AS_TENANT: Final = as_tenant(f"""
 SELECT fact_id::text, text, subject, predicate, object, category, confidence, importance, first_observed_time,
     last_confirmed_time, valid_from_time, valid_to_time, derived_from::text[],
-    coalesce(evidence_count, cardinality(derived_from)) AS evidence_count, contradictions::text[], status,
+    evidence_count, contradictions::text[], status,
     merged_into_fact_id::text, scope_key, revision, EXISTS (
         SELECT FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND number > $4
     ) OR {_EPOCH} <> $5::bigint AS is_stale

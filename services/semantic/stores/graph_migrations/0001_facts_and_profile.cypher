@@ -1,9 +1,9 @@
-// Facts with their statements and vectors, profiles, what was read already, and answers kept for repeats.
+// Facts with their statements and vectors, profiles, marks of what was read, and idempotency records.
 //
 // Every key begins with the tenant, so that each look-up names it. (Community has neither node keys nor existence
 // constraints; that no part of a key is missing is up to the stores, which write them all in the pattern.)
 
-// The users whose facts are written: the lock that makes writers of one user take turns.
+// The users whose facts are written: the lock that serializes writes of one user.
 CREATE CONSTRAINT mneme_fact_owner_key IF NOT EXISTS
 FOR (o:MnemeFactOwner) REQUIRE (o.tenant_id, o.user_id) IS UNIQUE;
 

@@ -1,4 +1,12 @@
--- Facts with their statements and vectors, profiles, what was read already, and idempotency records.
+-- Facts with their statements and vectors, profiles, marks of what was read, and idempotency records.
+--
+-- Tables that grow with every turn are partitioned by the hash of the tenant. Statements name the tenant, so each reads one
+-- partition. Not partitioned: profiles, statistics and revisions, a row for each user; idempotency records, of which old
+-- ones are deleted.
+
+-- Numbers the writes of facts, so that a cache asks for what is new or changed. Writes of one user are serialized: the numbers
+-- rise in the order of their commits. The numbers are of this database: a copy of the installation has its own.
+CREATE SEQUENCE fact_numbers;
 
 CREATE TABLE facts (
     tenant_id text NOT NULL,
@@ -30,14 +38,21 @@ CREATE TABLE facts (
     revision bigint NOT NULL,
     embedding_model text NOT NULL,
     embedding vector NOT NULL,
+    -- Interactions that support it, also those that derived_from no longer names.
+    evidence_count bigint NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('fact_numbers'),
     PRIMARY KEY (tenant_id, user_id, fact_id),
     UNIQUE (tenant_id, user_id, identity)
-);
+)
+PARTITION BY HASH (tenant_id);
 -- Inline: fetching vectors from the side table costs more than comparing them.
 ALTER TABLE facts ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER SEQUENCE fact_numbers OWNED BY facts.number;
 CREATE INDEX facts_last_confirmed ON facts (tenant_id, user_id, last_confirmed_time DESC, fact_id);
-CREATE INDEX facts_by_topic ON facts (tenant_id, user_id, topic) WHERE topic IS NOT NULL;
+CREATE INDEX facts_by_topic ON facts (tenant_id, user_id, topic, last_confirmed_time DESC, fact_id)
+WHERE topic IS NOT NULL;
 CREATE INDEX facts_by_text ON facts (tenant_id, user_id, text_identity);
+CREATE INDEX facts_by_number ON facts (tenant_id, user_id, number);
 
 -- The evidence: a fact's state follows from these rows.
 CREATE TABLE fact_statements (
@@ -59,16 +74,46 @@ CREATE TABLE fact_statements (
     is_correction boolean NOT NULL,
     PRIMARY KEY (tenant_id, user_id, fact_id, statement_id),
     FOREIGN KEY (tenant_id, user_id, fact_id) REFERENCES facts ON DELETE CASCADE
-);
+)
+PARTITION BY HASH (tenant_id);
 
--- Every interaction that was read, also those that gave no fact.
+CREATE INDEX fact_statements_by_time
+ON fact_statements (tenant_id, user_id, fact_id, time DESC, statement_id DESC);
+
+-- A deletion leaves no row with a number. It raises its user's epoch instead, in the same transaction: a cache that was
+-- loaded at another epoch, in whichever replica, is loaded again.
+CREATE TABLE owner_revisions (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    epoch bigint NOT NULL,
+    PRIMARY KEY (tenant_id, user_id)
+)
+WITH (fillfactor = 50);
+
+-- Runs as the owner of the table: background work across tenants deletes too.
+CREATE FUNCTION raise_epochs() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = semantic, pg_temp
+AS $$
+BEGIN
+    INSERT INTO owner_revisions AS o (tenant_id, user_id, epoch)
+    SELECT DISTINCT r.tenant_id, r.user_id, 1 FROM removed AS r ORDER BY r.tenant_id, r.user_id
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET epoch = o.epoch + 1;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER facts_raise_epochs AFTER DELETE ON facts REFERENCING OLD TABLE AS removed
+FOR EACH STATEMENT EXECUTE FUNCTION raise_epochs();
+
+-- Every interaction that was read, also those without a fact; and those that must not be read.
 CREATE TABLE extracted_interactions (
     tenant_id text NOT NULL,
     user_id text NOT NULL,
     interaction_id uuid NOT NULL,
     fact_ids uuid[] NOT NULL,
     PRIMARY KEY (tenant_id, user_id, interaction_id)
-);
+)
+PARTITION BY HASH (tenant_id);
 
 CREATE TABLE profiles (
     tenant_id text NOT NULL,
@@ -84,14 +129,16 @@ CREATE TABLE observed_interactions (
     user_id text NOT NULL,
     interaction_id uuid NOT NULL,
     PRIMARY KEY (tenant_id, user_id, interaction_id)
-);
+)
+PARTITION BY HASH (tenant_id);
 
 CREATE TABLE observed_conversations (
     tenant_id text NOT NULL,
     user_id text NOT NULL,
     conversation_id text NOT NULL,
     PRIMARY KEY (tenant_id, user_id, conversation_id)
-);
+)
+PARTITION BY HASH (tenant_id);
 
 CREATE TABLE profile_statistics (
     tenant_id text NOT NULL,
@@ -125,20 +172,62 @@ CREATE TABLE idempotency_records (
 CREATE INDEX idempotency_records_oldest ON idempotency_records (tenant_id, create_time);
 CREATE INDEX idempotency_records_by_user ON idempotency_records (tenant_id, user_id);
 
+-- Eight partitions: each costs every connection memory and every statement some planning.
 DO $$
 DECLARE
-    name text;
+    whole text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY[
-        'facts', 'fact_statements', 'extracted_interactions', 'profiles', 'observed_interactions',
-        'observed_conversations', 'profile_statistics', 'idempotency_records'
+    FOREACH whole IN ARRAY ARRAY[
+        'facts', 'fact_statements', 'extracted_interactions', 'observed_interactions', 'observed_conversations'
     ] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        FOR n IN 0..7 LOOP
+            EXECUTE format(
+                'CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS 8, REMAINDER %s)', whole || '_' || n, whole, n
+            );
+        END LOOP;
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', whole);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', whole);
+        -- Not written with "=": an equality chooses partitions before the statement runs, and so before a statement that
+        -- sets its own tenant has set it. All partitions would be passed over.
+        EXECUTE format(
+            'CREATE POLICY of_tenant ON %I '
+            'USING (tenant_id IS NOT DISTINCT FROM current_setting(''mneme.tenant'', true)) '
+            'WITH CHECK (tenant_id = current_setting(''mneme.tenant'', true))',
+            whole
+        );
+    END LOOP;
+    FOREACH whole IN ARRAY ARRAY['profiles', 'profile_statistics', 'idempotency_records', 'owner_revisions'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', whole);
+        -- The owner raises epochs of any tenant.
+        IF whole <> 'owner_revisions' THEN
+            EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', whole);
+        END IF;
         EXECUTE format(
             'CREATE POLICY of_tenant ON %I USING (tenant_id = current_setting(''mneme.tenant'', true)) '
             'WITH CHECK (tenant_id = current_setting(''mneme.tenant'', true))',
-            name
+            whole
         );
+    END LOOP;
+END $$;
+
+-- Policies of a table do not hold for partitions that are named themselves. Nobody is to name them: no role has a
+-- privilege on them, and without a policy of their own they show no row. Done last, since references are checked
+-- partition by partition.
+DO $$
+DECLARE
+    part regclass;
+    grantee text;
+BEGIN
+    FOR part IN SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relispartition
+        AND relkind = 'r' ORDER BY relname
+    LOOP
+        EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', part);
+        EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', part);
+        FOR grantee IN
+            SELECT DISTINCT g.grantee::regrole::text FROM pg_class AS c, aclexplode(c.relacl) AS g
+            WHERE c.oid = part AND g.grantee NOT IN (0, c.relowner)
+        LOOP
+            EXECUTE format('REVOKE ALL ON %s FROM %s', part, grantee);
+        END LOOP;
     END LOOP;
 END $$;
