@@ -58,7 +58,7 @@ _PATTERNS: Final = {
     Trait.QUOTE: re.compile(r"[\"\u201c][^\"\u201d]{2,80}[\"\u201d]"),
     Trait.NAMES: re.compile(r"(?<=[a-z,;] )(?!I\b|I['\u2019])[A-Z][\w\u2019'-]+"),
     Trait.INSTRUCTION: re.compile(
-        r"^\W*(?:please )?(?:always|never|from now on|remember to|make sure (?:to|you)|going forward|whenever"
+        r"^[^\w\n]*+(?:please )?(?:always|never|from now on|remember to|make sure (?:to|you)|going forward|whenever"
         r"|in (?:the )?future)\b"
         r"|\b(?:always|never) (?:\w+ ){1,12}when(?:ever)? (?:i|we|you|asked|asking|discussing|talking)\b"
         r"|\b(?:i want you to|i['\u2019]d like you to|you (?:should|must) (?:always|never)"
@@ -72,8 +72,12 @@ _PATTERNS: Final = {
         re.IGNORECASE,
     ),
 }
-_LIST_ITEM: Final = re.compile(r"^\s*(?:[-*\u2022]|\d{1,2}[.)])\s", re.MULTILINE)
-_NAMED_LIST: Final = re.compile(r"(?:\b[\w'\u2019-]+(?: [\w'\u2019-]+)?, ){2,}(?:[\w'\u2019-]+ ){0,2}(?:and|or) \w+")
+_LIST_ITEM: Final = re.compile(r"^[^\S\n]*+(?:[-*\u2022]|\d{1,2}[.)])\s", re.MULTILINE)
+_NAMED_LIST: Final = re.compile(
+    # Two items before the last one are enough; to look for all of them would take quadratic time.
+    r"(?<![\w'\u2019-])(?=['\u2019-]*\w)[\w'\u2019-]++(?: [\w'\u2019-]++)?, \b[\w'\u2019-]++(?: [\w'\u2019-]++)?, "
+    r"(?:[\w'\u2019-]++ ){0,2}(?:and|or) \w+"
+)
 _CLOSERS: Final = " \t\r\n\"'\u201d\u2019)]}*_~`"
 _ASKING: Final = ("?", "\uff1f")
 

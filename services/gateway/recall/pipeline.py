@@ -204,7 +204,7 @@ class RecallPipeline:
         query = asked.query
         with clock.stage("fusion"):
             ranked = self._stages.fusion(
-                coarse,
+                self._as_fitted(query, coarse),
                 asked.question,
                 asked.names,
                 limit=self._stages.conflicts.candidate_count(query.limit),
@@ -214,6 +214,14 @@ class RecallPipeline:
             )
         with clock.stage("fetch"):
             return await self._fetch(asked.principal, query, ranked, coarse, clock)
+
+    def _as_fitted(self, query: RecallQuery, coarse: CoarseResult) -> CoarseResult:
+        """The results with as many facts and notes as the rankers were fitted on, however many are returned."""
+        return replace(
+            coarse,
+            facts=coarse.facts[: query.limit_of(Tier.SEMANTIC, self._settings.fact_limit)],
+            notes=coarse.notes[: query.limit_of(Tier.AGENTIC, self._settings.note_limit)],
+        )
 
     async def _wait(self, principal: Principal, query: RecallQuery, clock: StageClock) -> bool | None:
         if query.written is None:

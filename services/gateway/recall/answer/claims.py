@@ -27,8 +27,8 @@ _NOT_STATED: Final = re.compile(
     re.IGNORECASE,
 )
 _CUT: Final = re.compile(
-    r"[,;:()!\n—\u2013]+| - |\.\.+|…|\s+\b(?:but|because|so|while|although|though|since|"
-    r"and (?=I\b|my\b|we\b))\b\s*",
+    r"[,;:()!\n—\u2013]+| - |\.\.+|…| \b(?:but|because|so|while|although|though|since|"
+    r"and (?=I\b|my\b|we\b))\b ?",
     re.IGNORECASE,
 )
 _LEAD_IN: Final = re.compile(
@@ -46,12 +46,12 @@ _POINTING: Final = re.compile(
     re.IGNORECASE,
 )
 _TRAILING: Final = re.compile(
-    r"\s+(?:any ?more|any longer|at all|very much|a lot|so much|too much|too|either|these days|nowadays|now|much|again|"
+    r" (?:any ?more|any longer|at all|very much|a lot|so much|too much|too|either|these days|nowadays|now|much|again|"
     r"really|please|though|as well|anyway|right now|currently|still|anyhow|lol|haha|instead|already|yet|today)$",
     re.IGNORECASE,
 )
 _NO_MORE: Final = re.compile(r"\b(?:no longer|any ?more|any longer)\b", re.IGNORECASE)
-_AND: Final = re.compile(r"\s+(?:and|or)\s+", re.IGNORECASE)
+_AND: Final = re.compile(r" (?:and|or) ", re.IGNORECASE)
 _NOT_WORD: Final = re.compile(r"[^\w£$€%+#@.]+")
 
 _OFTEN: Final = (
@@ -104,13 +104,18 @@ def claims_of(text: str) -> tuple[Claim, ...]:
     for sentence in split_sentences(text.replace("\u2019", "'")):
         if not _MAY_CLAIM.search(sentence):
             continue
-        clauses = _CUT.split(sentence.strip().rstrip(".!"))
+        clauses = _CUT.split(_spaced(sentence).rstrip(".!"))
         stated = (_LEAD_IN.sub("", clause.strip().rstrip(".!")) for clause in clauses)
         claimed = [claim for clause in stated for claim in _claims(clause)]
         # Most sentences claim nothing, and to look for all these words in one takes as long as the rest.
         if claimed and not _NOT_STATED.search(sentence):
             found.update(dict.fromkeys(claimed))
     return tuple(claim for claim in found if not any(claim.contradicts(other) for other in found))
+
+
+def _spaced(sentence: str) -> str:
+    """The sentence with single spaces and line breaks, which is all that the patterns look for."""
+    return "\n".join(spaced for line in sentence.split("\n") if (spaced := " ".join(line.split())))
 
 
 @dataclass(frozen=True, slots=True)
