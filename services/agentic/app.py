@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mneme.agentic.internal.v1 import notes_pb2_grpc as internal_pb2_grpc
 from mneme.agentic.v1 import notes_pb2_grpc
@@ -29,8 +29,9 @@ from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
+from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
-from services.common.rpc.server import ServiceBinding
+from services.common.rpc.server import ServiceBinding, needing
 from services.common.tier_embedder import TierEmbedder
 
 
@@ -87,7 +88,7 @@ async def open_agentic(
     chosen = settings or AgenticSettings()
     store = PostgresNoteStore(pool, cache=resources.cache, cached_min=chosen.cached_notes_min)
     async with contextlib.aclosing(store), open_agentic_on(store, resources, chosen) as tier:
-        yield tier
+        yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
 
 
 @contextlib.asynccontextmanager
@@ -98,7 +99,7 @@ async def open_agentic_graph(
     chosen = settings or AgenticSettings()
     store = Neo4jNoteStore(graph, search_candidates=chosen.graph_search_candidates)
     async with open_agentic_on(store, resources, chosen) as tier:
-        yield tier
+        yield replace(tier, bindings=needing(graph.server_version, tier.bindings))
 
 
 @contextlib.asynccontextmanager

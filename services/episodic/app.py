@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mneme.episodic.internal.v1 import episodic_internal_pb2_grpc
@@ -19,8 +19,9 @@ from services.common.embedding.embedder import Embedder
 from services.common.hosting import HostSettings
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
+from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
-from services.common.rpc.server import ServiceBinding
+from services.common.rpc.server import ServiceBinding, needing
 from services.episodic import internal_servicer, servicer
 from services.episodic.access import AccessRecorder
 from services.episodic.commands import Rules
@@ -121,7 +122,8 @@ async def open_episodic(
                 embedded_index_claimed(pool, index.model, place=place, on_lost=_end_service)
             )
         store = PostgresEpisodeStore(pool, model=index.model)
-        yield await stack.enter_async_context(open_episodic_on(store, index, resources, chosen))
+        tier = await stack.enter_async_context(open_episodic_on(store, index, resources, chosen))
+        yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
 
 
 def _end_service() -> None:

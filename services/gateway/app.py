@@ -17,9 +17,10 @@ from services.common.errors import MnemeError
 from services.common.ids import IdSource
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
+from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.channel import CallMetadata, open_channel
-from services.common.rpc.server import ServiceBinding, TlsFiles
+from services.common.rpc.server import ServiceBinding, TlsFiles, needing
 from services.common.tokens import token_counter
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
@@ -199,8 +200,8 @@ async def open_gateway(
             check_user=use_cases.reader.user,
             deadline_seconds=chosen.deadline_seconds,
         )
-        bindings = (*_bindings(use_cases), _grant_binding(grants, use_cases, chosen), *door.bindings())
-        yield Gateway(bindings, use_cases)
+        own = needing(readiness_check(pool), (*_bindings(use_cases), _grant_binding(grants, use_cases, chosen)))
+        yield Gateway((*own, *door.bindings()), use_cases)  # a tier that is away degrades answers, and no more
 
 
 def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings) -> ServiceBinding:

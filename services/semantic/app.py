@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mneme.semantic.internal.v1 import semantic_pb2_grpc
 from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
@@ -16,8 +16,9 @@ from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
+from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
-from services.common.rpc.server import ServiceBinding
+from services.common.rpc.server import ServiceBinding, needing
 from services.common.tier_embedder import TierEmbedder
 from services.semantic import servicer as internal_servicer
 from services.semantic.config import SemanticSettings
@@ -87,7 +88,8 @@ async def open_semantic(
     profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
     store = PostgresFactStore(pool, chosen.evidence, cache=resources.cache, cached_min=chosen.cached_facts_min)
     async with contextlib.aclosing(store) as facts:
-        yield open_semantic_on(facts, profiles, resources, chosen)
+        tier = open_semantic_on(facts, profiles, resources, chosen)
+        yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
 
 
 async def migrate_semantic_graph(graph: Graph) -> None:
@@ -107,7 +109,8 @@ async def open_semantic_graph(
     chosen = settings or SemanticSettings()
     facts = Neo4jFactStore(graph, chosen.evidence, search_candidates=chosen.graph_search_candidates)
     profiles = Neo4jProfileStore(graph, peak_hours_max=chosen.profile.peak_hours_max)
-    yield open_semantic_on(facts, profiles, resources, chosen)
+    tier = open_semantic_on(facts, profiles, resources, chosen)
+    yield replace(tier, bindings=needing(graph.server_version, tier.bindings))
 
 
 def open_semantic_on(

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -201,6 +201,16 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
         if translated is None:
             raise
         raise translated from error
+
+
+def readiness_check(pool: Pool) -> Callable[[], Awaitable[object]]:
+    """A check that PostgreSQL answers; raises as `translate_errors` does."""
+
+    async def check() -> None:
+        with translate_errors():
+            await pool.fetchval("SELECT 1")
+
+    return check
 
 
 def translated_error(error: Exception, *, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> MnemeError | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from services.common.rpc.interceptors.auth import AuthInterceptor
 from services.common.rpc.interceptors.base import AroundInterceptor
 from services.common.rpc.interceptors.gate import CallGate
 from services.common.rpc.library_log import silence_lost_callers
+from services.common.rpc.readiness import Check, Readiness, ReadinessSettings
 from services.common.rpc.reflection import add_reflection
 
 _log = structlog.get_logger(__name__)
@@ -41,6 +42,8 @@ class ServiceBinding:
     servicer: Any
     roles: Mapping[str, Role]  # by method name; a method that is missing is denied
     withheld: frozenset[str] = frozenset()  # methods of its contract that are not served here: UNIMPLEMENTED
+
+    ready: Check | None = None  # of the store that it cannot work without; its health follows
 
     @property
     def method_roles(self) -> dict[str, Role]:
@@ -70,6 +73,7 @@ class ServerSettings:
     grace_seconds: float = 10.0  # for calls under way after that
     keepalive_seconds: float = 60.0  # between pings to idle clients
     handshake_seconds: float = 10.0  # for a connection to speak HTTP/2, and TLS where it is on
+    readiness: ReadinessSettings = field(default_factory=ReadinessSettings)
     tls: TlsFiles | None = None
 
 
@@ -95,6 +99,7 @@ class GrpcServer:
         self._services = services
         self._health = health.aio.HealthServicer()
         self._gate = CallGate()
+        self._watchers: list[asyncio.Task[None]] = []
         chain = InterceptorChain(
             interceptors,
             gate=self._gate,
@@ -146,11 +151,26 @@ class GrpcServer:
             _log.warning("development_mode", address=address, note="calls without a credential are let in")
         for name in ("", *(service.full_name for service in self._services)):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self._watchers = [
+            asyncio.create_task(self._readiness(check).run(), name="readiness")
+            for check in dict.fromkeys(service.ready for service in self._services)
+            if check is not None
+        ]
         return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
     def open_in_process_channel(self) -> InProcessChannel:
         """A channel for callers of this process, without a socket; works while the server does. Its owner closes it."""
         return InProcessChannel(self._in_process, message_bytes_max=self._settings.message_bytes_max)
+
+    def _readiness(self, check: Check) -> Readiness:
+        """Reports the health of the services that need a store, and of the server as a whole."""
+        names = ["", *(service.full_name for service in self._services if service.ready == check)]
+
+        async def report(is_serving: bool) -> None:  # noqa: FBT001 - as `Readiness` calls it
+            for name in names:
+                await self.report_health(name, is_serving=is_serving)
+
+        return Readiness(check, report, self._settings.readiness)
 
     async def report_health(self, full_name: str, *, is_serving: bool) -> None:
         """Tells clients and probes whether one service can do its work; ignored once the server stops."""
@@ -165,6 +185,8 @@ class GrpcServer:
         come in but not begun, and those that outlast the grace, fail as UNAVAILABLE with the reason SHUTTING_DOWN. gRPC
         itself cancels those that are on their way at that moment.
         """
+        for watcher in self._watchers:
+            watcher.cancel()
         await self._health.enter_graceful_shutdown()
         await asyncio.sleep(self._settings.drain_seconds)
         self._gate.close()
@@ -178,6 +200,11 @@ class GrpcServer:
     async def wait(self) -> None:
         """Returns when the server has stopped."""
         await self._server.wait_for_termination()
+
+
+def needing(check: Check, services: Sequence[ServiceBinding]) -> tuple[ServiceBinding, ...]:
+    """The services with a store that they cannot work without."""
+    return tuple(replace(service, ready=check) for service in services)
 
 
 def method_roles(services: Sequence[ServiceBinding]) -> dict[str, Role]:

@@ -25,9 +25,18 @@ from services.common.auth import (
     create_api_key,
 )
 from services.common.clock import SystemClock
+from services.common.errors import StoreUnavailable
 from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
-from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, TlsFiles, is_loopback
+from services.common.rpc.readiness import ReadinessSettings
+from services.common.rpc.server import (
+    GrpcServer,
+    ServerSettings,
+    ServiceBinding,
+    TlsFiles,
+    is_loopback,
+    needing,
+)
 from tests.servicer.common.conftest import READER, SECRET
 from tests.support.clock import SequentialIds
 from tests.support.echo import ECHO, EchoServicer, binding, echo_channel, echo_server
@@ -245,3 +254,34 @@ def certificate(folder: Path) -> TlsFiles:
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return files
+
+
+async def test_spec_8_2_readiness_follows_the_stores_of_a_service(
+    servicer: EchoServicer, authenticator: Authenticator
+) -> None:
+    is_away = False
+
+    async def check() -> None:
+        if is_away:
+            raise StoreUnavailable("postgres")
+
+    bindings = needing(check, [binding(servicer)])
+    chain = interceptors(InterceptorSettings(), authenticator, {}, SequentialIds())
+    watched = ReadinessSettings(interval_seconds=0.001, failures_max=2)
+    server = GrpcServer(ServerSettings(grace_seconds=0.0, readiness=watched), bindings, chain)
+    address = await server.start()
+    async with open_channel(address) as channel:
+
+        async def until_reported(status: Any) -> None:
+            async with asyncio.timeout(10):
+                for name in ("", ECHO):
+                    request = health_pb2.HealthCheckRequest(service=name)
+                    while (await health(channel).Check(request)).status != status:
+                        continue
+
+        await until_reported(SERVING)
+        is_away = True
+        await until_reported(NOT_SERVING)
+        is_away = False
+        await until_reported(SERVING)
+    await server.stop()
