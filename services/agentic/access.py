@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from datetime import datetime
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import structlog
 
@@ -21,35 +19,20 @@ _log = structlog.get_logger(__name__)
 
 
 class AccessRecorder:
-    """Counts returned notes in memory and writes the counts each second and on closing.
+    """Counts returned notes in memory, to be written each second and at the end.
 
-    A crash loses at most one interval of counts. Use it as an asynchronous context manager.
+    A crash loses at most one interval of counts.
     """
 
     def __init__(self, store: NoteStore, clock: Clock, settings: AccessSettings) -> None:
-        """Write to `store`; nothing runs before the context is entered."""
+        """Write to `store`."""
         self._store = store
         self._clock = clock
         self._settings: Final = settings
         self._pending: dict[Owner, dict[NoteId, int]] = {}
         self._pending_count = 0
         self._latest: dict[Owner, datetime] = {}
-        self._task: asyncio.Task[None] | None = None
         self._dropped = 0
-
-    async def __aenter__(self) -> Self:
-        """Start writing in the background."""
-        self._task = asyncio.create_task(self._run(), name="note-access")
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop, and write the pending counts."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-        await self.flush()
 
     def record(self, owner: Owner, note_ids: Iterable[NoteId]) -> None:
         """Count one access of each note. Never waits; beyond the bound counts are dropped."""
@@ -82,8 +65,3 @@ class AccessRecorder:
     def _forget(self, owner: Owner) -> None:
         del self._pending[owner]
         del self._latest[owner]
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(self._settings.flush_interval_seconds)
-            await self.flush()

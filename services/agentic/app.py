@@ -21,6 +21,7 @@ from services.agentic.service import NoteService
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
+from services.common.background import BackgroundWork, every
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
@@ -112,7 +113,11 @@ async def open_agentic_on(
     """The tier on any store, with notes by rules unless another generator is given."""
     chosen = settings or AgenticSettings()
     embedder = TierEmbedder(resources.embedder)
-    async with AccessRecorder(store, resources.clock, chosen.access) as recorder:
+    recorder = AccessRecorder(store, resources.clock, chosen.access)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(recorder.flush)
+        background = await stack.enter_async_context(BackgroundWork[str]("agentic"))
+        background.keep_running("write-accesses", every(chosen.access.flush_interval_seconds, recorder.flush))
         clock, ids, limits = resources.clock, resources.ids, chosen.limits
         notes = NoteService(store, embedder, recorder, clock=clock, ids=ids, settings=chosen)
         links = LinkService(store, clock=clock, settings=chosen)

@@ -16,3 +16,8 @@ class Owner:
 
     tenant_id: TenantId
     user_id: UserId
+
+    @property
+    def key(self) -> str:
+        """Tenant and user as one string; ids hold no control characters, so it is unique."""
+        return f"{self.tenant_id}\x1f{self.user_id}"

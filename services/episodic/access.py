@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -19,7 +17,7 @@ _log = structlog.get_logger(__name__)
 
 
 class AccessRecorder:
-    """Adds up accesses and writes them every second and when closed.
+    """Adds up accesses, to be written every second and at the end.
 
     Statistics, not records: a crash loses the last second, and accesses beyond the buffer's bound are
     dropped. Belongs to one event loop.
@@ -32,20 +30,6 @@ class AccessRecorder:
         self._settings = settings or AccessSettings()
         self._counts: dict[tuple[Owner, EpisodeId], tuple[int, datetime]] = {}
         self._dropped = 0
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to write regularly."""
-        self._task = asyncio.create_task(self._run(), name="episodic-access-recorder")
-
-    async def aclose(self) -> None:
-        """Write what is left and stop."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
-        await self._try_flush()
 
     def record(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> None:
         """Count one use of each of the episodes."""
@@ -77,12 +61,8 @@ class AccessRecorder:
                 self._counts[name] = (count + newer_count, newer_time)
             raise
 
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(self._settings.flush_seconds)
-            await self._try_flush()
-
-    async def _try_flush(self) -> None:
+    async def try_flush(self) -> None:
+        """Write what was counted; what cannot be written stays counted."""
         if self._dropped:
             _log.warning("accesses were dropped because too many wait to be written", count=self._dropped)
             self._dropped = 0

@@ -12,11 +12,16 @@ from pathlib import Path
 
 from mneme.episodic.internal.v1 import episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2_grpc
+from services.common.background import BackgroundWork, every
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.disk import DiskWatch
 from services.common.embedding.embedder import Embedder
 from services.common.hosting import HostSettings
+from services.common.ids import Uuid7Ids
+from services.common.maintenance import MaintenanceRunner
+from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
+from services.common.maintenance.store import MaintenanceStore
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
@@ -27,6 +32,10 @@ from services.episodic.access import AccessRecorder
 from services.episodic.commands import Rules
 from services.episodic.config import EpisodicSettings, QdrantServer
 from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.orphans import CollectOrphans
+from services.episodic.maintenance.reconciliation import ReconcileIndex
+from services.episodic.maintenance.schedule import IndexUpkeep
+from services.episodic.maintenance.token_backfill import TokenBackfill
 from services.episodic.service import EpisodeService
 from services.episodic.store import EpisodeIndex, EpisodeStore
 from services.episodic.stores.edge import EdgeEpisodeIndex
@@ -68,6 +77,7 @@ async def migrate_episodic(owner_dsn: str, *, app_role: str | None = "mneme_app"
         app_role: Role that services connect as.
     """
     await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
+    await migrate_maintenance(owner_dsn, app_role=app_role)
 
 
 def qdrant_server(settings: HostSettings) -> QdrantServer | None:
@@ -122,7 +132,8 @@ async def open_episodic(
                 embedded_index_claimed(pool, index.model, place=place, on_lost=_end_service)
             )
         store = PostgresEpisodeStore(pool, model=index.model)
-        tier = await stack.enter_async_context(open_episodic_on(store, index, resources, chosen))
+        maintenance = PostgresMaintenanceStore(pool)
+        tier = await stack.enter_async_context(open_episodic_on(store, index, maintenance, resources, chosen))
         yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
 
 
@@ -155,10 +166,30 @@ async def _open_index(
     )
 
 
+def _upkeep(
+    store: EpisodeStore,
+    index: EpisodeIndex,
+    indexer: EpisodeIndexer,
+    maintenance: MaintenanceStore,
+    resources: EpisodicResources,
+    settings: EpisodicSettings,
+) -> IndexUpkeep:
+    runner = MaintenanceRunner(maintenance, clock=resources.clock, ids=Uuid7Ids(resources.clock))
+    embedder = resources.embedder
+    return IndexUpkeep(
+        runner,
+        ReconcileIndex(store, index, settings.indexer, notify=indexer.notify),
+        CollectOrphans(store, index, settings.indexer, notify=indexer.notify),
+        TokenBackfill(store, embedder, settings.tokens, text=settings.text) if settings.tokens.stored else None,
+        settings.indexer,
+    )
+
+
 @contextlib.asynccontextmanager
 async def open_episodic_on(
     store: EpisodeStore,
     index: EpisodeIndex,
+    maintenance: MaintenanceStore,
     resources: EpisodicResources,
     settings: EpisodicSettings | None = None,
 ) -> AsyncIterator[EpisodicTier]:
@@ -167,13 +198,22 @@ async def open_episodic_on(
     embedder = resources.embedder
     async with contextlib.AsyncExitStack() as stack:
         accesses = AccessRecorder(store, resources.clock, chosen.access)
-        stack.push_async_callback(accesses.aclose)
-        accesses.start()
+        stack.push_async_callback(accesses.try_flush)
         indexer = EpisodeIndexer(
-            store, index, embedder, resources.clock, settings=chosen.indexer, text=chosen.text, tokens=chosen.tokens
+            store,
+            index,
+            embedder,
+            resources.clock,
+            settings=chosen.indexer,
+            text=chosen.text,
+            tokens=chosen.tokens,
+            on_doubt=lambda: upkeep.compare_soon(),  # noqa: PLW0108 - it is made below
         )
-        stack.push_async_callback(indexer.aclose)
-        await indexer.start()
+        upkeep = _upkeep(store, index, indexer, maintenance, resources, chosen)
+        background = await stack.enter_async_context(BackgroundWork[str]("episodic"))
+        background.keep_running("write-accesses", every(chosen.access.flush_seconds, accesses.try_flush))
+        indexer.start(background)
+        upkeep.start(background)
         episodes = EpisodeService(
             store=store,
             index=index,

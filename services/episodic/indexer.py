@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 import numpy as np
 import structlog
 
+from services.common.background import BackgroundWork
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
@@ -19,7 +20,6 @@ from services.common.errors import MnemeError
 from services.episodic.config import IndexerSettings, TextSettings, TokenSettings
 from services.episodic.model import EpisodeId, EpisodeStatus, Owner, episode_pieces
 from services.episodic.pending_pieces import PendingPieces
-from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import (
     EpisodeIndex,
     EpisodeStore,
@@ -28,8 +28,6 @@ from services.episodic.store import (
     PendingEpisode,
     Vector,
 )
-from services.episodic.sweeping import IndexSweep
-from services.episodic.token_backfill import TokenBackfill
 from services.episodic.token_format import PackedTokens, pack
 from services.episodic.token_store import EpisodeName
 
@@ -40,7 +38,7 @@ class EpisodeIndexer:
     """Takes pending episodes from the store, which is the queue, so nothing is lost with the process.
 
     Any number of replicas may run one. An episode that cannot be embedded is set aside with growing waits and
-    never holds up others. Belongs to one event loop: `start` it, and `aclose` it.
+    never holds up others. Belongs to one event loop.
     """
 
     def __init__(
@@ -53,8 +51,10 @@ class EpisodeIndexer:
         settings: IndexerSettings | None = None,
         text: TextSettings | None = None,
         tokens: TokenSettings | None = None,
+        on_doubt: Callable[[], None] = lambda: None,
     ) -> None:
-        """Index what `store` holds into `index`, with vectors of `embedder`."""
+        """Index what `store` holds into `index`, with vectors of `embedder`; call `on_doubt` where it may lack some."""
+        self._on_doubt = on_doubt
         self._store = store
         self._index = index
         self._embedder = embedder
@@ -66,33 +66,14 @@ class EpisodeIndexer:
         self._pending_pieces = PendingPieces(self._settings)
         self._work = asyncio.Event()
         self._progress = asyncio.Event()
-        self._doubt = asyncio.Event()
-        self._compared = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
 
-    async def start(self) -> None:
-        """Begin to work; what the index has not, whatever the reason, is found and sent through again meanwhile."""
-        reconciler = IndexReconciler(self._store, self._index, self._settings, notify=self.notify)
-        sweep = IndexSweep(self._store, self._index, self._settings, notify=self.notify)
-        self._tasks = [
-            asyncio.create_task(self._run(), name="episodic-indexer"),
-            asyncio.create_task(self._compare(reconciler), name="episodic-reconciler"),
-            asyncio.create_task(self._sweep(sweep), name="episodic-sweep"),
-        ]
-        if self._space is not None:
-            backfill = TokenBackfill(self._store, self._embedder, self._tokens, indexer=self._settings, text=self._text)
-            self._tasks.append(asyncio.create_task(self._fill(backfill), name="episodic-token-backfill"))
-
-    async def aclose(self) -> None:
-        """Stop. What is under way is given back and done after the next start."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks = []
+    def start(self, background: BackgroundWork[str]) -> None:
+        """Indexes until `background` is closed. What is under way then is done after the next start."""
+        background.keep_running("index", self._run)
 
     def compare_soon(self) -> None:
-        """Tell that the index may lack what it once had, such as after an outage of it."""
-        self._doubt.set()
+        """Report that the index may lack what it once had."""
+        self._on_doubt()
 
     def notify(self, encodings: Mapping[tuple[Owner, EpisodeId], Sequence[TextEncoding]] | None = None) -> None:
         """Tell that there is work, with the encodings of pieces that callers brought along.
@@ -126,35 +107,6 @@ class EpisodeIndexer:
         progress.set()
         return len(batch.episodes)
 
-    async def _compare(self, reconciler: IndexReconciler) -> None:
-        """Compare at the start, when there is doubt, and now and then; with pauses, whatever is in doubt."""
-        rounds = 0
-        while True:
-            self._doubt.clear()
-            await _logged(reconciler.run())
-            self._compared.set()
-            rounds += 1
-            await asyncio.sleep(self._settings.retry_seconds(rounds))
-            try:
-                async with asyncio.timeout(self._settings.compare_seconds):
-                    await self._doubt.wait()
-            except TimeoutError:
-                rounds = 0
-
-    async def _sweep(self, sweep: IndexSweep) -> None:
-        """Go through the whole index behind each comparison; this takes long, and holds up no other comparison."""
-        while True:
-            await self._compared.wait()
-            self._compared.clear()
-            if await _logged(sweep.run()):
-                self.compare_soon()  # what was removed may have hidden from the counts what is missing
-
-    async def _fill(self, backfill: TokenBackfill) -> None:
-        """Make the token vectors that are missing, and look again now and then: replicas may be of an older release."""
-        while True:
-            await _logged(backfill.run())
-            await asyncio.sleep(self._settings.compare_seconds)
-
     async def _run(self) -> None:
         failures = 0
         while True:
@@ -169,7 +121,7 @@ class EpisodeIndexer:
                 await asyncio.sleep(self._settings.outage_seconds(failures))
                 continue
             if failures:
-                self.compare_soon()
+                self._on_doubt()  # of what was lost in an outage
             failures = 0
             if count < self._settings.batch_max:
                 with contextlib.suppress(TimeoutError):
@@ -260,15 +212,6 @@ class _Put:
 
     piece_counts: list[int]  # of each episode
     tokens: dict[EpisodeName, PackedTokens]
-
-
-async def _logged(work: Awaitable[int]) -> int:
-    try:
-        return await work
-    except Exception:
-        # It is compared again later; until then what is there is searched.
-        _log.exception("the index was not compared with the store")
-        return 0
 
 
 def _completed(known: Sequence[TextEncoding] | None, encoded: Sequence[TextEncoding]) -> Sequence[TextEncoding]:

@@ -10,11 +10,12 @@ from enum import IntEnum
 from typing import Final, NewType, cast
 from uuid import UUID
 
+from services.common.owners import Owner, TenantId, UserId
 from services.common.text import split_pieces
 from services.common.turns import Attachment, MessageRole, searchable_text
 
-TenantId = NewType("TenantId", str)
-UserId = NewType("UserId", str)
+__all__ = ["Owner", "TenantId", "UserId"]
+
 EpisodeId = NewType("EpisodeId", UUID)
 EpisodeKey = NewType("EpisodeKey", int)
 """An episode's place as a number of 14 bytes: 10 of the session's hash, then 4 of the position.
@@ -30,19 +31,6 @@ _POSITION_BITS: Final = 32
 _POSITION_MASK: Final = 2**_POSITION_BITS - 1
 _PLACE_SHIFT: Final = EPISODE_KEY_BYTES * 8 - 32
 _SEPARATOR: Final = "\x1f"
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose memory it is: every port takes one, so that no call can forget the tenant."""
-
-    tenant_id: TenantId
-    user_id: UserId
-
-    @property
-    def key(self) -> str:
-        """Tenant and user as one string; ids hold no control characters, so it is unique."""
-        return f"{self.tenant_id}{_SEPARATOR}{self.user_id}"
 
 
 class EpisodeStatus(IntEnum):

@@ -1,0 +1,155 @@
+"""Claims and the log of maintenance in PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from services.common.errors import Conflict
+from services.common.maintenance.model import Change
+from services.common.maintenance.store import Claim, LogEntry
+from services.common.owners import Owner, TenantId, UserId
+from services.common.postgres.migrations import APP_ROLE, migrate
+from services.common.postgres.pool import translate_errors
+from services.common.postgres.types import Connection, Pool
+
+SCHEMA: Final = "maintenance"
+MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
+
+_CLAIM: Final = """
+    INSERT INTO maintenance.claims AS c (job, tenant_id, user_id, holder, run_id, is_open, cursor, lease_until)
+    VALUES ($1, $2, $3, $4, $5, true, '', $7)
+    ON CONFLICT (job, tenant_id, user_id) DO UPDATE
+        SET holder = $4, run_id = CASE WHEN c.is_open THEN c.run_id ELSE $5 END, is_open = true, lease_until = $7
+        WHERE c.holder = '' OR c.lease_until <= $6
+    RETURNING run_id, cursor
+"""
+_RENEW: Final = """
+    UPDATE maintenance.claims SET cursor = $5, lease_until = $6
+    WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4
+"""
+_RELEASE: Final = """
+    UPDATE maintenance.claims SET holder = '', is_open = NOT $5, cursor = CASE WHEN $5 THEN '' ELSE cursor END
+    WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4
+"""
+
+
+async def migrate_maintenance(owner_dsn: str, *, app_role: str | None = APP_ROLE) -> None:
+    """Brings the schema of maintenance up to date; every service that runs jobs does."""
+    await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
+
+
+class PostgresMaintenanceStore:
+    """Implements the `MaintenanceStore` port; see there for what each method guarantees."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Uses a pool whose role is bound by row-level security; the schema must be migrated."""
+        self._pool = pool
+
+    async def claim(
+        self, job: str, owner: Owner | None, *, holder: str, run_id: str, now: datetime, lease: timedelta
+    ) -> Claim | None:
+        """See `MaintenanceStore.claim`."""
+        async with self._transaction() as connection:
+            row = await connection.fetchrow(_CLAIM, job, *_key(owner), holder, UUID(run_id), now, now + lease)
+        return Claim(job, owner, holder, str(row["run_id"]), row["cursor"]) if row is not None else None
+
+    async def renew(self, claim: Claim, *, cursor: str, now: datetime, lease: timedelta) -> None:
+        """See `MaintenanceStore.renew`."""
+        async with self._transaction() as connection:
+            status = await connection.execute(_RENEW, claim.job, *_key(claim.owner), claim.holder, cursor, now + lease)
+        if status == "UPDATE 0":
+            raise Conflict("another replica has taken the maintenance job over")
+
+    async def release(self, claim: Claim, *, is_finished: bool) -> None:
+        """See `MaintenanceStore.release`."""
+        async with self._transaction() as connection:
+            await connection.execute(_RELEASE, claim.job, *_key(claim.owner), claim.holder, is_finished)
+
+    async def log_planned(self, claim: Claim, owner: Owner | None, changes: Sequence[Change], now: datetime) -> int:
+        """See `MaintenanceStore.log_planned`."""
+        async with self._transaction() as connection:
+            entry_id: int = await connection.fetchval(
+                "INSERT INTO maintenance.log (tenant_id, user_id, run_id, job, changes, create_time)"
+                " VALUES ($1, $2, $3, $4, $5, $6) RETURNING entry_id",
+                *_key(owner),
+                UUID(claim.run_id),
+                claim.job,
+                [asdict(change) for change in changes],
+                now,
+            )
+        return entry_id
+
+    async def log_applied(self, owner: Owner | None, entry_id: int, changes: Sequence[Change]) -> None:
+        """See `MaintenanceStore.log_applied`."""
+        tenant_id, _ = _key(owner)
+        async with self._transaction() as connection:
+            if not changes:
+                await connection.execute(
+                    "DELETE FROM maintenance.log WHERE tenant_id = $1 AND entry_id = $2", tenant_id, entry_id
+                )
+                return
+            await connection.execute(
+                "UPDATE maintenance.log SET changes = $3, is_applied = true WHERE tenant_id = $1 AND entry_id = $2",
+                tenant_id,
+                entry_id,
+                [asdict(change) for change in changes],
+            )
+
+    async def log_undone(self, owner: Owner | None, entry_id: int) -> None:
+        """See `MaintenanceStore.log_undone`."""
+        async with self._transaction() as connection:
+            await connection.execute(
+                "UPDATE maintenance.log SET is_undone = true WHERE tenant_id = $1 AND entry_id = $2",
+                _key(owner)[0],
+                entry_id,
+            )
+
+    async def entries(self, run_id: str) -> Sequence[LogEntry]:
+        """See `MaintenanceStore.entries`."""
+        async with self._transaction() as connection:
+            rows = await connection.fetch(
+                "SELECT * FROM maintenance.log WHERE run_id = $1 ORDER BY entry_id", UUID(run_id)
+            )
+        return [_entry(row) for row in rows]
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """See `MaintenanceStore.remove_owner`."""
+        count = 0
+        async with self._transaction() as connection:
+            for table in ("log", "claims"):
+                status = await connection.execute(
+                    f"DELETE FROM maintenance.{table} WHERE tenant_id = $1 AND user_id = $2",  # noqa: S608 - ours
+                    *_key(owner),
+                )
+                count += int(status.rpartition(" ")[2])
+        return count
+
+    @contextlib.asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[Connection]:
+        with translate_errors():
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
+                yield connection
+
+
+def _key(owner: Owner | None) -> tuple[str, str]:
+    return ("", "") if owner is None else (owner.tenant_id, owner.user_id)
+
+
+def _entry(row: Any) -> LogEntry:
+    owner = Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])) if row["tenant_id"] else None
+    return LogEntry(
+        entry_id=row["entry_id"],
+        run_id=str(row["run_id"]),
+        job=row["job"],
+        owner=owner,
+        changes=tuple(Change(**change) for change in row["changes"]),
+        is_applied=row["is_applied"],
+        is_undone=row["is_undone"],
+    )

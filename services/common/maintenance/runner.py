@@ -1,0 +1,164 @@
+"""Runs maintenance jobs: one replica at a time, within the cap, logged, and from where an earlier run stopped."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from contextlib import aclosing
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from services.common.clock import Clock
+from services.common.errors import MnemeError
+from services.common.ids import IdSource
+from services.common.maintenance.model import Change, Job, RunReport, Step
+from services.common.maintenance.store import Claim, MaintenanceStore
+from services.common.owners import Owner
+
+_log = structlog.get_logger(__name__)
+
+_LEASE: Final = timedelta(seconds=60)
+"""How long a process may die before another one takes its job over; longer than any step takes."""
+
+
+class MaintenanceRunner:
+    """Runs jobs on behalf of one process."""
+
+    def __init__(self, store: MaintenanceStore, *, clock: Clock, ids: IdSource, lease: timedelta = _LEASE) -> None:
+        """Claims and logs in `store`."""
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._lease = lease
+        self._holder = ids.new_id()
+
+    async def run(self, job: Job[Any], *, owner: Owner | None = None, dry_run: bool = False) -> RunReport:
+        """Runs a job to its end, from where an earlier run stopped; a dry run claims, changes and logs nothing.
+
+        Args:
+            job: What to run.
+            owner: Whose memories alone; None for all.
+            dry_run: Report what would be done.
+
+        Returns:
+            What was done; `is_claimed` is false where another replica runs the job.
+
+        Raises:
+            MnemeError: A store cannot be reached. The next run goes on with the step that failed.
+        """
+        run_id = self._ids.new_id()
+        if dry_run:
+            return await self._look(job, owner, RunReport(run_id=run_id, job=job.name, dry_run=True))
+        claim = await self._store.claim(
+            job.name, owner, holder=self._holder, run_id=run_id, now=self._clock.now(), lease=self._lease
+        )
+        if claim is None:
+            return RunReport(run_id=run_id, job=job.name, is_claimed=False)
+        report = RunReport(run_id=claim.run_id, job=job.name)
+        is_finished = False
+        try:
+            allowed = await self._allowed_of_store(job, owner, report)
+            if not report.over_cap:
+                await self._run_claimed(job, owner, claim, report, allowed)
+            is_finished = True
+        finally:
+            with contextlib.suppress(MnemeError):  # the lease ends by itself
+                await self._store.release(claim, is_finished=is_finished)
+        if report.applied or report.over_cap:
+            counts = {"applied": report.applied, "retired": report.retired, "over_cap": report.over_cap}
+            _log.info("maintenance_run", job=job.name, run_id=report.run_id, **counts)
+        return report
+
+    async def undo(self, job: Job[Any], run_id: str) -> int:
+        """Takes the changes of a run back, the last first. Returns how many were; may be repeated.
+
+        Raises:
+            MnemeError: A store cannot be reached; repeat it.
+        """
+        count = 0
+        for entry in reversed(await self._store.entries(run_id)):
+            if entry.job == job.name and not entry.is_undone:
+                count += await job.undo(entry.owner, entry.changes[::-1])
+                await self._store.log_undone(entry.owner, entry.entry_id)
+        return count
+
+    async def _look(self, job: Job[Any], owner: Owner | None, report: RunReport) -> RunReport:
+        budget = _Budget(job)
+        async with aclosing(job.steps(after="", owner=owner)) as steps:  # type: ignore[type-var]
+            async for step in steps:
+                changes = self._planned(job, step, report, budget)
+                report.retired += sum(change.retires for change in changes)
+        return report
+
+    async def _allowed_of_store(self, job: Job[Any], owner: Owner | None, report: RunReport) -> int | None:
+        """How much a run over a store may retire, found by a dry run, which reports what would be over the cap."""
+        if not job.cap.of_store:
+            return None
+        seen = await self._look(job, owner, RunReport(run_id=report.run_id, job=job.name, dry_run=True))
+        allowed = job.cap.allowed(seen.memories)
+        if seen.retired <= allowed:
+            return allowed
+        report.memories, report.over_cap = seen.memories, seen.retired
+        _log.error(
+            "maintenance_over_cap", job=job.name, memories=seen.memories, would_retire=seen.retired, allowed=allowed
+        )
+        return allowed
+
+    async def _run_claimed(
+        self, job: Job[Any], owner: Owner | None, claim: Claim, report: RunReport, allowed: int | None
+    ) -> None:
+        budget = _Budget(job, allowed)
+        renewed = self._clock.now()
+        async with aclosing(job.steps(after=claim.cursor, owner=owner)) as steps:  # type: ignore[type-var]
+            async for step in steps:
+                changes = self._planned(job, step, report, budget)
+                if changes:
+                    await self._apply(job, claim, step.owner, changes, report)
+                if changes or self._clock.now() - renewed >= self._lease / 3:
+                    renewed = self._clock.now()
+                    await self._store.renew(claim, cursor=step.cursor, now=renewed, lease=self._lease)
+
+    def _planned(self, job: Job[Any], step: Step[Any], report: RunReport, budget: _Budget) -> list[Change]:
+        planned = job.plan(step.state, self._clock.now())
+        changes = budget.admitted(step, planned)
+        report.steps += 1
+        report.memories += step.memory_count
+        report.planned += len(planned)
+        report.over_cap += sum(change.retires for change in planned) - sum(change.retires for change in changes)
+        return changes
+
+    async def _apply(
+        self, job: Job[Any], claim: Claim, owner: Owner | None, changes: Sequence[Change], report: RunReport
+    ) -> None:
+        entry_id = await self._store.log_planned(claim, owner, changes, self._clock.now())
+        made = await job.apply(owner, changes)
+        await self._store.log_applied(owner, entry_id, made)
+        report.applied += len(made)
+        report.retired += sum(change.retires for change in made)
+
+
+class _Budget:
+    """How many memories a run may still retire, of each owner or of the store."""
+
+    def __init__(self, job: Job[Any], allowed: int | None = None) -> None:
+        """With `allowed`, of the whole store."""
+        self._cap = job.cap
+        self._allowed = allowed
+        self._retired: dict[Owner | None, int] = {}
+
+    def admitted(self, step: Step[Any], changes: Sequence[Change]) -> list[Change]:
+        """The changes that are within the cap, in their order."""
+        if self._cap.of_store and self._allowed is None:
+            return list(changes)  # a dry run finds out how many there are
+        key = None if self._cap.of_store else step.owner
+        allowed = self._cap.allowed(step.memory_count) if self._allowed is None else self._allowed
+        retired = self._retired.get(key, 0)
+        found: list[Change] = []
+        for change in changes:
+            if retired + change.retires <= allowed or not change.retires:
+                retired += change.retires
+                found.append(change)
+        self._retired[key] = retired
+        return found

@@ -1,0 +1,80 @@
+"""The port of maintenance: claims with cursors, and the log of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from services.common.maintenance.model import Change
+from services.common.owners import Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to run a job, for one owner or for a whole store, until the lease ends."""
+
+    job: str
+    owner: Owner | None
+    holder: str  # who holds it; another holder may take it once the lease has ended
+    run_id: str
+    cursor: str  # where the run goes on: not "" where an earlier holder did not finish
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """The changes of one step."""
+
+    entry_id: int
+    run_id: str
+    job: str
+    owner: Owner | None
+    changes: tuple[Change, ...]  # planned; those made, once they were
+    is_applied: bool  # False: the process died in between, and some of them may have been made
+    is_undone: bool
+
+
+class MaintenanceStore(Protocol):
+    """What every driver must do."""
+
+    async def claim(
+        self, job: str, owner: Owner | None, *, holder: str, run_id: str, now: datetime, lease: timedelta
+    ) -> Claim | None:
+        """Claims a job; None where another holder's lease lasts.
+
+        A claim that was not released goes on under its run and cursor; else a run of this id begins at "".
+        """
+        ...
+
+    async def renew(self, claim: Claim, *, cursor: str, now: datetime, lease: timedelta) -> None:
+        """Stores where the run is and prolongs the lease.
+
+        Raises:
+            Conflict: The lease had ended and another holder has taken the job.
+        """
+        ...
+
+    async def release(self, claim: Claim, *, is_finished: bool) -> None:
+        """Gives the claim back. Where the run is finished the next one begins anew, else it goes on at the cursor."""
+        ...
+
+    async def log_planned(self, claim: Claim, owner: Owner | None, changes: Sequence[Change], now: datetime) -> int:
+        """Logs changes before they are made, and returns the entry's id."""
+        ...
+
+    async def log_applied(self, owner: Owner | None, entry_id: int, changes: Sequence[Change]) -> None:
+        """Logs which of the changes were made; removes the entry where none was."""
+        ...
+
+    async def log_undone(self, owner: Owner | None, entry_id: int) -> None:
+        """Logs that an entry was taken back."""
+        ...
+
+    async def entries(self, run_id: str) -> Sequence[LogEntry]:
+        """The entries of a run, oldest first."""
+        ...
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """Removes an owner's entries and claims. Returns how many."""
+        ...
