@@ -82,7 +82,7 @@ class IndexerSettings:
     scan_pause_seconds: Amount = 0.02  # least pause between two such steps, so that searches go first
     scan_pause_factor: Amount = 9.0  # pause by the time of the step before: 9 leaves nine tenths of the time to others
     orphans_share_max: Share = 0.5  # of a big index that may be removed because the store does not know it; 1: all
-    orphans_small_index: CountOrNone = 1_000  # pieces of an index that is not big: any share of it may be removed
+    orphans_small_index: CountOrNone = 1_000  # pieces that may be removed whatever share of the index they are
     pending_vectors_max: CountOrNone = 8_192  # vectors from requests that wait in memory until they are indexed
     pending_bytes_max: CountOrNone = 64 * 1024 * 1024  # of them and their token vectors
     active_poll_seconds: Seconds = 0.25  # how often wait_until_active looks for what another replica indexed

@@ -59,8 +59,8 @@ class MaintenanceRunner:
         report = RunReport(run_id=claim.run_id, job=job.name)
         is_finished = False
         try:
-            allowed = await self._allowed_of_store(job, owner, report)
-            if not report.over_cap:
+            allowed = await self._allowed_of_store(job, owner, report) if job.cap.of_store else None
+            if allowed is not None or not job.cap.of_store:
                 await self._run_claimed(job, owner, claim, report, allowed)
             is_finished = True
         finally:
@@ -93,18 +93,17 @@ class MaintenanceRunner:
         return report
 
     async def _allowed_of_store(self, job: Job[Any], owner: Owner | None, report: RunReport) -> int | None:
-        """How much a run over a store may retire, found by a dry run, which reports what would be over the cap."""
-        if not job.cap.of_store:
-            return None
+        """How much a run over a store may retire, found by a dry run; None where there is nothing to do or too much."""
         seen = await self._look(job, owner, RunReport(run_id=report.run_id, job=job.name, dry_run=True))
         allowed = job.cap.allowed(seen.memories)
-        if seen.retired <= allowed:
+        if seen.planned and seen.retired <= allowed:
             return allowed
-        report.memories, report.over_cap = seen.memories, seen.retired
-        _log.error(
-            "maintenance_over_cap", job=job.name, memories=seen.memories, would_retire=seen.retired, allowed=allowed
-        )
-        return allowed
+        report.steps, report.memories, report.planned = seen.steps, seen.memories, seen.planned
+        if seen.planned:
+            report.over_cap = seen.retired
+            counts = {"memories": seen.memories, "would_retire": seen.retired, "allowed": allowed}
+            _log.error("maintenance_over_cap", job=job.name, **counts)
+        return None
 
     async def _run_claimed(
         self, job: Job[Any], owner: Owner | None, claim: Claim, report: RunReport, allowed: int | None

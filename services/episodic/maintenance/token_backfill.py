@@ -11,8 +11,9 @@ from uuid import UUID
 import structlog
 
 from services.common.embedding.embedder import Embedder
-from services.common.embedding.errors import EmbeddingFailedError
+from services.common.embedding.errors import EmbedderBusyError, EmbeddingFailedError
 from services.common.embedding.tokens import TokenSpace
+from services.common.errors import StoreUnavailable
 from services.common.maintenance import Cap, Change, Step
 from services.episodic.config import TextSettings, TokenSettings
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId, episode_pieces
@@ -67,7 +68,10 @@ class TokenBackfill:
         if space is None or batch is None:
             return []
         wanted = {change.target: change for change in changes}
-        tokens = await self._tokens(space, [e for e in batch.episodes if str(e.name.episode_id) in wanted])
+        try:
+            tokens = await self._tokens(space, [e for e in batch.episodes if str(e.name.episode_id) in wanted])
+        except EmbedderBusyError as error:
+            raise StoreUnavailable("embedder") from error
         await batch.put(tokens)
         return [wanted[str(name.episode_id)] for name in tokens]
 

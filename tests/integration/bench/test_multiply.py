@@ -24,10 +24,11 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Connection
 from services.episodic.config import IndexerSettings
-from services.episodic.reconciliation import IndexReconciler
+from services.episodic.maintenance.orphans import CollectOrphans
+from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import PostgresEpisodeStore
-from services.episodic.sweeping import IndexSweep
+from tests.support.maintenance import run_job
 from tests.support.stack import running_stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -152,8 +153,8 @@ async def test_the_index_is_what_the_rows_say(stores: Stores, embedder: OnnxEmbe
                 store = PostgresEpisodeStore(pool, model=index.model)
                 pieces = sum(episode.piece_count for episode in await index.scan(after=None, limit=10_000))
                 repaired = [
-                    await IndexReconciler(store, index, quick).run(),
-                    await IndexSweep(store, index, quick).run(),
+                    (await run_job(pool, ReconcileIndex(store, index, quick))).applied,
+                    (await run_job(pool, CollectOrphans(store, index, quick))).applied,
                 ]
             finally:
                 await index.aclose()

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from services.common.background import BackgroundWork
 from services.common.embedding.errors import EmbedderBusyError
 from services.common.embedding.vectors import Matrix
 from services.common.errors import StoreUnavailable
@@ -19,13 +20,14 @@ from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, CandidateSearch
 from services.episodic.config import AccessSettings, IndexerSettings
 from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.model import EpisodeStatus
-from services.episodic.reconciliation import IndexReconciler
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from tests.contract.episode_samples import GLOBAL, OWNER, TENANT, episode_id, new_episode
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.maintenance import MAINTENANCE, run_job
 from tests.support.postgres import fresh_postgres
 
 
@@ -72,7 +74,7 @@ class Parts:
 @pytest.fixture
 async def parts(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[Parts]:
     embedder, clock = MoodyEmbedder(64), FakeClock()
-    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
         store = PostgresEpisodeStore(pool, model=index.model)
@@ -166,7 +168,7 @@ async def test_a_lost_index_is_built_again_and_answers_are_degraded_meanwhile(
     before = await search.search(parts.query("harbour"))
     assert (before.degraded, before.columns.positions) == (True, [1, 2])
 
-    assert await IndexReconciler(store, index).run() == 2
+    assert (await run_job(parts.pool, ReconcileIndex(store, index))).applied == 1
     meanwhile = await search.search(parts.query("harbour"))
     assert (meanwhile.degraded, meanwhile.columns.positions) == (True, [1, 2])
 
@@ -174,7 +176,7 @@ async def test_a_lost_index_is_built_again_and_answers_are_degraded_meanwhile(
     after = await search.search(parts.query("harbour"))
     assert (after.degraded, sorted(after.columns.positions)) == (False, [1, 2])
     assert all(score != 0 for score in after.dense_scores)
-    assert await IndexReconciler(store, index).run() == 0
+    assert (await run_job(parts.pool, ReconcileIndex(store, index))).applied == 0
     await index.aclose()
 
 
@@ -186,11 +188,11 @@ async def test_an_owner_of_whom_the_index_lost_pieces_is_indexed_again(parts: Pa
     lost = await search.search(parts.query("harbour"))
     assert (lost.degraded, sorted(lost.columns.positions)) == (True, [1, 2])
 
-    await parts.indexer.start()
-    async with asyncio.timeout(10):
+    await run_job(parts.pool, ReconcileIndex(parts.store, parts.index, notify=parts.indexer.notify))
+    async with BackgroundWork[str]("test") as background, asyncio.timeout(10):
+        parts.indexer.start(background)
         while (await search.search(parts.query("harbour"))).degraded:  # noqa: ASYNC110 - what a caller can see
             await asyncio.sleep(0.01)
-    await parts.indexer.aclose()
     assert await parts.index.count(OWNER) == 2
     assert await statuses(parts, 1, 2) == [EpisodeStatus.ACTIVE] * 2
 
@@ -202,26 +204,26 @@ async def test_many_episodes_of_another_model_do_not_hold_up_the_start(parts: Pa
     settings = IndexerSettings(reset_batch_max=7, reconciled_owners=1)
     other = await EdgeEpisodeIndex.open(parts.folder / "other", model="other", dimension=64)
 
-    assert await IndexReconciler(store, other, settings).run() == 50
+    assert (await run_job(parts.pool, ReconcileIndex(store, other, settings))).applied == 1
 
     assert set(await statuses(parts, *range(1, 51))) == {EpisodeStatus.PENDING_EMBEDDING}
     await other.aclose()
     await pool.close()
 
 
-async def test_an_indexer_starts_without_the_store_and_compares_when_it_is_back(parts: Parts) -> None:
+async def test_a_comparison_that_could_not_ask_the_store_is_made_when_it_is_back(parts: Parts) -> None:
     await indexed(parts, "the harbour at night")
     await parts.index.remove(OWNER, [new_episode(1).key])
     lost_pool = await create_pool(parts.url)
     store = PostgresEpisodeStore(lost_pool, model=parts.index.model)
     await lost_pool.close()
-    reconciler = IndexReconciler(store, parts.index, IndexerSettings(retry_seconds_min=0.01))
+    job = ReconcileIndex(store, parts.index)
 
-    running = asyncio.create_task(reconciler.run())
-    await asyncio.sleep(0)
+    with pytest.raises(StoreUnavailable):
+        await run_job(parts.pool, job)
     store._pool = parts.pool  # the database is back
 
-    assert await running == 1
+    assert (await run_job(parts.pool, job)).applied == 1
 
 
 async def test_without_the_store_a_search_fails(parts: Parts) -> None:
@@ -257,7 +259,7 @@ async def test_accesses_that_could_not_be_written_are_written_later(parts: Parts
     recorder.record(OWNER, [episode_id(1)])
 
     recorder._store = parts.store  # the database is back
-    await recorder.aclose()
+    await recorder.try_flush()
 
     stored = (await parts.store.get(OWNER, [episode_id(1)]))[episode_id(1)]
     assert stored.access_count == 2

@@ -11,8 +11,8 @@ from qdrant_client import AsyncQdrantClient
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.model import EpisodeKey, EpisodeStatus, Owner, TenantId, UserId
-from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery, RetrieverHits
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
@@ -20,6 +20,7 @@ from services.episodic.stores.qdrant import QdrantEpisodeIndex
 from tests.contract.episode_index import EMBEDDER, key_of, piece, query
 from tests.contract.episode_samples import OWNER, TENANT, episode_id, new_episode
 from tests.support.clock import FakeClock
+from tests.support.maintenance import MAINTENANCE, run_job
 from tests.support.postgres import fresh_postgres
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
@@ -151,12 +152,12 @@ async def test_a_move_to_a_server_indexes_everything_again(postgres_server: Embe
     async def start(index: EpisodeIndex) -> list[EpisodeStatus]:
         """What a service of this index finds at its start; then it does its work."""
         store = PostgresEpisodeStore(pool, model=index.model)
-        await IndexReconciler(store, index).run()
+        await run_job(pool, ReconcileIndex(store, index))
         before = await store.statuses(OWNER, [episode_id(n) for n in range(3)])
         await EpisodeIndexer(store, index, EMBEDDER, clock).index_batch()
         return list(before.values())
 
-    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         edge = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
         await PostgresEpisodeStore(pool, model="m").insert(TENANT, [new_episode(n) for n in range(3)], now=clock.now())

@@ -18,7 +18,7 @@ from services.common.postgres.types import Pool
 from services.episodic.app import EpisodicResources, EpisodicTier, open_episodic
 from services.episodic.candidates import CandidateQuery, Candidates
 from services.episodic.config import EpisodicSettings, IndexerSettings, QdrantServer, QdrantSettings
-from services.episodic.reconciliation import IndexReconciler
+from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.service import StoreItem
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
@@ -26,6 +26,7 @@ from services.episodic.stores.qdrant_connection import create_qdrant_client
 from tests.contract.episode_samples import GLOBAL, OWNER, TENANT, episode_id, new_episode
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.maintenance import MAINTENANCE, run_job
 from tests.support.postgres import fresh_postgres
 from tests.support.qdrant_server import Fault, QdrantProcess
 from tests.support.redis import free_port
@@ -53,13 +54,14 @@ class World:
             yield tier
 
     async def missing(self) -> int:
-        """How many episodes another service would have to index again."""
+        """How many owners have episodes that another service would have to index again."""
         client = create_qdrant_client(QdrantServer(url=self.server.url), SETTINGS.qdrant)
         index = await QdrantEpisodeIndex.open(
             client, model=EMBEDDER.fingerprint, dimension=EMBEDDER.dimension, settings=SETTINGS.qdrant
         )
         try:
-            return await IndexReconciler(PostgresEpisodeStore(self.pool, model=index.model), index).run()
+            store = PostgresEpisodeStore(self.pool, model=index.model)
+            return (await run_job(self.pool, ReconcileIndex(store, index))).applied
         finally:
             await index.aclose()
 
@@ -67,7 +69,7 @@ class World:
 @pytest.fixture
 async def world(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[World]:
     server = QdrantProcess(tmp_path / "data", free_port())
-    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         try:
             yield World(pool, server, tmp_path / "data")

@@ -9,20 +9,22 @@ import pytest
 
 from services.common.embedding.errors import EmbedderBusyError, EmbeddingFailedError
 from services.common.embedding.vectors import Matrix
+from services.common.errors import StoreUnavailable
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.episodic.config import IndexerSettings, TokenSettings
 from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.token_backfill import TokenBackfill
 from services.episodic.model import EpisodeStatus
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
-from services.episodic.token_backfill import TokenBackfill
 from services.episodic.token_format import PackedTokens
 from services.episodic.token_store import EpisodeName
 from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, TENANT, episode_id, new_episode
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.maintenance import MAINTENANCE, run_job
 from tests.support.postgres import fresh_postgres
 
 QUICK = TokenSettings(backfill_batch=3, backfill_scanned=4, backfill_pause_seconds=0.0)
@@ -45,7 +47,7 @@ class FickleEmbedder(HashingEmbedder):
 
 @pytest.fixture
 async def pool(postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
-    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         yield pool
         await pool.close()
@@ -68,7 +70,7 @@ def embedder() -> FickleEmbedder:
 
 
 def backfill(store: PostgresEpisodeStore, embedder: HashingEmbedder) -> TokenBackfill:
-    return TokenBackfill(store, embedder, QUICK, indexer=WAITS)
+    return TokenBackfill(store, embedder, QUICK)
 
 
 def indexer(
@@ -119,7 +121,7 @@ async def test_a_model_without_token_vectors_indexes_as_before(
     await store.insert(TENANT, [new_episode(1)], now=FakeClock().now())
     assert await indexer(store, index, plain, stored=True).index_batch() == 1
     assert (await store.statuses(OWNER, [episode_id(1)]))[episode_id(1)] is EpisodeStatus.ACTIVE
-    assert await backfill(store, plain).run() == 0
+    assert (await run_job(store._pool, backfill(store, plain))).applied == 0
 
 
 async def test_old_episodes_are_given_token_vectors_and_stay_searchable(
@@ -132,12 +134,12 @@ async def test_old_episodes_are_given_token_vectors_and_stay_searchable(
     revision = (await store.changes(OWNER, since=0, limit=100)).revision
     embedder.documents.clear()
 
-    assert await backfill(store, embedder).run() == 21
+    assert (await run_job(store._pool, backfill(store, embedder))).applied == 21
 
     assert await with_tokens(store, embedder, *range(20)) == list(range(20))
     assert (await store.changes(OWNER, since=0, limit=100)).revision == revision  # nothing left the search
     assert len(embedder.documents) == 21
-    assert await backfill(store, embedder).run() == 0
+    assert (await run_job(store._pool, backfill(store, embedder))).applied == 0
     assert len(embedder.documents) == 21
 
 
@@ -151,7 +153,7 @@ async def test_what_is_made_up_for_is_what_the_indexer_would_have_kept(
     await indexer(store, index, embedder, stored=False).index_batch()
     await store.insert(TENANT, [new_episode(2, query=texts[2])], now=now)
     await indexer(store, index, embedder, stored=True).index_batch()
-    await backfill(store, embedder).run()
+    await run_job(store._pool, backfill(store, embedder))
     space = embedder.tokens
     assert space is not None
     one, two = (await store.tokens(OWNER, [episode_id(1), episode_id(2)], model=space.fingerprint)).values()
@@ -165,8 +167,10 @@ async def test_what_cannot_be_encoded_holds_up_no_other(
     now = FakeClock().now()
     await store.insert(TENANT, [new_episode(n, query="poison" if n == 3 else f"text {n}") for n in range(8)], now=now)
     await indexer(store, index, HashingEmbedder(), stored=False).index_batch()
-    embedder.busy_times = 3
-    assert await backfill(store, embedder).run() == 7
+    embedder.busy_times = 1
+    with pytest.raises(StoreUnavailable):
+        await run_job(store._pool, backfill(store, embedder))
+    assert (await run_job(store._pool, backfill(store, embedder))).applied == 7
     assert await with_tokens(store, embedder, *range(8)) == [0, 1, 2, 4, 5, 6, 7]
 
 
@@ -176,6 +180,7 @@ async def test_replicas_share_the_work(
     await store.insert(TENANT, [new_episode(n) for n in range(30)], now=FakeClock().now())
     await indexer(store, index, embedder, stored=False).index_batch()
     embedder.documents.clear()
-    counts = await asyncio.gather(*(backfill(store, embedder).run() for _ in range(3)))
-    assert sum(counts) == 30
+    reports = await asyncio.gather(*(run_job(store._pool, backfill(store, embedder)) for _ in range(3)))
+    assert sum(report.applied for report in reports) == 30
+    assert sorted(report.is_claimed for report in reports) == [False, False, True]
     assert len(embedder.documents) == 30

@@ -18,6 +18,7 @@ from services.episodic.app import EpisodicResources, EpisodicTier, open_episodic
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
 
 SECRET = b"a secret of at least thirty-two bytes"
@@ -53,7 +54,7 @@ async def client(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIter
     clock = FakeClock()
     embedder = HashingEmbedder(64)
     resources = EpisodicResources(embedder=embedder, clock=clock, secret=SECRET)
-    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         async with open_episodic(pool, tmp_path, resources) as tier:
             server = GrpcServer(

@@ -1,4 +1,4 @@
-"""The sweep through the index on real stores: what the index has too much of, and what that hides from counts."""
+"""Orphan collection on real stores: what the index has too much of, and what that hides from counts."""
 
 import asyncio
 import time
@@ -12,24 +12,27 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
+from services.common.background import BackgroundWork
 from services.common.errors import StoreUnavailable
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.episodic.config import IndexerSettings, QdrantServer, QdrantSettings
 from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.orphans import CollectOrphans
+from services.episodic.maintenance.reconciliation import ReconcileIndex
+from services.episodic.maintenance.schedule import IndexUpkeep
 from services.episodic.model import EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId, UserId
-from services.episodic.reconciliation import IndexReconciler
 from services.episodic.store import EpisodeIndex, ExpectedEpisode, IndexedEpisode, IndexedPiece
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
 from services.episodic.stores.qdrant_connection import create_qdrant_client
-from services.episodic.sweeping import IndexSweep
 from tests.contract.episode_index import scanned
 from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, TENANT, episode_id, new_episode
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.maintenance import MAINTENANCE, run_job, runner
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 from tests.support.qdrant_server import StandIn, serving
 
@@ -83,12 +86,12 @@ class World:
             ]
         )
 
-    async def sweep(self, **changes: Any) -> int:
+    async def collect(self, **changes: Any) -> int:
         settings = IndexerSettings(**{**_values(QUICK), **changes})
-        return await IndexSweep(self.store, self.index, settings).run()
+        return (await run_job(self.pool, CollectOrphans(self.store, self.index, settings))).applied
 
     async def compare(self) -> int:
-        return await IndexReconciler(self.store, self.index, QUICK).run()
+        return (await run_job(self.pool, ReconcileIndex(self.store, self.index, QUICK))).applied
 
     async def indexed(self) -> dict[EpisodeKey, int]:
         return {episode.key: episode.piece_count for episode in await scanned(self.index, limit=100)}
@@ -96,13 +99,18 @@ class World:
     async def work_until(self, wanted: dict[EpisodeKey, int]) -> None:
         """Runs the indexer with its background work until the index holds so many pieces of these alone."""
         indexer = self.indexer
-        await indexer.start()
-        try:
-            async with asyncio.timeout(20):
-                while await self.indexed() != wanted:  # noqa: ASYNC110 - what a caller can see
-                    await asyncio.sleep(0.01)
-        finally:
-            await indexer.aclose()
+        upkeep = IndexUpkeep(
+            runner(self.pool),
+            ReconcileIndex(self.store, self.index, QUICK, notify=indexer.notify),
+            CollectOrphans(self.store, self.index, QUICK, notify=indexer.notify),
+            None,
+            QUICK,
+        )
+        async with BackgroundWork[str]("test") as background, asyncio.timeout(20):
+            indexer.start(background)
+            upkeep.start(background)
+            while await self.indexed() != wanted:  # noqa: ASYNC110 - what a caller can see
+                await asyncio.sleep(0.01)
 
     async def status(self, number: int) -> EpisodeStatus:
         return (await self.store.statuses(OWNER, [episode_id(number)]))[episode_id(number)]
@@ -130,7 +138,7 @@ async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 @pytest.fixture
 async def world(postgres_server: EmbeddedPostgres, index: EpisodeIndex) -> AsyncIterator[World]:
-    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         yield World(urls, pool, PostgresEpisodeStore(pool, model=index.model), index, FakeClock())
         await pool.close()
@@ -140,13 +148,13 @@ async def test_spec_2_11_a_whole_index_is_left_as_it_is(world: World) -> None:
     await world.remember_active(*(new_episode(n) for n in range(9)), new_episode(1, owner=SAME_NAME_ELSEWHERE))
     before = await world.indexed()
 
-    assert await world.sweep() == 0
+    assert await world.collect() == 0
 
     assert await world.indexed() == before
     assert len(before) == 10
 
 
-async def test_a_sweep_leaves_most_of_the_time_to_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_collection_leaves_most_of_the_time_to_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await world.remember_active(*(new_episode(n) for n in range(20)))
     steps: list[tuple[float, float]] = []
     scan = world.index.scan
@@ -158,7 +166,7 @@ async def test_a_sweep_leaves_most_of_the_time_to_others(world: World, monkeypat
         return page
 
     monkeypatch.setattr(world.index, "scan", timed)
-    assert await world.sweep(scan_pause_factor=3.0) == 0
+    assert await world.collect(scan_pause_factor=3.0) == 0
     assert len(steps) > 4
     for (started, elapsed), (following, _) in pairwise(steps):
         assert following - started > 3.9 * elapsed
@@ -171,11 +179,11 @@ async def test_spec_2_11_orphans_are_removed_whoever_had_them(world: World) -> N
     await world.put(new_episode(1, conversation_id="another"))
     await world.put(new_episode(1, owner=UNKNOWN))
 
-    assert await world.sweep() == 3
+    assert await world.collect() == 3
 
     assert await world.indexed() == kept
     assert await world.index.count(UNKNOWN) == 0
-    assert await world.sweep() == 0
+    assert await world.collect() == 0
 
 
 async def test_spec_2_11_archived_episodes_leave_the_index(world: World) -> None:
@@ -186,7 +194,7 @@ async def test_spec_2_11_archived_episodes_leave_the_index(world: World) -> None
         await connection.execute("UPDATE episodic.episodes SET status = 3 WHERE episode_id = $1", episode_id(1))
     await connection.close()
 
-    assert await world.sweep() == 1
+    assert await world.collect() == 1
 
     assert set(await world.indexed()) == {new_episode(2).key}
 
@@ -197,14 +205,14 @@ async def test_spec_2_11_an_orphan_hides_no_missing_episode(world: World) -> Non
     await world.put(new_episode(3))
     assert await world.compare() == 0  # as many pieces as there should be
 
-    assert await world.sweep() == 1
-    assert await world.compare() == 2
+    assert await world.collect() == 1
+    assert await world.compare() == 1  # the owner
 
     assert await world.indexer.index_batch() == 2
     assert set(await world.indexed()) == {new_episode(1).key, new_episode(2).key}
 
 
-async def test_spec_2_11_the_indexer_sweeps_behind_its_comparisons_and_compares_again(world: World) -> None:
+async def test_spec_2_11_orphans_are_collected_behind_comparisons_and_owners_compared_again(world: World) -> None:
     await world.remember_active(new_episode(1), new_episode(2))
     await world.index.remove(OWNER, [new_episode(1).key])
     await world.put(new_episode(3))
@@ -221,12 +229,12 @@ async def test_spec_2_11_episodes_that_lack_pieces_or_have_old_ones_are_indexed_
     await world.put(new_episode(2), pieces=range(whole[new_episode(1).key]))  # hides it from a count of the owner
     assert await world.compare() == 0
 
-    assert await world.sweep() == 3  # two are reset, and one of them had to be removed
+    assert await world.collect() == 2
 
     assert await world.status(3) is EpisodeStatus.ACTIVE
     assert await world.indexer.index_batch() == 2
     assert await world.indexed() == whole
-    assert await world.sweep() == 0
+    assert await world.collect() == 0
 
 
 async def test_spec_2_11_pending_episodes_are_left_alone(world: World) -> None:
@@ -234,7 +242,7 @@ async def test_spec_2_11_pending_episodes_are_left_alone(world: World) -> None:
     await world.remember(new_episode(2))
     await world.put(new_episode(2), pieces=range(3))  # another replica is at work
 
-    assert await world.sweep() == 0
+    assert await world.collect() == 0
 
     assert (await world.indexed())[new_episode(2).key] == 3
     assert await world.status(2) is EpisodeStatus.PENDING_EMBEDDING
@@ -246,11 +254,11 @@ async def test_spec_2_11_an_index_of_which_the_store_knows_little_is_not_emptied
         await world.put(new_episode(number))
 
     with capture_logs() as logs:
-        assert await world.sweep(orphans_small_index=10) == 0
+        assert await world.collect(orphans_small_index=9) == 0
 
-    assert [log["orphan_pieces"] for log in logs if log["log_level"] == "error"] == [10]
+    assert [log["would_retire"] for log in logs if log["log_level"] == "error"] == [10]
     assert len(await world.indexed()) == 11
-    assert await world.sweep(orphans_small_index=10, orphans_share_max=1.0) == 10
+    assert await world.collect(orphans_small_index=9, orphans_share_max=1.0) == 10
     assert set(await world.indexed()) == {new_episode(1).key}
 
 
@@ -267,17 +275,16 @@ class ForgetfulStore(PostgresEpisodeStore):
         return found if self.asked <= 1 else [None] * len(found)
 
 
-async def test_spec_2_11_a_store_that_forgets_everything_meanwhile_empties_no_index(world: World) -> None:
+async def test_spec_2_11_a_store_that_forgets_everything_meanwhile_costs_no_more_than_the_cap(world: World) -> None:
     await world.remember_active(*(new_episode(n) for n in range(9)))
     await world.put(new_episode(9))
     forgetful = ForgetfulStore(world.pool, model=world.index.model)
     settings = IndexerSettings(scanned_pieces=100, orphans_small_index=5)
 
-    with capture_logs() as logs:
-        assert await IndexSweep(forgetful, world.index, settings).run() == 0
+    report = await run_job(world.pool, CollectOrphans(forgetful, world.index, settings))
 
-    assert any(log["log_level"] == "error" for log in logs)
-    assert len(await world.indexed()) == 10
+    assert report.over_cap == 5
+    assert len(await world.indexed()) == 5  # no more than the cap
 
 
 class BreakingStore(PostgresEpisodeStore):
@@ -297,10 +304,11 @@ async def test_spec_2_11_a_repair_that_breaks_off_halfway_is_known_to_need_a_com
     await world.put(new_episode(1), pieces=range(3))
     breaking = BreakingStore(world.pool, model=world.index.model)
 
-    assert await IndexSweep(breaking, world.index, QUICK).run() == 1
+    with pytest.raises(StoreUnavailable):  # behind which the schedule compares
+        await run_job(world.pool, CollectOrphans(breaking, world.index, QUICK))
 
     assert set(await world.indexed()) == {new_episode(2).key}
-    assert await world.compare() == 2
+    assert await world.compare() == 1
 
 
 async def test_spec_2_11_nothing_is_removed_while_the_store_cannot_be_asked(world: World) -> None:
@@ -310,10 +318,10 @@ async def test_spec_2_11_nothing_is_removed_while_the_store_cannot_be_asked(worl
     store = PostgresEpisodeStore(lost_pool, model=world.index.model)
     await lost_pool.close()
 
-    running = asyncio.create_task(IndexSweep(store, world.index, QUICK).run())
-    await asyncio.sleep(0)
+    with pytest.raises(StoreUnavailable):
+        await run_job(world.pool, CollectOrphans(store, world.index, QUICK))
     assert len(await world.indexed()) == 2
     store._pool = world.pool  # the database is back
 
-    assert await running == 1
+    assert (await run_job(world.pool, CollectOrphans(store, world.index, QUICK))).applied == 1
     assert set(await world.indexed()) == {new_episode(1).key}
