@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages fmt check docs tools lock image clean \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls fit refit
+	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness fit refit
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -132,6 +132,10 @@ bench-outage: setup ## engines that are killed under load and come back: OUT=fil
 bench-stalls: setup ## how long an unrelated call waits while long turns are imported on a slow disk: OUT=file (needs gcc)
 	@test -n "$(OUT)" || { echo "usage: make bench-stalls OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.slow_disk --out "$(OUT)" $(BENCH_ARGS)
+
+bench-fairness: setup ## what one tenant's flood costs another: OUT=file
+	@test -n "$(OUT)" || { echo "usage: make bench-fairness OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.fairness --out "$(OUT)" $(BENCH_ARGS)
 
 clean: ## remove caches and build products (.venv and data stay)
 	@rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

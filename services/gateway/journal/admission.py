@@ -18,7 +18,7 @@ class AdmissionSettings:
     """How many writes run at once, and how far a tenant's deliveries may fall behind."""
 
     writes_max: Count = 4  # writes of all tenants at once, each on one connection to PostgreSQL
-    writes_per_tenant_max: Count = 3  # of one tenant; the rest is left to others
+    writes_per_tenant_max: Count = 2  # of one tenant; the rest is left to others
     waiting_per_tenant_max: Count = 1_000  # writes of one tenant that wait for their turn; more are refused
     pending_max: Count = 100_000  # deliveries of one tenant that wait, five for a turn; at it Remember is refused
     pending_check_seconds: Seconds = 1.0  # how often a tenant's waiting deliveries are counted

@@ -85,6 +85,7 @@ class PostgresQueue(ABC):
     _clock: Clock
     _retry: RetryPolicy
     _tenants_per_claim: int
+    _shared_claim_max: int
     _last_tenants: dict[Tier, str]  # where the next claim goes on: behind this tenant
 
     @abstractmethod
@@ -102,7 +103,7 @@ class PostgresQueue(ABC):
                 await connection.execute(_AS_CLAIMING_WORKER)
                 now = self._clock.now()
                 tenants = await self._next_tenants(connection, tier, min(limit, self._tenants_per_claim), now)
-                share = limit // len(tenants) if tenants else 0
+                share = limit if len(tenants) <= 1 else min(limit // len(tenants), self._shared_claim_max)
                 deliveries = await _claimed(connection, tier, tenants, share=share, now=now)
                 yield PostgresDeliveryBatch(connection, deliveries, self._retry, self._clock)
 

@@ -1,0 +1,254 @@
+"""What one tenant's flood costs another: its acknowledgements, and the time until its turns can be recalled.
+
+    python -m bench.fairness --out FILE
+
+A stack with embedded engines serves two tenants by their API keys. The neighbour writes a turn each second and recalls
+it with its token: alone, beside a flood of 40 writers, and beside an import through a stream.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import grpc
+
+from bench.common import (
+    BenchError,
+    Times,
+    open_channel,
+    open_target,
+    print_table,
+    ratio,
+    report_head,
+    run,
+    times_of,
+    write_json,
+)
+from bench.gateway import Gateway, one_turn
+from bench.texts import TextSource
+from mneme.gateway.v1 import memory_pb2, recall_pb2
+
+ACKNOWLEDGEMENT_RATIO_MAX: Final = 3.0
+FRESHNESS_P95_SECONDS_MAX: Final = 3.0
+_PAUSE_SECONDS: Final = 1.0
+_RECALL_SECONDS: Final = 60.0
+_WARM_UP: Final = 3
+"""Turns of the neighbour that are not counted."""
+
+
+@dataclass(slots=True)
+class Phase:
+    """What the neighbour saw, and what the other tenant did meanwhile."""
+
+    acknowledgement: list[float] = field(default_factory=list)
+    freshness: list[float] = field(default_factory=list)
+    """From the begin of the write until a recall with its token is consistent, in seconds."""
+    not_fresh: int = 0
+    """Turns that could not be recalled within a minute."""
+    refused: int = 0
+    """Writes of the neighbour that failed."""
+    flooded: int = 0
+    """Turns of the other tenant that were acknowledged."""
+    held_back: int = 0
+    """Writes of the other tenant that were refused because of its backlog."""
+
+
+async def _serve(folder: Path, keys: Path) -> None:
+    """Serve two tenants until standard input ends."""
+    from services.common.hosting import HostSettings
+
+    settings = HostSettings(api_keys_file=keys)
+    async with open_target(None, data_dir=folder, host_settings=settings) as target:
+        print(target.gateway, flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+@contextlib.asynccontextmanager
+async def _stack(folder: Path, keys: Path) -> AsyncIterator[str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.fairness", "--serve", str(folder), "--keys", str(keys),
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        address = (await process.stdout.readline()).decode().strip()
+        if not address:
+            raise BenchError("the stack does not start")
+        yield address
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def _neighbour(gateway: Gateway, phase: Phase, *, name: str, turns: int) -> None:
+    """Writes a turn a second and recalls it."""
+    texts = TextSource(2)
+    for number in range(turns + _WARM_UP):
+        begin = time.perf_counter()
+        request = one_turn(f"{name}-{number}", "neighbour", f"{name}-{number}", texts.turn().text)
+        try:
+            response = await gateway.remember(request)
+        except grpc.aio.AioRpcError:
+            phase.refused += 1
+            continue
+        acknowledged = time.perf_counter() - begin
+        fresh = await _is_fresh(gateway, response.consistency_token, begin)
+        if number >= _WARM_UP:
+            phase.acknowledgement.append(acknowledged)
+            if fresh is None:
+                phase.not_fresh += 1
+            phase.freshness.append(_RECALL_SECONDS if fresh is None else fresh)
+        await asyncio.sleep(max(0.0, _PAUSE_SECONDS - (time.perf_counter() - begin)))
+
+
+async def _is_fresh(gateway: Gateway, token: str, begin: float) -> float | None:
+    """Seconds until a recall of the episodic tier sees the write; None after a minute."""
+    request = recall_pb2.RecallRequest(
+        user_id="neighbour", query="what was said", limit=1, consistency_token=token, tiers=["TIER_EPISODIC"]
+    )
+    while time.perf_counter() - begin < _RECALL_SECONDS:
+        with contextlib.suppress(grpc.aio.AioRpcError):
+            if (await gateway.recall(request)).consistent:
+                return time.perf_counter() - begin
+    return None
+
+
+async def _flood(gateway: Gateway, phase: Phase, writers: int) -> None:
+    """Writes as fast as it can, until cancelled."""
+    numbers, texts = itertools.count(), TextSource(1)
+
+    async def write() -> None:
+        for number in numbers:
+            user = f"flood-{number % 8}"
+            request = one_turn(f"{phase.flooded}-{number}", user, f"{user}-{number // 50}", texts.turn().text)
+            try:
+                await gateway.remember(request)
+                phase.flooded += 1
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+                    raise
+                phase.held_back += 1
+                await asyncio.sleep(1.0)
+
+    await asyncio.gather(*(write() for _ in range(writers)))
+
+
+async def _import(gateway: Gateway, phase: Phase, turns: int) -> None:
+    """Streams turns, one an item."""
+    texts = TextSource(3)
+
+    async def items() -> AsyncIterator[memory_pb2.RememberStreamRequest]:
+        for number in range(turns):
+            item = one_turn(f"import-{number}", "import", f"import-{number // 100}", texts.turn().text)
+            yield memory_pb2.RememberStreamRequest(item=item)
+
+    async for response in gateway.memory.RememberStream(items(), metadata=gateway.metadata):
+        if response.HasField("response"):
+            phase.flooded += 1
+        else:
+            phase.held_back += 1
+
+
+async def _beside(neighbour: Gateway, turns: int, name: str, load: Callable[[Phase], Awaitable[None]] | None) -> Phase:
+    phase = Phase()
+    loading = asyncio.ensure_future(load(phase)) if load is not None else None
+    try:
+        await _neighbour(neighbour, phase, name=name, turns=turns)
+    finally:
+        if loading is not None:
+            loading.cancel()
+            with contextlib.suppress(asyncio.CancelledError, grpc.aio.AioRpcError):
+                await loading
+    return phase
+
+
+async def _run(options: argparse.Namespace) -> int:
+    from services.common.auth import Role, create_api_key
+
+    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
+        keys = Path(folder) / "keys.json"
+        now = datetime.now(UTC)
+        flood_key, neighbour_key = (
+            create_api_key(keys, tenant_id=tenant, principal_id=tenant, role=Role.WRITER, now=now)[0]
+            for tenant in ("flood", "neighbour")
+        )
+        async with (
+            _stack(Path(folder) / "data", keys) as address,
+            open_channel(address, api_key=flood_key) as flood_channel,
+            open_channel(address, api_key=neighbour_key) as neighbour_channel,
+        ):
+            flood, neighbour = Gateway(flood_channel), Gateway(neighbour_channel)
+            loads: dict[str, Callable[[Phase], Awaitable[None]] | None] = {
+                "alone": None,
+                "flood": lambda phase: _flood(flood, phase, options.writers),
+                "import": lambda phase: _import(flood, phase, options.import_turns),
+            }
+            phases = {name: await _beside(neighbour, options.turns, name, load) for name, load in loads.items()}
+    return _report(options, phases)
+
+
+def _report(options: argparse.Namespace, phases: dict[str, Phase]) -> int:
+    times = {name: (times_of(p.acknowledgement), times_of(p.freshness)) for name, p in phases.items()}
+    alone: Times = times["alone"][0]
+    ratios = {name: ratio(found[0].p50, alone.p50) for name, found in times.items()}
+    settings = {"turns": options.turns, "writers": options.writers, "import_turns": options.import_turns}
+    report = report_head("fairness", driver="embedded", settings=settings)
+    report["phases"] = {
+        name: {
+            "acknowledgement": asdict(found[0]),
+            "acknowledgement_p50_ratio": ratios[name],
+            "freshness": asdict(found[1]),
+            **{key: getattr(phases[name], key) for key in ("not_fresh", "refused", "flooded", "held_back")},
+        }
+        for name, found in times.items()
+    }
+    is_met = all(
+        (ratios[name] or 0.0) <= ACKNOWLEDGEMENT_RATIO_MAX
+        and found[1].p95 <= FRESHNESS_P95_SECONDS_MAX * 1000
+        and not phases[name].refused
+        for name, found in times.items()
+    )
+    report["is_met"] = is_met
+    write_json(options.out, report)
+    print_table(
+        "fairness",
+        ("phase", "ack p50 ms", "ratio", "fresh p50 ms", "fresh p95 ms", "flooded", "held back"),
+        [
+            (name, found[0].p50, ratios[name], found[1].p50, found[1].p95, phases[name].flooded, phases[name].held_back)
+            for name, found in times.items()
+        ],
+    )
+    return 0 if is_met else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parse the arguments and measure. Exit code 1 where a bar is not met."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--turns", type=int, default=60, help="of the neighbour in each phase")
+    parser.add_argument("--writers", type=int, default=40)
+    parser.add_argument("--import-turns", type=int, default=50_000)
+    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--keys", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.serve is not None:
+        run(_serve(options.serve, options.keys))
+        return 0
+    if options.out is None:
+        parser.error("--out is required")
+    return run(_run(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
