@@ -25,7 +25,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages fmt check docs tools lock image clean \
+.PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages client client-check fmt check docs tools lock image clean \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness fit refit
 
@@ -55,7 +55,7 @@ engines-clean: ## stop them and remove their data
 engines-install: setup ## install the engines alone
 	@$(BIN)/python -m tools.engines install $(WANTED_ENGINES)
 
-check: setup lint type proto-lint proto-check ## all static checks: style, types, architecture, protos
+check: setup lint type proto-lint proto-check client-check ## all static checks: style, types, architecture, protos, client
 
 lint: setup imports ## ruff, formatting and import rules
 	@$(BIN)/ruff check $(PYTHON_PATHS)
@@ -79,6 +79,12 @@ proto: setup ## generate the Python stubs in proto/gen
 
 proto-check: setup ## fail when proto/gen is not what the protos say
 	@$(BIN)/python tools/generate_stubs.py --check
+
+client: setup ## generate the blocking Python client from the asyncio one
+	@$(BIN)/python -m tools.generate_blocking_client
+
+client-check: setup ## fail when the blocking Python client is not what the asyncio one says
+	@$(BIN)/python -m tools.generate_blocking_client --check
 
 proto-languages: setup ## generate and compile clients in Go, Java, TypeScript and C# (LANGUAGES="go java", --require)
 	@$(BIN)/python tools/languages.py $(LANGUAGES)

@@ -1,4 +1,4 @@
-"""From answers to plain data: shared parts, writing, conversations, deliveries. Pure functions."""
+"""From responses to plain data: shared parts, writing, conversations, deliveries. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from google.rpc import status_pb2
 from mneme.common.v1 import common_pb2
 from mneme.errors.v1 import error_reason_pb2
 from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
-from mneme.semantic.v1 import profile_pb2
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
 from mneme_client.errors import from_item_status
@@ -80,9 +79,9 @@ def item_error(message: status_pb2.Status) -> r.ItemError:
     )
 
 
-def batch_results(message: memory_pb2.RememberBatchResponse) -> tuple[r.RememberResult | r.ItemError, ...]:
-    """One outcome for each item, in order."""
-    return tuple(item_error(m.error) if m.HasField("error") else remember_result(m.response) for m in message.results)
+def item_outcome(message: memory_pb2.RememberBatchResult) -> r.RememberResult | r.ItemError:
+    """The outcome of one item of a batch."""
+    return item_error(message.error) if message.HasField("error") else remember_result(message.response)
 
 
 class StreamOutcomes:
@@ -118,36 +117,6 @@ class StreamOutcomes:
 def feedback_result(message: memory_pb2.FeedbackResponse) -> r.FeedbackResult:
     """The acknowledgement of a judgement."""
     return r.FeedbackResult(message.consistency_token, message.memory_count, message.replayed)
-
-
-def profile(message: profile_pb2.GetProfileResponse) -> r.Profile:
-    """The profile."""
-    value = message.profile
-    stated, counted = value.preferences, value.statistics
-    return r.Profile(
-        user_id=value.user_id,
-        preferences=r.Preferences(
-            response_format=stated.response_format,
-            detail_level=stated.detail_level,
-            citation_style=stated.citation_style,
-            language=stated.language,
-            preferred_sources=tuple(stated.preferred_sources),
-            excluded_sources=tuple(stated.excluded_sources),
-            other=dict(stated.other),
-        ),
-        statistics=r.ProfileStatistics(
-            user_turn_count=counted.user_turn_count,
-            assistant_turn_count=counted.assistant_turn_count,
-            conversation_count=counted.conversation_count,
-            question_count=counted.question_count,
-            mean_confidence=counted.mean_confidence if counted.HasField("mean_confidence") else None,
-            peak_hours=tuple(counted.peak_hours),
-            first_interaction_time=moment(counted, "first_interaction_time"),
-            last_interaction_time=moment(counted, "last_interaction_time"),
-        ),
-        etag=value.etag,
-        update_time=moment(value, "update_time"),
-    )
 
 
 def conversation(message: conversations_pb2.Conversation) -> r.Conversation:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from mneme.agentic.v1 import notes_pb2
 from mneme.gateway.v1 import recall_pb2, tiers_pb2
-from mneme.semantic.v1 import facts_pb2
 from mneme_client import results as r
-from mneme_client.from_wire import attachment, duration, moment, scope, session_turn, turn
+from mneme_client.from_wire import duration, moment, scope, session_turn, turn
+from mneme_client.from_wire_resources import fact, note
 from mneme_client.types import (
     ConflictKind,
     ConflictPolicy,
     ConflictReason,
-    FactCategory,
-    FactStatus,
     MemoryKind,
-    NoteKind,
     TaskType,
     Tier,
     TierState,
@@ -69,7 +65,7 @@ def recall_part(message: recall_pb2.RecallStreamResponse) -> r.RecallPart:
 
 
 def recalled_fact(message: recall_pb2.RecalledFact) -> r.RecalledFact:
-    """A fact as a recall gives it."""
+    """A recalled fact."""
     return r.RecalledFact(
         fact=fact(message.fact),
         score=message.score,
@@ -80,7 +76,7 @@ def recalled_fact(message: recall_pb2.RecalledFact) -> r.RecalledFact:
 
 
 def recalled_note(message: recall_pb2.RecalledNote) -> r.RecalledNote:
-    """A note as a recall gives it."""
+    """A recalled note."""
     return r.RecalledNote(
         note=note(message.note),
         score=message.score,
@@ -113,46 +109,6 @@ def memory(message: recall_pb2.Memory) -> r.Memory:
         note_ids=tuple(message.note_ids),
         scope=scope(message.scope),
         superseded_by=message.superseded_by,
-    )
-
-
-def fact(message: facts_pb2.Fact) -> r.Fact:
-    """A fact, without its versions."""
-    return r.Fact(
-        fact_id=message.fact_id,
-        text=message.text,
-        subject=message.subject,
-        predicate=message.predicate,
-        object=message.object,
-        category=FactCategory(message.category),
-        status=FactStatus(message.status),
-        confidence=message.confidence,
-        importance=message.importance,
-        first_observed_time=moment(message, "first_observed_time"),
-        last_confirmed_time=moment(message, "last_confirmed_time"),
-        valid_from_time=moment(message, "valid_from_time"),
-        valid_to_time=moment(message, "valid_to_time"),
-        derived_from=tuple(message.derived_from),
-        contradictions=tuple(message.contradictions),
-        scope=scope(message.scope),
-    )
-
-
-def note(message: notes_pb2.Note) -> r.Note:
-    """A note."""
-    return r.Note(
-        note_id=message.note_id,
-        content=message.content,
-        kind=NoteKind(message.kind),
-        importance=message.importance,
-        keywords=tuple(message.keywords),
-        tags=tuple(message.tags),
-        attachments=tuple(attachment(a) for a in message.attachments),
-        metadata=dict(message.metadata),
-        derived_from=tuple(message.derived_from),
-        time=moment(message, "time"),
-        create_time=moment(message, "create_time"),
-        scope=scope(message.scope),
     )
 
 

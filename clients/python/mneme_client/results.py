@@ -5,21 +5,17 @@ Times are aware and in UTC, and None where the service sent none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from grpc import StatusCode
 
+from mneme_client.resources import Fact, Note
 from mneme_client.types import (
-    Attachment,
     ConflictKind,
     ConflictPolicy,
     ConflictReason,
-    FactCategory,
-    FactStatus,
     MemoryKind,
-    NoteKind,
     Scope,
     TaskType,
     Tier,
@@ -121,28 +117,6 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A statement about the user's world, with its provenance."""
-
-    fact_id: str
-    text: str
-    subject: str
-    predicate: str
-    object: str
-    category: FactCategory
-    status: FactStatus
-    confidence: float  # in [0, 1]
-    importance: float  # in [0, 1]
-    first_observed_time: datetime | None
-    last_confirmed_time: datetime | None
-    valid_from_time: datetime | None  # since when it is true in the world, where known
-    valid_to_time: datetime | None  # None while it holds
-    derived_from: tuple[str, ...]  # interaction ids, oldest first
-    contradictions: tuple[str, ...]  # ids of facts that say something else
-    scope: Scope
-
-
-@dataclass(frozen=True, slots=True)
 class RecalledFact:
     """A fact with its reasons."""
 
@@ -151,24 +125,6 @@ class RecalledFact:
     similarity: float  # cosine, to the query
     explanation: Explanation
     superseded_by: str = ""  # the fact that contradicts it and stands
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note of the agentic tier."""
-
-    note_id: str
-    content: str
-    kind: NoteKind
-    importance: float  # in [0, 1]
-    keywords: tuple[str, ...]
-    tags: tuple[str, ...]
-    attachments: tuple[Attachment, ...]
-    metadata: Mapping[str, str]
-    derived_from: tuple[str, ...]  # interaction ids
-    time: datetime | None  # when what it tells happened
-    create_time: datetime | None
-    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,44 +251,6 @@ class FeedbackResult:
     consistency_token: str  # give it to `recall` to see the effect
     memory_count: int  # how many memories are judged
     replayed: bool  # a repeat was recognised by its request id
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """What a user stated about the answers it wants. Empty where nothing was stated."""
-
-    response_format: str = ""
-    detail_level: str = ""
-    citation_style: str = ""
-    language: str = ""  # BCP 47
-    preferred_sources: tuple[str, ...] = ()
-    excluded_sources: tuple[str, ...] = ()
-    other: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileStatistics:
-    """What was counted about a user."""
-
-    user_turn_count: int
-    assistant_turn_count: int
-    conversation_count: int
-    question_count: int
-    mean_confidence: float | None
-    peak_hours: tuple[int, ...]  # UTC, the busiest first
-    first_interaction_time: datetime | None
-    last_interaction_time: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A user's profile; empty with an empty etag where none was written."""
-
-    user_id: str
-    preferences: Preferences
-    statistics: ProfileStatistics
-    etag: str
-    update_time: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,48 @@
-"""From the client's arguments to requests. Pure functions; whether values are allowed the service judges."""
+"""From the client's arguments to requests. Pure functions; the service validates the values."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import memory_pb2, recall_pb2
-from mneme_client.types import RememberItem, Role, Scope, Scoring, Turn, TurnInput, WireEnum
+from mneme.gateway.v1 import memory_pb2
+from mneme.semantic.v1 import profile_pb2
+from mneme_client.resources import Preferences
+from mneme_client.types import (
+    Attachment,
+    RememberItem,
+    Role,
+    Scope,
+    Turn,
+    TurnInput,
+    WireEnum,
+)
 
 
 def enum_number(value: WireEnum) -> Any:
     """The number on the wire. Untyped, because stub generators disagree on the type of an enum field."""
     return int(value)
+
+
+def optional_enum_number(value: WireEnum | None) -> Any:
+    """The number, or None for None."""
+    return None if value is None else enum_number(value)
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """The values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def field_mask(*names: Iterable[str]) -> FieldMask:
+    """The fields to update."""
+    return FieldMask(paths=sorted({name for group in names for name in group}))
 
 
 def new_request_id() -> str:
@@ -55,9 +81,22 @@ def scope(value: Scope | None) -> common_pb2.Scope | None:
     )
 
 
-def scoring(value: Scoring | None) -> recall_pb2.Scoring | None:
-    """The choice of a profile, unset for None, which the service reads as its own."""
-    return None if value is None else recall_pb2.Scoring(profile=value.profile, weights=value.weights)
+def preferences(value: Preferences) -> profile_pb2.Preferences:
+    """The preferences; empty ones are not set."""
+    return profile_pb2.Preferences(
+        response_format=value.response_format,
+        detail_level=value.detail_level,
+        citation_style=value.citation_style,
+        language=value.language,
+        preferred_sources=value.preferred_sources,
+        excluded_sources=value.excluded_sources,
+        other=value.other,
+    )
+
+
+def attachments(values: Iterable[Attachment]) -> list[common_pb2.Attachment]:
+    """The attachments, in order."""
+    return [common_pb2.Attachment(uri=a.uri, mime_type=a.mime_type, caption=a.caption) for a in values]
 
 
 def turn(value: TurnInput) -> common_pb2.Turn:
@@ -69,9 +108,7 @@ def turn(value: TurnInput) -> common_pb2.Turn:
         speaker=value.speaker,
         content=value.content,
         time=optional_timestamp(value.time),
-        attachments=[
-            common_pb2.Attachment(uri=a.uri, mime_type=a.mime_type, caption=a.caption) for a in value.attachments
-        ],
+        attachments=attachments(value.attachments),
         confidence=value.confidence,
         importance=value.importance,
         sources=value.sources,
@@ -85,7 +122,7 @@ def turns(value: TurnInput | Sequence[TurnInput]) -> list[common_pb2.Turn]:
 
 
 def remember_request(item: RememberItem) -> memory_pb2.RememberRequest:
-    """The item, with a new request id where it has none: a repeat after a lost answer must be recognised."""
+    """The item, with a new request id where it has none: a repeat after a lost response must be recognised."""
     return memory_pb2.RememberRequest(
         request_id=item.request_id or new_request_id(),
         user_id=item.user_id,

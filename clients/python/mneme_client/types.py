@@ -1,4 +1,4 @@
-"""What callers hand to the client, and the enums of its answers."""
+"""What callers pass to the client, and the enums of its results."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class FeedbackValue(WireEnum):
     UNSPECIFIED = 0
     GOOD = 1
     BAD = 2
-    NONE = 3  # takes an earlier judgement back
+    NONE = 3  # withdraws an earlier judgement
 
 
 class TierState(WireEnum):
-    """How a tier took part in an answer."""
+    """How a tier took part in a recall."""
 
     UNSPECIFIED = 0
     RESPONDED = 1
@@ -108,7 +108,7 @@ class ContextOrder(WireEnum):
 
 
 class TaskType(WireEnum):
-    """What an answer is wanted for."""
+    """What a recall is for."""
 
     UNSPECIFIED = 0
     FACTUAL = 1
@@ -163,13 +163,76 @@ class FactCategory(WireEnum):
 
 
 class FactStatus(WireEnum):
-    """How settled a fact is."""
+    """How far a fact is established, and whether searches find it."""
 
     UNSPECIFIED = 0
     TENTATIVE = 1
     STABLE = 2
     DEPRECATED = 3
     MERGED_INTO = 4
+    ARCHIVED = 5
+
+
+class FactUse(WireEnum):
+    """What facts are searched for; it decides how much confidence they need."""
+
+    UNSPECIFIED = 0
+    EXPLICIT_SEARCH = 1  # of at least 0.3
+    PASSIVE_CONTEXT = 2  # above 0.5
+
+
+class FactAdmission(WireEnum):
+    """Why a search may return a fact."""
+
+    UNSPECIFIED = 0
+    CONFIDENT = 1
+    EXPLICIT = 2
+
+
+class FactVersionReason(WireEnum):
+    """Why a state of a fact was replaced."""
+
+    UNSPECIFIED = 0
+    CONFIRMED = 1
+    SUPERSEDED = 2
+    CORRECTED = 3
+
+
+class EpisodeStatus(WireEnum):
+    """Where an episode is in its life cycle."""
+
+    UNSPECIFIED = 0
+    PENDING_EMBEDDING = 1
+    ACTIVE = 2
+    ARCHIVED = 3
+
+
+class NoteStatus(WireEnum):
+    """Whether searches find a note."""
+
+    UNSPECIFIED = 0
+    ACTIVE = 1
+    ARCHIVED = 2
+
+
+class LinkType(WireEnum):
+    """How two notes are related."""
+
+    UNSPECIFIED = 0
+    RELATED_TO = 1
+    SUPPORTS = 2
+    CONTRADICTS = 3
+    DERIVED_FROM = 4
+    PART_OF = 5
+
+
+class LinkOrigin(WireEnum):
+    """Why a link was made."""
+
+    UNSPECIFIED = 0
+    SIMILARITY = 1
+    CONVERSATION = 2
+    CALLER = 3
 
 
 class NoteKind(WireEnum):

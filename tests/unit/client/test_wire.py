@@ -1,28 +1,37 @@
 from __future__ import annotations
 
+import inspect
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import grpc
 import pytest
+from google.protobuf import descriptor_pool
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
+from mneme.semantic.v1 import profile_pb2
 from mneme_client import (
     Attachment,
+    FactCategory,
     FeedbackValue,
+    LinkType,
     MnemeClientError,
+    NoteKind,
+    Preferences,
     RetryPolicy,
     Role,
     Scope,
     ScopeLevel,
+    SyncClient,
     Tier,
     Turn,
-    calls,
     from_wire,
+    from_wire_resources,
     to_wire,
 )
+from mneme_client.calls import Call
 from mneme_client.errors import from_rpc_failure
 from mneme_client.types import RememberItem
 
@@ -69,34 +78,80 @@ def test_a_request_id_is_made_where_none_is_given() -> None:
     assert to_wire.remember_request(RememberItem("u", "c", "x", request_id="mine")).request_id == "mine"
 
 
-def test_every_method_is_one_of_the_contract() -> None:
-    made: list[calls.Call[Any]] = [
-        calls.remember(RememberItem("u", "c", "x")),
-        calls.remember_batch([]),
-        calls.feedback("u", FeedbackValue.GOOD, memory_ids=[], recall_id="", request_id=None),
-        calls.get_profile("u"),
-        calls.list_conversations("u", page_size=1, page_token=""),
-        calls.list_interactions("u", "c", page_size=1, page_token=""),
-        calls.get_session("u", "c"),
-        calls.end_session("u", "c", discard=False, request_id=None),
-        calls.create_grant("u", from_scope=Scope(), to_scope=Scope(), kinds=(), expire_time=None, request_id=None),
-        calls.list_grants("u", page_size=1, page_token=""),
-        calls.revoke_grant("u", "g", request_id=None),
-        calls.get_backlog(),
-        calls.list_dead_letters(tier=None, page_size=1, page_token=""),
-        calls.retry_dead_letters(["1"], request_id=None),
-    ]
-    services = {
-        service.full_name: service
-        for module in (memory_pb2, conversations_pb2, grants_pb2, deliveries_pb2)
-        for service in module.DESCRIPTOR.services_by_name.values()
-    }
-    for call in made:
+class _Recorder(SyncClient):
+    """A client that records its calls instead of making them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Call[Any]] = []
+
+    def _call(self, call: Call[Any], timeout_seconds: float | None) -> Any:
+        del timeout_seconds
+        self.calls.append(call)
+        return call.read(call.response_type())
+
+
+def _made_calls() -> dict[str, Call[Any]]:
+    """The call of each method of the client, by the method's name."""
+    made = {}
+    with _Recorder() as client:
+        arguments: dict[str, Any] = {
+            **dict.fromkeys(["memory_ids", "items", "delivery_ids", "episode_ids", "note_ids"], []),
+            **dict.fromkeys(["from_scope", "to_scope"], Scope()),
+            "value": FeedbackValue.GOOD,
+            "category": FactCategory.CONTEXT,
+            "kind": NoteKind.FACT,
+            "type": LinkType.SUPPORTS,
+            "preferences": Preferences(),
+            "strength": 0.5,
+        }
+        for name, method in inspect.getmembers(client, inspect.ismethod):
+            if name.startswith("_") or name in {"close", "remember_stream", "recall_stream", "wait_until_visible"}:
+                continue
+            parameters = inspect.signature(method).parameters.values()
+            required = {p.name: arguments.get(p.name, "x") for p in parameters if p.default is p.empty}
+            outcome = method(**required)
+            if inspect.isgenerator(outcome):
+                assert list(outcome) == []
+            made[name] = client.calls.pop()
+    return made
+
+
+def test_every_method_of_the_client_is_one_of_the_contract() -> None:
+    made = _made_calls()
+    for name, call in made.items():
         service, _, method = call.method.lstrip("/").rpartition("/")
-        descriptor = services[service].methods_by_name[method]
-        assert descriptor.containing_service.full_name == service
+        descriptor = descriptor_pool.Default().FindServiceByName(service).methods_by_name[method]
+        assert re.sub("(?<=[a-z])(?=[A-Z])", "_", descriptor.name).lower() == name
         assert descriptor.input_type is call.request.DESCRIPTOR
         assert descriptor.output_type is call.response_type.DESCRIPTOR
+
+
+def test_spec_6_11_the_client_has_a_method_for_each_one_of_the_tiers() -> None:
+    reached = {call.method.lstrip("/").replace("/", ".") for call in _made_calls().values()}
+    services = (
+        "mneme.episodic.v1.EpisodicService",
+        "mneme.semantic.v1.FactService",
+        "mneme.semantic.v1.ProfileService",
+        "mneme.agentic.v1.NoteService",
+    )
+    offered = {
+        method.full_name
+        for service in services
+        for method in descriptor_pool.Default().FindServiceByName(service).methods
+    }
+    # Reading named episodes in bulk is for services.
+    assert offered - reached == {"mneme.episodic.v1.EpisodicService.BatchGetEpisodes"}
+
+
+@given(
+    st.builds(
+        Preferences, language=texts, preferred_sources=st.lists(texts).map(tuple), other=st.dictionaries(texts, texts)
+    )
+)
+def test_preferences_survive_the_wire(preferences: Preferences) -> None:
+    message = profile_pb2.Profile(preferences=to_wire.preferences(preferences))
+    assert from_wire_resources.profile(message).preferences == preferences
 
 
 class _Failure:

@@ -1,29 +1,30 @@
-"""The asyncio client."""
+"""Remembering and recalling: the calls that an agent makes at each turn."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
-from typing import Self, TypeVar
 
-from opentelemetry.trace import Tracer, get_tracer
-
-from mneme_client import calls, from_wire, results, results_context
-from mneme_client.calls import PAGE_SIZE_MAX, Call, Page
-from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
+from mneme.gateway.v1 import context_pb2, memory_pb2, recall_pb2
+from mneme_client import (
+    from_wire,
+    from_wire_context,
+    from_wire_recall,
+    results,
+    results_context,
+    to_wire,
+    to_wire_recall,
+)
+from mneme_client.aio.operations import Operations
+from mneme_client.calls import Call, read_all
 from mneme_client.errors import MnemeClientError
-from mneme_client.grant_operations import GrantOperations
-from mneme_client.operations import DeliveryOperations
-from mneme_client.retry import RetryPolicy
-from mneme_client.tracing import TRACER_NAME
-from mneme_client.transport import Transport
 from mneme_client.types import (
     ConflictChoice,
     ContextOrder,
     ContextSectionKind,
     FeedbackValue,
+    MemoryKind,
     RememberItem,
     Scope,
     Scoring,
@@ -33,57 +34,14 @@ from mneme_client.types import (
 )
 from mneme_client.waiting import VISIBILITY_QUERY, VisibilityWait
 
-Result = TypeVar("Result")
+_SERVICE = "/mneme.gateway.v1.MemoryService"
 
 STREAM_TIMEOUT_SECONDS = 300.0
-"""Deadline of a stream unless told otherwise: it takes as long as its source needs."""
+"""Default deadline of a stream, which takes as long as its source needs."""
 
 
-class Client(DeliveryOperations, GrantOperations):
-    """Remembers and recalls through Mneme's gateway. Belongs to the event loop that first uses it.
-
-    Every call has a deadline. A call that fails with UNAVAILABLE, or that a closing server cancels, is repeated with
-    the same request id until it succeeds or its deadline is near, so that nothing is written twice. Failures are
-    `MnemeClientError`.
-
-    Args:
-        target: Address of the gateway, as gRPC writes them.
-        api_key: Credential; None where the service runs in development mode.
-        tls: Encrypt: True trusts the system's certificate authorities, `Tls` says more.
-        default_timeout_seconds: Deadline of a call, repeats included, where it has none of its own.
-        retry: When and how often a failed call is repeated.
-        tracer: Makes the spans of calls; OpenTelemetry's global provider is asked for one if not given.
-    """
-
-    def __init__(
-        self,
-        target: str = DEFAULT_TARGET,
-        api_key: str | None = None,
-        *,
-        tls: Tls | bool = False,
-        default_timeout_seconds: float = 10.0,
-        retry: RetryPolicy | None = None,
-        tracer: Tracer | None = None,
-    ) -> None:
-        self._retry = retry or RetryPolicy()
-        self._transport = Transport(
-            make_connection(target, api_key, tls=tls), self._retry, tracer or get_tracer(TRACER_NAME)
-        )
-        self._timeout_seconds = default_timeout_seconds
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Closes the connection; calls under way are cancelled. Closing twice is allowed."""
-        await self._transport.close()
-
-    # ------------------------------------------------------------------------------------------- writing
+class MemoryOperations(Operations):
+    """Remembers, recalls, builds contexts and takes feedback."""
 
     async def remember(
         self,
@@ -110,7 +68,10 @@ class Client(DeliveryOperations, GrantOperations):
             ValueError: A time is naive.
         """
         item = RememberItem(user_id, conversation_id, turns, scope, request_id)
-        return await self._call(calls.remember(item), timeout_seconds)
+        request, response = to_wire.remember_request(item), memory_pb2.RememberResponse
+        return await self._call(
+            Call(f"{_SERVICE}/Remember", request, response, from_wire.remember_result), timeout_seconds
+        )
 
     async def remember_batch(
         self, items: Sequence[RememberItem], *, timeout_seconds: float | None = None
@@ -127,7 +88,10 @@ class Client(DeliveryOperations, GrantOperations):
         Raises:
             MnemeClientError: The call as a whole failed.
         """
-        return await self._call(calls.remember_batch(items), timeout_seconds)
+        request = memory_pb2.RememberBatchRequest(items=[to_wire.remember_request(item) for item in items])
+        response = memory_pb2.RememberBatchResponse
+        call = Call(f"{_SERVICE}/RememberBatch", request, response, read_all("results", from_wire.item_outcome))
+        return await self._call(call, timeout_seconds)
 
     async def remember_stream(
         self,
@@ -138,8 +102,8 @@ class Client(DeliveryOperations, GrantOperations):
     ) -> results.StreamResult:
         """Remembers any number of items as they come; each succeeds or fails by itself.
 
-        A list or tuple goes on behind the last acknowledged item when the connection is lost. Any other source cannot:
-        repeat the call with the same request ids, and what was durable already is recognised.
+        A list or tuple is resumed after the last acknowledged item when the connection is lost. Any other source cannot
+        be: repeat the call with the same request ids, and items that are durable already are recognised.
 
         Args:
             items: The items. An iterator is read as fast as the service takes them, in the event loop.
@@ -147,7 +111,7 @@ class Client(DeliveryOperations, GrantOperations):
             timeout_seconds: Deadline of the whole stream.
 
         Raises:
-            MnemeClientError: The stream broke. Items sent before may be durable.
+            MnemeClientError: The connection was lost. Items sent before may be durable.
         """
         outcomes = from_wire.StreamOutcomes(on_outcome)
         await self._transport.remember_stream(items, timeout_seconds, outcomes.add)
@@ -163,22 +127,30 @@ class Client(DeliveryOperations, GrantOperations):
         request_id: str | None = None,
         timeout_seconds: float | None = None,
     ) -> results.FeedbackResult:
-        """Judges memories of an earlier answer: turns by their memory ids, or all that a recall returned.
+        """Judges memories of an earlier response: turns by their memory ids, or all that a recall returned.
 
         Args:
             user_id: Whose memory.
             value: The judgement; NONE takes an earlier one back.
             memory_ids: The recalled turns, at most 200; empty where there is a `recall_id`.
-            recall_id: The recall, as its answer names it.
+            recall_id: The recall, as its response names it.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
         """
-        return await self._call(
-            calls.feedback(user_id, value, memory_ids=memory_ids, recall_id=recall_id, request_id=request_id),
-            timeout_seconds,
+        request = memory_pb2.FeedbackRequest(
+            request_id=request_id or to_wire.new_request_id(),
+            user_id=user_id,
+            value=to_wire.enum_number(value),
+            memories=[
+                memory_pb2.MemoryReference(kind=to_wire.enum_number(MemoryKind.EPISODE), memory_id=memory_id)
+                for memory_id in memory_ids
+            ],
+            recall_id=recall_id,
         )
-
-    # ------------------------------------------------------------------------------------------- reading
+        response = memory_pb2.FeedbackResponse
+        return await self._call(
+            Call(f"{_SERVICE}/Feedback", request, response, from_wire.feedback_result), timeout_seconds
+        )
 
     async def recall(
         self,
@@ -207,7 +179,7 @@ class Client(DeliveryOperations, GrantOperations):
             consistency_token: Wait until the writes of this token can be found.
             as_of_time: What "yesterday" is resolved against; None means now.
             tiers: Tiers to ask; empty means all.
-            task_type: What the answer is wanted for; given, only the tiers of that type are asked.
+            task_type: What the response is for; given, only the tiers of that type are asked.
             scoring: How turns are ranked; None means as the service is configured.
             conflicts: What becomes of memories that contradict each other; None means as the service is configured.
             timeout_seconds: Deadline of this call.
@@ -215,7 +187,7 @@ class Client(DeliveryOperations, GrantOperations):
         Returns:
             What was found. `degraded` says that a tier failed and something may be missing.
         """
-        call = calls.recall(
+        request = to_wire_recall.recall_request(
             user_id,
             query,
             limit=limit,
@@ -228,9 +200,11 @@ class Client(DeliveryOperations, GrantOperations):
             scoring=scoring,
             conflicts=conflicts,
         )
+        response = recall_pb2.RecallResponse
+        call = Call(f"{_SERVICE}/Recall", request, response, from_wire_recall.recall_result)
         return await self._call(call, timeout_seconds)
 
-    async def recall_stream(
+    def recall_stream(
         self,
         user_id: str,
         query: str,
@@ -246,16 +220,16 @@ class Client(DeliveryOperations, GrantOperations):
         conflicts: ConflictChoice | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncGenerator[results.RecallPart, None]:
-        """Recalls and yields what each tier gave as soon as it is there, and at last the whole answer.
+        """Recalls and yields the results of each tier as soon as it responds, and at last the whole result.
 
-        The arguments are those of `recall`, and so is the `result` of the last part. A tier that fails has a part that
-        says so. Leave the loop early inside of `contextlib.aclosing`, and the service stops working at once.
+        The arguments are those of `recall`, and so is the `result` of the last part. A tier that fails has a part with
+        that state. Leave the loop early inside `contextlib.aclosing`, and the service stops working at once.
 
         Raises:
-            MnemeClientError: The service refused, could not be reached in time, or no tier has answered. A call that
-                is lost after its first part is not repeated.
+            MnemeClientError: The service refused, could not be reached in time, or no tier responded. A call that is
+                lost after its first part is not repeated.
         """
-        call = calls.recall(
+        request = to_wire_recall.recall_request(
             user_id,
             query,
             limit=limit,
@@ -268,9 +242,11 @@ class Client(DeliveryOperations, GrantOperations):
             scoring=scoring,
             conflicts=conflicts,
         )
+        stream_request = recall_pb2.RecallStreamRequest(recall=request)
+        response = recall_pb2.RecallStreamResponse
+        call = Call(f"{_SERVICE}/RecallStream", stream_request, response, from_wire_recall.recall_part)
         timeout = self._timeout_seconds if timeout_seconds is None else timeout_seconds
-        async for part in self._transport.stream(calls.recall_stream(call), timeout):
-            yield part
+        return self._transport.stream(call, timeout)
 
     async def build_context(
         self,
@@ -291,10 +267,10 @@ class Client(DeliveryOperations, GrantOperations):
     ) -> results_context.ContextResult:
         """Recalls and returns text of at most `token_budget` tokens (64 to 100,000), ready for a prompt.
 
-        `section_budgets` keeps tokens for single sections, 0 leaves one out; others share what is left. `order` is
+        `section_budgets` reserves tokens for single sections, 0 leaves one out; the others share the rest. `order` is
         that of memories, BEST_FIRST by default. The other arguments are those of `recall`.
         """
-        call = calls.build_context(
+        request = to_wire_recall.context_request(
             user_id,
             query,
             token_budget=token_budget,
@@ -308,6 +284,8 @@ class Client(DeliveryOperations, GrantOperations):
             scoring=scoring,
             conflicts=conflicts,
         )
+        response = context_pb2.BuildContextResponse
+        call = Call(f"{_SERVICE}/BuildContext", request, response, from_wire_context.context_result)
         return await self._call(call, timeout_seconds)
 
     async def wait_until_visible(self, user_id: str, *consistency_tokens: str, timeout_seconds: float = 60.0) -> None:
@@ -333,75 +311,3 @@ class Client(DeliveryOperations, GrantOperations):
                 except MnemeClientError as error:
                     wait.check(error)
                 await asyncio.sleep(wait.delay_seconds())
-
-    async def get_profile(self, user_id: str, *, timeout_seconds: float | None = None) -> results.Profile:
-        """The user's profile; an empty one where none was written."""
-        return await self._call(calls.get_profile(user_id), timeout_seconds)
-
-    # ------------------------------------------------------------------------------------- conversations
-
-    async def list_conversations(
-        self, user_id: str, *, page_size: int = PAGE_SIZE_MAX, timeout_seconds: float | None = None
-    ) -> AsyncIterator[results.Conversation]:
-        """All conversations of a user, the last written first; pages are fetched as they are needed."""
-        token = ""
-        while True:
-            call = calls.list_conversations(user_id, page_size=page_size, page_token=token)
-            page: Page[results.Conversation] = await self._call(call, timeout_seconds)
-            for item in page.items:
-                yield item
-            if not (token := page.next_page_token):
-                return
-
-    async def list_interactions(
-        self,
-        user_id: str,
-        conversation_id: str,
-        *,
-        page_size: int = PAGE_SIZE_MAX,
-        timeout_seconds: float | None = None,
-    ) -> AsyncIterator[results.Interaction]:
-        """The transcript of a conversation, oldest first; pages are fetched as they are needed."""
-        token = ""
-        while True:
-            call = calls.list_interactions(user_id, conversation_id, page_size=page_size, page_token=token)
-            page: Page[results.Interaction] = await self._call(call, timeout_seconds)
-            for item in page.items:
-                yield item
-            if not (token := page.next_page_token):
-                return
-
-    async def get_session(
-        self, user_id: str, conversation_id: str, *, timeout_seconds: float | None = None
-    ) -> results.SessionWindow:
-        """The window of a running conversation.
-
-        Raises:
-            MnemeClientError: With NOT_FOUND when it never was, expired, or was ended.
-        """
-        return await self._call(calls.get_session(user_id, conversation_id), timeout_seconds)
-
-    async def end_session(
-        self,
-        user_id: str,
-        conversation_id: str,
-        *,
-        discard: bool = False,
-        request_id: str | None = None,
-        timeout_seconds: float | None = None,
-    ) -> int:
-        """Deletes a session and returns how many of its turns this call wrote to the log.
-
-        Args:
-            user_id: Whose session.
-            conversation_id: The conversation.
-            discard: Do not archive turns that are not in the log.
-            request_id: Idempotency key; None makes a new one.
-            timeout_seconds: Deadline of this call.
-        """
-        call = calls.end_session(user_id, conversation_id, discard=discard, request_id=request_id)
-        return await self._call(call, timeout_seconds)
-
-    async def _call(self, call: Call[Result], timeout_seconds: float | None) -> Result:
-        timeout = self._timeout_seconds if timeout_seconds is None else timeout_seconds
-        return await self._transport.call(call, timeout)

@@ -1,0 +1,1 @@
+"""The asyncio client, and the source that `make client` generates the blocking one from."""

@@ -1,0 +1,75 @@
+"""The asyncio client."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from opentelemetry.trace import Tracer, get_tracer
+
+from mneme_client.aio.conversations import ConversationOperations
+from mneme_client.aio.deliveries import DeliveryOperations
+from mneme_client.aio.episodes import EpisodeOperations
+from mneme_client.aio.facts import FactOperations
+from mneme_client.aio.grants import GrantOperations
+from mneme_client.aio.links import LinkOperations
+from mneme_client.aio.memory import MemoryOperations
+from mneme_client.aio.notes import NoteOperations
+from mneme_client.aio.profiles import ProfileOperations
+from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
+from mneme_client.retry import RetryPolicy
+from mneme_client.tracing import TRACER_NAME
+from mneme_client.transport import Transport
+
+
+class Client(
+    MemoryOperations,
+    ConversationOperations,
+    EpisodeOperations,
+    FactOperations,
+    ProfileOperations,
+    NoteOperations,
+    LinkOperations,
+    GrantOperations,
+    DeliveryOperations,
+):
+    """Remembers and recalls through Mneme's gateway. Belongs to the event loop that first uses it.
+
+    Every call has a deadline. A call that fails with UNAVAILABLE, or that a closing server cancels, is repeated with
+    the same request id until it succeeds or its deadline is near, so that nothing is written twice. Failures are
+    `MnemeClientError`. A method has the name of its RPC, and that documents limits and failures.
+
+    Args:
+        target: Address of the gateway, as gRPC writes them.
+        api_key: Credential; None where the service runs in development mode.
+        tls: Encrypt: True trusts the system's certificate authorities, `Tls` configures it.
+        default_timeout_seconds: Deadline of a call, repeats included, where the call has none of its own.
+        retry: When and how often a failed call is repeated.
+        tracer: Makes the spans of calls. None means a tracer of OpenTelemetry's global provider.
+    """
+
+    def __init__(
+        self,
+        target: str = DEFAULT_TARGET,
+        api_key: str | None = None,
+        *,
+        tls: Tls | bool = False,
+        default_timeout_seconds: float = 10.0,
+        retry: RetryPolicy | None = None,
+        tracer: Tracer | None = None,
+    ) -> None:
+        connection, policy = make_connection(target, api_key, tls=tls), retry or RetryPolicy()
+        transport = Transport(connection, policy, tracer or get_tracer(TRACER_NAME))
+        super().__init__(transport, timeout_seconds=default_timeout_seconds, retry=policy)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection; calls under way are cancelled. Closing twice is allowed."""
+        await self._transport.close()

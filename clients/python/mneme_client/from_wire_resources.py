@@ -1,0 +1,184 @@
+"""From the messages of the tiers' resources to plain data. Pure functions."""
+
+from __future__ import annotations
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2, profile_pb2
+from mneme_client import resources as r
+from mneme_client.from_wire import attachment, item_error, moment, scope
+from mneme_client.results import ItemError
+from mneme_client.types import (
+    EpisodeStatus,
+    FactAdmission,
+    FactCategory,
+    FactStatus,
+    FactVersionReason,
+    LinkOrigin,
+    LinkType,
+    NoteKind,
+    NoteStatus,
+    Role,
+)
+
+
+def episode(message: episodic_pb2.Episode) -> r.Episode:
+    """An episode."""
+    return r.Episode(
+        episode_id=message.episode_id,
+        user_id=message.user_id,
+        conversation_id=message.conversation_id,
+        position=message.position,
+        role=Role(message.role),
+        speaker=message.speaker,
+        query=message.query,
+        response=message.response,
+        attachments=tuple(attachment(a) for a in message.attachments),
+        sources=tuple(message.sources),
+        confidence=message.confidence if message.HasField("confidence") else None,
+        feedback=message.feedback,
+        importance=message.importance,
+        decay_factor=message.decay_factor,
+        access_count=message.access_count,
+        last_access_time=moment(message, "last_access_time"),
+        time=moment(message, "time"),
+        create_time=moment(message, "create_time"),
+        scope=scope(message.scope),
+        status=EpisodeStatus(message.status),
+        metadata=dict(message.metadata),
+    )
+
+
+def scored_episode(message: episodic_pb2.ScoredEpisode) -> r.ScoredEpisode:
+    """A hit of a search."""
+    return r.ScoredEpisode(episode(message.episode), message.score, message.similarity)
+
+
+def fact(message: facts_pb2.Fact) -> r.Fact:
+    """A fact."""
+    return r.Fact(
+        fact_id=message.fact_id,
+        user_id=message.user_id,
+        text=message.text,
+        subject=message.subject,
+        predicate=message.predicate,
+        object=message.object,
+        category=FactCategory(message.category),
+        status=FactStatus(message.status),
+        confidence=message.confidence,
+        importance=message.importance,
+        first_observed_time=moment(message, "first_observed_time"),
+        last_confirmed_time=moment(message, "last_confirmed_time"),
+        valid_from_time=moment(message, "valid_from_time"),
+        valid_to_time=moment(message, "valid_to_time"),
+        derived_from=tuple(message.derived_from),
+        evidence_count=message.evidence_count,
+        contradictions=tuple(message.contradictions),
+        merged_into_fact_id=message.merged_into_fact_id,
+        versions=tuple(_fact_version(v) for v in message.versions),
+        scope=scope(message.scope),
+        revision=message.revision,
+        etag=message.etag,
+    )
+
+
+def _fact_version(message: facts_pb2.FactVersion) -> r.FactVersion:
+    return r.FactVersion(
+        text=message.text,
+        confidence=message.confidence,
+        replaced_time=moment(message, "replaced_time"),
+        reason=FactVersionReason(message.reason),
+    )
+
+
+def scored_fact(message: facts_pb2.ScoredFact) -> r.ScoredFact:
+    """A hit of a search."""
+    return r.ScoredFact(fact(message.fact), message.similarity, FactAdmission(message.admission))
+
+
+def profile(message: profile_pb2.Profile) -> r.Profile:
+    """The profile."""
+    stated, counted = message.preferences, message.statistics
+    return r.Profile(
+        user_id=message.user_id,
+        preferences=r.Preferences(
+            response_format=stated.response_format,
+            detail_level=stated.detail_level,
+            citation_style=stated.citation_style,
+            language=stated.language,
+            preferred_sources=tuple(stated.preferred_sources),
+            excluded_sources=tuple(stated.excluded_sources),
+            other=dict(stated.other),
+        ),
+        statistics=r.ProfileStatistics(
+            user_turn_count=counted.user_turn_count,
+            assistant_turn_count=counted.assistant_turn_count,
+            conversation_count=counted.conversation_count,
+            question_count=counted.question_count,
+            mean_confidence=counted.mean_confidence if counted.HasField("mean_confidence") else None,
+            peak_hours=tuple(counted.peak_hours),
+            first_interaction_time=moment(counted, "first_interaction_time"),
+            last_interaction_time=moment(counted, "last_interaction_time"),
+        ),
+        etag=message.etag,
+        update_time=moment(message, "update_time"),
+    )
+
+
+def note(message: notes_pb2.Note) -> r.Note:
+    """A note."""
+    return r.Note(
+        note_id=message.note_id,
+        user_id=message.user_id,
+        content=message.content,
+        kind=NoteKind(message.kind),
+        importance=message.importance,
+        keywords=tuple(message.keywords),
+        tags=tuple(message.tags),
+        attachments=tuple(attachment(a) for a in message.attachments),
+        metadata=dict(message.metadata),
+        derived_from=tuple(message.derived_from),
+        time=moment(message, "time"),
+        scope=scope(message.scope),
+        status=NoteStatus(message.status),
+        access_count=message.access_count,
+        last_access_time=moment(message, "last_access_time"),
+        create_time=moment(message, "create_time"),
+        update_time=moment(message, "update_time"),
+        etag=message.etag,
+    )
+
+
+def link(message: notes_pb2.Link) -> r.Link:
+    """A link."""
+    return r.Link(
+        from_note_id=message.from_note_id,
+        to_note_id=message.to_note_id,
+        type=LinkType(message.type),
+        strength=message.strength,
+        origin=LinkOrigin(message.origin),
+        create_time=moment(message, "create_time"),
+        update_time=moment(message, "update_time"),
+        etag=message.etag,
+    )
+
+
+def linked_note(
+    message: notes_pb2.CreateNoteResponse | notes_pb2.GetNoteResponse | notes_pb2.UpdateNoteResponse,
+) -> r.LinkedNote:
+    """A note with its links."""
+    return r.LinkedNote(note(message.note), tuple(link(m) for m in message.links))
+
+
+def scored_note(message: notes_pb2.ScoredNote) -> r.ScoredNote:
+    """A hit of a search."""
+    path = tuple(r.WalkedLink(step.note_id, step.strength) for step in message.path)
+    return r.ScoredNote(note(message.note), message.score, message.similarity, path)
+
+
+def note_outcome(message: notes_pb2.NoteStatusResult) -> r.NoteState | ItemError:
+    """The outcome of archiving or restoring one note."""
+    if message.HasField("error"):
+        return item_error(message.error)
+    state = message.response
+    return r.NoteState(state.note_id, NoteStatus(state.status), state.etag)

@@ -1,0 +1,224 @@
+"""The resources of the tiers: episodes, facts, notes, links, profiles. Plain frozen data.
+
+Times are aware and in UTC, and None where the service sent none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from mneme_client.types import (
+    Attachment,
+    EpisodeStatus,
+    FactAdmission,
+    FactCategory,
+    FactStatus,
+    FactVersionReason,
+    LinkOrigin,
+    LinkType,
+    NoteKind,
+    NoteStatus,
+    Role,
+    Scope,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One event: a turn of a conversation."""
+
+    episode_id: str  # a UUID: that of its interaction
+    user_id: str
+    conversation_id: str
+    position: int  # place in the conversation, from 0
+    role: Role
+    speaker: str
+    query: str  # what a person said; empty for a turn of the assistant
+    response: str  # what the assistant said; empty for a turn of a person
+    attachments: tuple[Attachment, ...]
+    sources: tuple[str, ...]
+    confidence: float | None  # in [0, 1], where known
+    feedback: int  # -1 bad, 0 none, 1 good
+    importance: float  # in [0, 1]
+    decay_factor: float  # in (0, 1], at the time of the response
+    access_count: int  # how often a recall returned it
+    last_access_time: datetime | None  # None if never
+    time: datetime | None  # when it happened
+    create_time: datetime | None  # when it was stored
+    scope: Scope
+    status: EpisodeStatus
+    metadata: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """What was said."""
+        return self.query or self.response
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredEpisode:
+    """An episode that a search found."""
+
+    episode: Episode
+    score: float  # similarity x decay_factor x feedback factor
+    similarity: float  # cosine, to the query
+
+
+@dataclass(frozen=True, slots=True)
+class FactVersion:
+    """An earlier state of a fact."""
+
+    text: str
+    confidence: float  # in [0, 1]
+    replaced_time: datetime | None  # when what replaced this state was said
+    reason: FactVersionReason
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement about the user's world, with its provenance."""
+
+    fact_id: str  # a UUID
+    user_id: str
+    text: str
+    subject: str
+    predicate: str
+    object: str
+    category: FactCategory
+    status: FactStatus
+    confidence: float  # in [0, 1]
+    importance: float  # in [0, 1]
+    first_observed_time: datetime | None
+    last_confirmed_time: datetime | None
+    valid_from_time: datetime | None  # since when it is true in the world, where known
+    valid_to_time: datetime | None  # None while it holds
+    derived_from: tuple[str, ...]  # ids of the newest interactions it comes from, oldest first
+    evidence_count: int  # how many interactions support it
+    contradictions: tuple[str, ...]  # ids of facts that say something else
+    merged_into_fact_id: str  # with status MERGED_INTO
+    versions: tuple[FactVersion, ...]  # earlier states, oldest first; empty in searches
+    scope: Scope
+    revision: int  # counts changes, from 1
+    etag: str  # names this state, for updates and deletes
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredFact:
+    """A fact that a search found."""
+
+    fact: Fact
+    similarity: float  # cosine, to the query
+    admission: FactAdmission  # why the search may return it
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What a user stated about the answers it wants. Empty where nothing was stated."""
+
+    response_format: str = ""
+    detail_level: str = ""
+    citation_style: str = ""
+    language: str = ""  # BCP 47
+    preferred_sources: tuple[str, ...] = ()
+    excluded_sources: tuple[str, ...] = ()
+    other: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileStatistics:
+    """What was counted about a user."""
+
+    user_turn_count: int
+    assistant_turn_count: int
+    conversation_count: int
+    question_count: int
+    mean_confidence: float | None
+    peak_hours: tuple[int, ...]  # UTC, the busiest first
+    first_interaction_time: datetime | None
+    last_interaction_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A user's profile; one that was never written is empty, with an empty etag."""
+
+    user_id: str
+    preferences: Preferences
+    statistics: ProfileStatistics
+    etag: str  # names this state of the preferences, for updates and deletes
+    update_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note of the agentic tier."""
+
+    note_id: str  # a UUID
+    user_id: str
+    content: str
+    kind: NoteKind
+    importance: float  # in [0, 1]
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    attachments: tuple[Attachment, ...]
+    metadata: Mapping[str, str]
+    derived_from: tuple[str, ...]  # ids of the interactions it comes from
+    time: datetime | None  # when what it says happened
+    scope: Scope
+    status: NoteStatus
+    access_count: int  # how often a search returned it
+    last_access_time: datetime | None  # None if never
+    create_time: datetime | None
+    update_time: datetime | None  # accesses do not count
+    etag: str  # names this state, for updates and deletes
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge between two notes. RELATED_TO and CONTRADICTS have no direction."""
+
+    from_note_id: str
+    to_note_id: str
+    type: LinkType
+    strength: float  # in [0, 1]
+    origin: LinkOrigin  # why it was made
+    create_time: datetime | None
+    update_time: datetime | None  # when its strength was last set
+    etag: str  # names this state, for updates
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedNote:
+    """A note with links of it, strongest first."""
+
+    note: Note
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedLink:
+    """A step of a walk over links."""
+
+    note_id: str  # the note that the step leaves
+    strength: float  # in [0, 1]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredNote:
+    """A note that a search found."""
+
+    note: Note
+    score: float  # the larger of its similarity and the score of the best path to it
+    similarity: float  # cosine, to the query
+    path: tuple[WalkedLink, ...]  # from a note found by similarity to this one; empty where it was found by similarity
+
+
+@dataclass(frozen=True, slots=True)
+class NoteState:
+    """What archiving and restoring change of a note."""
+
+    note_id: str
+    status: NoteStatus
+    etag: str
