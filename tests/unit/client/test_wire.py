@@ -96,7 +96,7 @@ def _made_calls() -> dict[str, Call[Any]]:
     made = {}
     with _Recorder() as client:
         arguments: dict[str, Any] = {
-            **dict.fromkeys(["memory_ids", "items", "delivery_ids", "episode_ids", "note_ids"], []),
+            **dict.fromkeys(["memory_ids", "items", "delivery_ids", "episode_ids", "note_ids"], ()),
             **dict.fromkeys(["from_scope", "to_scope"], Scope()),
             "value": FeedbackValue.GOOD,
             "category": FactCategory.CONTEXT,
