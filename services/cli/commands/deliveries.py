@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Tier
-from mneme_client.client import Client
+from mneme_client import Client, Tier
 from services.cli import options
 from services.cli.rendering import as_json, plain, seconds, when
 from services.cli.state import CliState, state_of
