@@ -75,7 +75,7 @@ class TestCachedVectors:
         assert store.cached_count == 4
         assert numbers(await search(store, hops=0)) == [2, 3, 1, 4]
 
-    async def test_a_warm_second_replica_does_not_find_what_was_deleted(self, store: PostgresNoteStore) -> None:
+    async def test_spec_8_5_a_warm_replica_does_not_find_what_was_deleted(self, store: PostgresNoteStore) -> None:
         await add(store, {60: make_note(1), -30: make_note(3), 180: make_note(4)})
         async with aclosing(PostgresNoteStore(store._pool, cache=eager_cache(), cached_min=3)) as other:
             for replica in (store, other):

@@ -29,7 +29,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-async def test_first_calls_of_a_generated_client(stack: RunningStack, language: str) -> None:
+async def test_spec_9_2_first_calls_of_a_generated_client(stack: RunningStack, language: str) -> None:
     compiler, program = PROGRAMS[language]
     if shutil.which(compiler) is None:
         pytest.skip(f"{language}: {compiler} is not on this machine")

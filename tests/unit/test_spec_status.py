@@ -24,7 +24,7 @@ def test_every_place_that_is_named_exists() -> None:
 
 def test_all_chapters_are_listed() -> None:
     text = (ROOT / "docs" / "spec-status.md").read_text("utf-8")
-    counts = dict.fromkeys("12345678", 0)
+    counts = dict.fromkeys("123456789", 0)
     for chapter, *_ in LINE.findall(text):
         counts[chapter] += 1
-    assert list(counts.values()) == [10, 11, 11, 10, 12, 11, 4, 4]
+    assert list(counts.values()) == [10, 11, 13, 10, 12, 11, 4, 5, 6]
