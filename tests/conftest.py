@@ -14,6 +14,7 @@ from tools.engines.group import NAMES
 
 pytest_plugins = [
     "tests.support.engines",
+    "tests.support.helm",
     "tests.support.neo4j",
     "tests.support.postgres",
     "tests.support.postgres_server",
@@ -33,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require",
         action="append",
         default=[],
-        choices=[*NAMES, "grpcurl"],
+        choices=[*NAMES, "grpcurl", "helm", "kubeconform"],
         help="engine or tool that must be there; may be given more than once",
     )
     parser.addoption("--ci", action="store_true", help="also run the slow tests, marked `ci`")

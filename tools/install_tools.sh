@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
-# Installs the pinned programs that `make check` and the end-to-end tests use, outside the repository:
-#   buf (from npm)       lints the protos and compares them with earlier ones
-#   grpcurl (from Go)    calls a running server by reflection
+# Installs the pinned programs that `make check` and the tests use, outside the repository:
+#   buf (from npm)          lints the protos and compares them with earlier ones
+#   grpcurl (from Go)       calls a running server by reflection
+#   helm (from Go)          renders the chart
+#   kubeconform (from Go)   compares Kubernetes manifests with schemas
+#   kubernetes_schemas      those schemas, made from the Go module of three Kubernetes versions
 #
-# Usage: install_tools.sh [buf] [grpcurl]     both by default; what is there already is left alone
+# Usage: install_tools.sh [NAME ...]     buf and grpcurl by default; what is there already is left alone
 # MNEME_TOOLS_DIR   where they go; by default a folder in the user's cache
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 buf_version=1.75.0
 grpcurl_version=v1.9.4
-grpcurl_module=github.com/fullstorydev/grpcurl
+helm_version=v3.22.0
+kubeconform_version=v0.8.0
+kubernetes_versions=(v1.34.3 v1.35.2 v1.36.3)
 tools=${MNEME_TOOLS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mneme/tools}
 
 need() {
@@ -48,22 +53,58 @@ find_go() {
     export PATH=$target/go/bin:$PATH
 }
 
-install_grpcurl() {
-    local target=$tools/grpcurl-$grpcurl_version
-    if [[ ! -x $target/grpcurl ]]; then
+# install_go_program NAME MODULE VERSION PACKAGE LDFLAGS
+install_go_program() {
+    local name=$1 module=$2 version=$3 package=$4 ldflags=$5
+    local target=$tools/$name-$version
+    if [[ ! -x $target/$name ]]; then
         find_go
-        echo "installing grpcurl $grpcurl_version (compiles for a minute or two)"
+        echo "installing $name $version (compiles for some minutes)"
         mkdir -p "$target"
         # Built from a module that requires the pinned version: `go install path@version` first asks for a
         # module named like the command's folder, which some module proxies refuse instead of not finding it.
         (
             cd "$target"
-            printf 'module mneme-tools\n\ngo 1.21\n\nrequire %s %s\n' "$grpcurl_module" "$grpcurl_version" >go.mod
-            CGO_ENABLED=0 GOFLAGS=-mod=mod go build -ldflags "-s -w -X main.version=$grpcurl_version" -o grpcurl "$grpcurl_module/cmd/grpcurl"
+            printf 'module mneme-tools\n\ngo 1.21\n\nrequire %s %s\n' "$module" "$version" >go.mod
+            CGO_ENABLED=0 GOFLAGS=-mod=mod go build -ldflags "-s -w $ldflags" -o "$name" "$package"
         )
     fi
     mkdir -p "$tools/bin"
-    ln -sfn "../grpcurl-$grpcurl_version/grpcurl" "$tools/bin/grpcurl"
+    ln -sfn "../$name-$version/$name" "$tools/bin/$name"
+}
+
+install_grpcurl() {
+    local module=github.com/fullstorydev/grpcurl
+    install_go_program grpcurl $module $grpcurl_version $module/cmd/grpcurl "-X main.version=$grpcurl_version"
+}
+
+# Without these flags, which Helm's own build sets, it takes every cluster for Kubernetes 1.20.
+install_helm() {
+    local module=helm.sh/helm/v3 flags="" package
+    for package in pkg/chartutil pkg/lint/rules; do
+        flags+=" -X $module/$package.k8sVersionMajor=1 -X $module/$package.k8sVersionMinor=36"
+    done
+    install_go_program helm $module $helm_version $module/cmd/helm "$flags -X $module/internal/version.version=$helm_version"
+}
+
+install_kubeconform() {
+    local module=github.com/yannh/kubeconform
+    install_go_program kubeconform $module $kubeconform_version $module/cmd/kubeconform "-X main.version=$kubeconform_version"
+}
+
+install_kubernetes_schemas() {
+    local version target folder
+    for version in "${kubernetes_versions[@]}"; do
+        target=$tools/kubernetes-schemas/$version
+        [[ -d $target ]] && continue
+        find_go
+        echo "making the schemas of Kubernetes $version"
+        # Downloaded outside of any module; the answer names the folder of the module's cache.
+        folder=$(cd / && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+        rm -rf "$target.new"
+        python3 "$here/kubernetes_schemas.py" "$folder/api/openapi-spec/swagger.json" "$target.new"
+        mv "$target.new" "$target"
+    done
 }
 
 for name in "${@:-buf grpcurl}"; do

@@ -11,7 +11,7 @@ import os
 import secrets
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -107,6 +107,11 @@ class HostSettings(BaseSettings):
     tls_certificate: Path | None = Field(default=None, description="Certificate of this service, PEM.")
     tls_key: Path | None = Field(default=None, description="Its private key, PEM.")
     tls_authority: Path | None = Field(default=None, description="Authority of the other side, PEM: mutual TLS.")
+    tier_tls_authority: Path | None = Field(
+        default=None,
+        description="Authority of the tiers' certificates, PEM, for a gateway that asks its clients for none. "
+        "Empty: MNEME_TLS_AUTHORITY.",
+    )
     tier_tls: bool = Field(default=True, description="With a certificate, the gateway calls the tiers by TLS as well.")
     otlp_endpoint: str = Field(default="", description="Where traces and metrics go, OTLP over gRPC. Empty: nowhere.")
     log_level: str = Field(default="info", description="debug, info, warning or error.")
@@ -160,6 +165,12 @@ class HostSettings(BaseSettings):
         if self.tls_certificate is None or self.tls_key is None:
             return None
         return TlsFiles(self.tls_certificate, self.tls_key, self.tls_authority)
+
+    @property
+    def upstream_tls(self) -> TlsFiles | None:
+        """The certificate that the gateway shows to the tiers, and the authority of theirs. None: unencrypted."""
+        tls = self.tls if self.tier_tls else None
+        return tls and replace(tls, authority=self.tier_tls_authority or tls.authority)
 
     @property
     def postgres_app_role(self) -> str:

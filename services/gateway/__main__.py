@@ -41,7 +41,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         notice_dsn=settings.notice_url,
     )
     async with open_gateway(
-        await assembly.pool(), targets, resources, gateway_settings, tls=settings.tls if settings.tier_tls else None
+        await assembly.pool(), targets, resources, gateway_settings, tls=settings.upstream_tls
     ) as gateway:
         yield gateway.bindings
 

@@ -26,6 +26,9 @@ from services.common.rpc.reflection import add_reflection
 
 _log = structlog.get_logger(__name__)
 
+LIVENESS_NAME: Final = "liveness"
+"""A name of the health service that is SERVING while the process takes calls, whatever its stores do."""
+
 _ENDING_SHARE_MAX: Final = 0.25  # of the grace that is kept for telling calls that it is over
 _ENDING_SECONDS_MAX: Final = 0.5
 
@@ -149,7 +152,7 @@ class GrpcServer:
         self._in_process.start()
         if self._is_development:
             _log.warning("development_mode", address=address, note="calls without a credential are let in")
-        for name in ("", *(service.full_name for service in self._services)):
+        for name in ("", LIVENESS_NAME, *(service.full_name for service in self._services)):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         self._watchers = [
             asyncio.create_task(self._readiness(check).run(), name="readiness")

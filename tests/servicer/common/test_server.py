@@ -30,6 +30,7 @@ from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.readiness import ReadinessSettings
 from services.common.rpc.server import (
+    LIVENESS_NAME,
     GrpcServer,
     ServerSettings,
     ServiceBinding,
@@ -112,6 +113,19 @@ async def test_a_service_can_report_that_it_is_not_ready(servicer: EchoServicer,
         await server.report_health(ECHO, is_serving=False)
         assert (await health(channel).Check(health_pb2.HealthCheckRequest(service=ECHO))).status == NOT_SERVING
         assert (await health(channel).Check(health_pb2.HealthCheckRequest())).status == SERVING
+    await server.stop()
+
+
+async def test_spec_8_2_a_process_is_alive_while_its_store_is_away(
+    servicer: EchoServicer, authenticator: Authenticator
+) -> None:
+    server = GrpcServer(
+        ServerSettings(grace_seconds=0.0), [binding(servicer)], interceptors_of(servicer, authenticator)
+    )
+    async with open_channel(await server.start()) as channel:
+        await server.report_health("", is_serving=False)
+        assert (await health(channel).Check(health_pb2.HealthCheckRequest())).status == NOT_SERVING
+        assert (await health(channel).Check(health_pb2.HealthCheckRequest(service=LIVENESS_NAME))).status == SERVING
     await server.stop()
 
 
