@@ -15,11 +15,13 @@ from services.cli.commands.copy import copy
 from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
 from services.cli.commands.doctor import doctor
+from services.cli.commands.facts import facts
 from services.cli.commands.feedback import feedback
 from services.cli.commands.health import health
 from services.cli.commands.import_file import import_file
 from services.cli.commands.keys import keys
 from services.cli.commands.migrate import migrate
+from services.cli.commands.notes import notes
 from services.cli.commands.prompt_context import context
 from services.cli.commands.recall import recall
 from services.cli.commands.remember import remember
@@ -79,6 +81,8 @@ for _command in (
     feedback,
     conversations,
     transcript,
+    facts,
+    notes,
     backlog,
     copy,
     migrate,

@@ -1,0 +1,59 @@
+"""`mneme facts`: a user's facts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from mneme_client import Client, Fact
+from services.cli import options
+from services.cli.rendering import as_json, plain, when
+from services.cli.state import CliState, state_of
+
+
+def facts(
+    context: typer.Context,
+    user: options.User,
+    fact_id: Annotated[str, typer.Argument(help="Show this fact, with its evidence and versions, as JSON.")] = "",
+    query: Annotated[str, typer.Option("--query", "-q", help="Only the facts nearest to this, best first.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many, with --query.")] = 10,
+    json: options.Json = False,
+) -> None:
+    """List a user's facts, search them, or show one."""
+    state = state_of(context)
+    state.run(_facts(state, user, fact_id=fact_id, query=query, limit=limit, json=json))
+
+
+async def _facts(state: CliState, user: str, *, fact_id: str, query: str, limit: int, json: bool) -> None:
+    async with state.connect() as client:
+        if fact_id:
+            state.out.print(
+                as_json(await client.get_fact(user, fact_id)), markup=False, highlight=False, soft_wrap=True
+            )
+            return
+        found = await _found(client, user, query, limit)
+    if json:
+        state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
+    else:
+        state.out.print(_table(found) if found else "No facts.")
+
+
+async def _found(client: Client, user: str, query: str, limit: int) -> list[Fact]:
+    if query:
+        return [hit.fact for hit in await client.search_facts(user, query, limit=limit)]
+    return [fact async for fact in client.list_facts(user)]
+
+
+def _table(found: list[Fact]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("id", "confirmed", "category"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("confidence", justify="right")
+    table.add_column("text", ratio=1, overflow="fold")
+    for fact in found:
+        category = fact.category.name.lower().replace("_", " ")
+        confirmed = when(fact.last_confirmed_time)
+        table.add_row(fact.fact_id, confirmed, category, f"{fact.confidence:.2f}", plain(fact.text))
+    return table

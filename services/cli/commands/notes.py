@@ -1,0 +1,60 @@
+"""`mneme notes`: a user's notes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from mneme_client import Client, Note
+from services.cli import options
+from services.cli.rendering import as_json, plain, when
+from services.cli.state import CliState, state_of
+
+
+def notes(
+    context: typer.Context,
+    user: options.User,
+    note_id: Annotated[str, typer.Argument(help="Show this note, with its links, as JSON.")] = "",
+    query: Annotated[
+        str, typer.Option("--query", "-q", help="Only notes near this, or linked to those, best first.")
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many, with --query.")] = 10,
+    json: options.Json = False,
+) -> None:
+    """List a user's notes, search them, or show one."""
+    state = state_of(context)
+    state.run(_notes(state, user, note_id=note_id, query=query, limit=limit, json=json))
+
+
+async def _notes(state: CliState, user: str, *, note_id: str, query: str, limit: int, json: bool) -> None:
+    async with state.connect() as client:
+        if note_id:
+            state.out.print(
+                as_json(await client.get_note(user, note_id)), markup=False, highlight=False, soft_wrap=True
+            )
+            return
+        found = await _found(client, user, query, limit)
+    if json:
+        state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
+    else:
+        state.out.print(_table(found) if found else "No notes.")
+
+
+async def _found(client: Client, user: str, query: str, limit: int) -> list[Note]:
+    if query:
+        return [hit.note for hit in await client.search_notes(user, query, limit=limit)]
+    return [note async for note in client.list_notes(user)]
+
+
+def _table(found: list[Note]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("id", "time", "kind"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("importance", justify="right")
+    table.add_column("content", ratio=1, overflow="fold")
+    for note in found:
+        kind = note.kind.name.lower()
+        table.add_row(note.note_id, when(note.time), kind, f"{note.importance:.2f}", plain(note.content))
+    return table
