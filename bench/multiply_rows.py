@@ -43,11 +43,14 @@ TREATMENTS: Final = {
     "gateway.deliveries": Treatment.EMPTY,
     "gateway.requests": Treatment.KEPT,
     "gateway.grants": Treatment.KEPT,
+    "gateway.recalls": Treatment.KEPT,
+    "gateway.tombstones": Treatment.EMPTY,
     "gateway.schema_migrations": Treatment.KEPT,
     "episodic.episodes": Treatment.COPIED,
     "episodic.token_vectors": Treatment.COPIED,
     "episodic.owners": Treatment.ADDED_UP,
     "episodic.deleted_episodes": Treatment.EMPTY,
+    "episodic.embedded_index": Treatment.KEPT,
     "episodic.idempotency_records": Treatment.EMPTY,
     "episodic.schema_migrations": Treatment.KEPT,
     "semantic.facts": Treatment.COPIED,
@@ -67,6 +70,9 @@ TREATMENTS: Final = {
     "agentic.owner_revisions": Treatment.KEPT,
     "agentic.idempotency_records": Treatment.KEPT,
     "agentic.schema_migrations": Treatment.KEPT,
+    "maintenance.claims": Treatment.KEPT,
+    "maintenance.log": Treatment.KEPT,
+    "maintenance.schema_migrations": Treatment.KEPT,
 }
 _NOISES: Final = 1_000
 """Vectors of noise; which one is added to a vector follows from its id and its copy."""
