@@ -25,7 +25,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages client client-check fmt check docs tools lock image clean helm-check \
+.PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages client client-check fmt check docs tools lock image clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness fit refit
 
@@ -99,6 +99,11 @@ tools: setup ## install buf and grpcurl, pinned, into the user's cache (MNEME_TO
 helm-check: setup ## check the Helm chart: lint, golden templates, schema, policies, three Kubernetes versions
 	@tools/install_tools.sh helm kubeconform kubernetes_schemas
 	@$(BIN)/python -m pytest tests/unit/deploy/chart tests/golden/helm --require=helm --require=kubeconform $(PYTEST_ARGS)
+
+deploy-check: setup ## check the Dockerfile with hadolint and the Compose file with Compose's own parser
+	@tools/install_tools.sh hadolint compose-spec
+	@$(BIN)/python -m pytest tests/unit/deploy/test_image.py tests/unit/deploy/test_compose.py \
+		--require=hadolint --require=compose-spec $(PYTEST_ARGS)
 
 lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--upgrade for newer versions)
 	@tools/lock.sh $(LOCK_ARGS)

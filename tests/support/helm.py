@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
+
+from tests.support.programs import find_program
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CHART: Final = ROOT / "deploy" / "helm" / "mneme"
@@ -23,24 +22,6 @@ ENGINES: Final = ("postgres", "redis", "qdrant", "neo4j")
 KUBERNETES: Final = "1.36"
 
 Manifest = dict[str, Any]
-
-
-def tools_folder() -> Path:
-    """Where tools/install_tools.sh puts programs."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return Path(os.environ.get("MNEME_TOOLS_DIR", cache / "mneme" / "tools"))
-
-
-def find_program(name: str, config: pytest.Config) -> str:
-    """The path of a program; without it the test is skipped, or fails where `--require` names the program."""
-    path = os.pathsep.join([str(tools_folder() / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
-    found = shutil.which(name, path=path)
-    if found is not None:
-        return found
-    message = f"{name} is not on this machine; `make helm-check` installs it"
-    if name in config.getoption("--require"):
-        pytest.fail(message)
-    pytest.skip(message)
 
 
 @functools.cache

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tests.support.helm import Chart, tools_folder
+from tests.support.helm import Chart
+from tests.support.programs import tools_folder
 
 FOLDER: Final = Path(__file__).resolve().parent
 RECORDED: Final = ("production", "trial")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 import yaml
 
 from services.common.hosting import HostSettings
+from tests.support.programs import find_program
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "deploy" / "compose"
@@ -131,6 +134,30 @@ def test_named_volumes_are_declared() -> None:
         if not volume.startswith(".")
     }
     assert named == COMPOSE["volumes"].keys()
+
+
+def test_spec_8_3_the_parser_of_compose_reads_the_file(request: pytest.FixtureRequest) -> None:
+    parser = find_program("compose-spec", request.config)
+    command = [parser, "-format=json", str(FOLDER / "compose.yaml")]
+    given = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+    parsed = subprocess.run(command, check=False, capture_output=True, text=True, env=given)
+    assert parsed.returncode == 0, parsed.stderr
+    model = json.loads(parsed.stdout)
+    assert model["services"].keys() >= {*OWN, "migrate"}
+    assert model["services"]["gateway"]["ports"][0]["published"] == "7700"
+    # Anchors and merges mean the same to it as to the other tests here.
+    for name in OWN:
+        plain = {variable: value for variable, value in environment(name).items() if "${" not in value}
+        assert plain.items() <= model["services"][name]["environment"].items()
+
+
+def test_the_parser_of_compose_finds_mistakes(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    parser = find_program("compose-spec", request.config)
+    wrong = tmp_path / "compose.yaml"
+    wrong.write_text((FOLDER / "compose.yaml").read_text("utf-8").replace("read_only: true", "readonly: true"), "utf-8")
+    parsed = subprocess.run([parser, str(wrong)], check=False, capture_output=True, text=True)
+    assert parsed.returncode == 1
+    assert "readonly" in parsed.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/urandom").exists(), reason="init.sh draws its secrets from /dev/urandom")

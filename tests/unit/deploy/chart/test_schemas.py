@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.helm import CHART, VALUE_SETS, Chart, find_program, tools_folder
+from tests.support.helm import CHART, VALUE_SETS, Chart
+from tests.support.programs import find_program, tools_folder
 
 VERSIONS = ("v1.34.3", "v1.35.2", "v1.36.3")
 VALID = ("--set", "secrets.name=mneme", "--set", "qdrant.url=http://qdrant:6334")
