@@ -71,7 +71,12 @@ async def test_first_calls_with_grpcurl(stack: RunningStack, request: pytest.Fix
         "TIER_SEMANTIC",
         "TIER_AGENTIC",
     }
-    assert pieces[-1]["response"]["reading"] == recalled["reading"]
+    # Examples of task types are embedded after the start: the first question may not be classified yet.
+    first, second = (
+        {name: value for name, value in response["reading"].items() if not name.startswith("task_type")}
+        for response in (recalled, pieces[-1]["response"])
+    )
+    assert first == second
     # Reflection names fields as the protos do. The first turn may be on its way to the tiers still.
     assert 0 <= context.get("token_count", 0) <= 400
     assert context["section_reports"]

@@ -25,14 +25,14 @@ _sym_db = _symbol_database.Default()
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+mneme/common/internal/v1/interactions.proto\x12\x18mneme.common.internal.v1\x1a\x1cmneme/common/v1/common.proto\"\xb3\x01\n\x11SourceInteraction\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x10\n\x08position\x18\x04 \x01(\x05\x12#\n\x04turn\x18\x05 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x06 \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\x8a\x01\n\x1b\x61i.mneme.common.internal.v1P\x01ZNgithub.com/mneme-ai/mneme/clients/go/mneme/common/internal/v1;commoninternalv1\xaa\x02\x18Mneme.Common.Internal.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+mneme/common/internal/v1/interactions.proto\x12\x18mneme.common.internal.v1\x1a\x1cmneme/common/v1/common.proto\"\xb3\x01\n\x11SourceInteraction\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x10\n\x08position\x18\x04 \x01(\x05\x12#\n\x04turn\x18\x05 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x06 \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\x89\x01\n\x1b\x61i.mneme.common.internal.v1P\x01ZMgithub.com/mneme-ai/mneme/clients/go/mneme/common/internalv1;commoninternalv1\xaa\x02\x18Mneme.Common.Internal.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.common.internal.v1.interactions_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\033ai.mneme.common.internal.v1P\001ZNgithub.com/mneme-ai/mneme/clients/go/mneme/common/internal/v1;commoninternalv1\252\002\030Mneme.Common.Internal.V1'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\033ai.mneme.common.internal.v1P\001ZMgithub.com/mneme-ai/mneme/clients/go/mneme/common/internalv1;commoninternalv1\252\002\030Mneme.Common.Internal.V1'
   _globals['_SOURCEINTERACTION']._serialized_start=104
   _globals['_SOURCEINTERACTION']._serialized_end=283
 # @@protoc_insertion_point(module_scope)
