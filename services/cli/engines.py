@@ -1,4 +1,4 @@
-"""The engines of a stack: those it brings, or servers that the configuration names."""
+"""The engines of a stack: embedded ones, or servers that the configuration names."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Database:
 
     url: str  # as the services connect
     direct_url: str = (
-        ""  # past PgBouncer, for notices between gateways; empty where there is no way or no other gateway
+        ""  # past PgBouncer, for notices between gateways; empty if there is no such URL or no other gateway
     )
 
 
 @contextlib.asynccontextmanager
 async def open_database(settings: HostSettings, data_dir: DataDir) -> AsyncIterator[Database]:
-    """The PostgreSQL that is configured, else the embedded one; its schemas are brought up to date.
+    """Opens the configured PostgreSQL, else the embedded one, and migrates its schemas.
 
-    A server of somebody else's is migrated where the URL of its owner is known.
+    A configured server is migrated if the URL of its owner is known.
 
     Raises:
         EmbeddedPostgresError: The embedded server does not start.
@@ -61,15 +61,15 @@ async def open_database(settings: HostSettings, data_dir: DataDir) -> AsyncItera
 
 
 async def migrate_schemas(owner_url: str, *, has_graph: bool, app_role: str = APP_ROLE) -> None:
-    """Brings all schemas up to date; those of the semantic and the agentic tier unless they are in a graph.
+    """Migrates all schemas; those of the semantic and the agentic tier only if the tiers do not use Neo4j.
 
     Args:
         owner_url: PostgreSQL as the owner of the schemas.
-        has_graph: Whether those two tiers are in a graph.
-        app_role: Who gets rights to them.
+        has_graph: Whether those two tiers use Neo4j.
+        app_role: The role that is granted access.
 
     Raises:
-        MigrationError: They cannot be.
+        MigrationError: A migration failed.
         OSError: The server cannot be reached.
     """
     migrations = [migrate_gateway, migrate_episodic]
@@ -79,10 +79,10 @@ async def migrate_schemas(owner_url: str, *, has_graph: bool, app_role: str = AP
 
 
 async def migrate_graph_of(settings: HostSettings, source: SettingsSource) -> None:
-    """Brings the indexes and constraints of the configured Neo4j up to date.
+    """Migrates the indexes and constraints of the configured Neo4j.
 
     Raises:
-        MigrationError: They cannot be.
+        MigrationError: A migration failed.
         MnemeError: The server cannot be reached, or is too old.
     """
     # Imported here: without Neo4j its driver is not loaded.
@@ -97,7 +97,7 @@ async def migrate_graph_of(settings: HostSettings, source: SettingsSource) -> No
 
 @contextlib.asynccontextmanager
 async def _kept_running(postgres: EmbeddedPostgres) -> AsyncIterator[None]:
-    """Starts the database again when it dies; its address stays the same, and pools connect anew by themselves."""
+    """Restarts the database when it dies; its address does not change, and pools reconnect by themselves."""
 
     async def watch() -> None:
         while True:
@@ -105,7 +105,7 @@ async def _kept_running(postgres: EmbeddedPostgres) -> AsyncIterator[None]:
                 status = await postgres.wait_exited()
                 _log.error("postgres_died", exit_status=status)
                 await postgres.start()
-            except Exception:  # whatever it is, the next attempt may succeed; nobody else would make one
+            except Exception:  # the next attempt may succeed, and nothing else retries
                 _log.exception("postgres_not_restarted")
                 await asyncio.sleep(_RESTART_SECONDS)
 

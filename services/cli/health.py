@@ -1,4 +1,4 @@
-"""Who answers at an address."""
+"""What serves at an address."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mneme_client.channel import Connection
 class Answer(Enum):
     """What was found at an address."""
 
-    NOBODY = "nobody answers"
+    NOBODY = "nothing listens"
     SERVING = "a gRPC service is serving"
     NOT_SERVING = "a gRPC service is there, and not ready"
-    STRANGER = "something else answers"
+    STRANGER = "something other than gRPC listens"
 
 
 async def ask(target: str, *, tls: Tls | None = None, timeout_seconds: float = 1.0) -> Answer:
-    """Asks for the health of the service at a target, without a credential."""
+    """Checks the health of the service at a target, without a credential."""
     connection = Connection(target, None, tls)
     credentials, options = connection.credentials(), connection.options()
     channel = (

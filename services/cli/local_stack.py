@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class LogLevel(StrEnum):
-    """From which level on log lines are written."""
+    """Lowest level of log lines that are written."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -21,14 +21,14 @@ class LogLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """What a user can choose about a stack."""
+    """Options of a stack."""
 
     data_dir: Path
     host: str
     port: int  # of the gateway; 0 takes a free one
     processes: bool = False  # one process for each service instead of one for all
-    is_private: bool = False  # for this command alone: it stops at once
-    log_level: LogLevel = LogLevel.ERROR  # low, since a command has answers of its own to show
+    is_private: bool = False  # for this command alone: it stops without draining
+    log_level: LogLevel = LogLevel.ERROR  # errors only, since a command prints its own results
 
 
 class StackStartError(Exception):

@@ -1,4 +1,4 @@
-"""What `mneme migrate` does: the schemas of PostgreSQL and the graph's, looked at or brought up to date."""
+"""Migrations of PostgreSQL and Neo4j for `mneme migrate`: listed, or applied."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Step:
 
 
 def role_names(owner_url: str, app_role: str) -> RoleNames:
-    """Who is who, by the owner's URL as far as it says so."""
+    """The names of database and roles, from the owner's URL where it has them."""
     usual = RoleNames(app=app_role)
     parts = urlsplit(owner_url)
     return RoleNames(
@@ -57,7 +57,7 @@ def role_names(owner_url: str, app_role: str) -> RoleNames:
 
 
 async def outstanding(settings: HostSettings, *, app_role: str) -> list[Step]:
-    """What is not applied yet; nothing is changed.
+    """Lists the migrations that are not applied yet. Changes nothing.
 
     Raises:
         MigrateError: The database cannot be reached, or cannot be migrated as it is.
@@ -81,7 +81,7 @@ async def outstanding(settings: HostSettings, *, app_role: str) -> list[Step]:
 
 
 async def bring_up_to_date(settings: HostSettings, *, app_role: str) -> list[Step]:
-    """Applies what is outstanding, any number of processes at once, and returns what this one applied.
+    """Applies outstanding migrations and returns those that this process applied. Safe to run concurrently.
 
     Raises:
         MigrateError: The database cannot be reached, or cannot be migrated as it is.
@@ -107,7 +107,7 @@ async def bring_up_to_date(settings: HostSettings, *, app_role: str) -> list[Ste
 
 
 def _schemas(settings: HostSettings) -> dict[str, Path]:
-    """Facts and notes have schemas only where they are not in a graph: pgvector may be missing there."""
+    """The schemas in PostgreSQL. With Neo4j there are none of facts and notes, and pgvector may be missing."""
     return _ALWAYS if settings.neo4j_url else {**_ALWAYS, **_WITHOUT_GRAPH}
 
 

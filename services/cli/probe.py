@@ -1,6 +1,6 @@
 """Whether the service of this container is healthy: `python -m services.cli.probe`, exit code 0 or 1.
 
-Container engines ask every few seconds, so this loads a third of what `mneme health` does, and needs no arguments: it
+Container engines ask every few seconds, so this imports less than `mneme health` does, and needs no arguments: it
 finds the service by the variables that the service itself was started with.
 """
 
@@ -19,7 +19,7 @@ from services.cli.health import Answer, ask
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
-TIMEOUT_SECONDS = 3.0  # shorter than the patience of container engines, so that the reason can still be told
+TIMEOUT_SECONDS = 3.0  # shorter than the timeout of container engines, so that the reason is printed
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - recognised, not bound
 
@@ -34,9 +34,9 @@ def own_target(environment: Mapping[str, str]) -> str:
 
 
 def own_tls(environment: Mapping[str, str]) -> Tls | None:
-    """Encryption for a call to the service itself: its certificate is trusted as it is, and shown in return.
+    """TLS for a call to the service itself: its own certificate is trusted, and presented as the client's.
 
-    Its name is not that of the loopback address, so the one that the certificate was made for is expected.
+    The certificate is not for the loopback address, so the server name is taken from it.
 
     Raises:
         OSError: A file cannot be read.
@@ -69,7 +69,7 @@ def _name_in(certificate: Certificate) -> str | None:
 
 
 def main() -> None:
-    """Asks, says what was found, and exits with 0 if the service is serving."""
+    """Checks the service, prints the result, and exits with 0 if it is serving."""
     try:
         target, tls = own_target(os.environ), own_tls(os.environ)
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""One process for each service, watched over: a service that ends is started again."""
+"""Supervises one process for each service: a service that ends is restarted."""
 
 from __future__ import annotations
 
@@ -47,44 +47,44 @@ class _Service:
     address: str
     environment: dict[str, str]
     has_tls: bool = False
-    program: Sequence[str] = ()  # of the service's own where empty
+    program: Sequence[str] = ()  # empty: the service's own
     process: asyncio.subprocess.Process | None = None
     is_stopping: bool = False
-    has_served: bool = False  # from then on it is started again however often it ends
+    has_served: bool = False  # once true, it is restarted however often it ends
     last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
 
     async def run(self) -> None:
-        """Starts the process, and again whenever it ends, until told to stop.
+        """Starts the process, and restarts it whenever it ends, until it is stopped.
 
         Raises:
-            OSError: It has never served and ended early several times: its last words are in the message.
+            OSError: It never served and ended early several times; the message has its last log lines.
         """
         loop = asyncio.get_running_loop()
         early_ends = 0
-        while not self._is_told_to_stop():
+        while not self._must_stop():
             begin = loop.time()
             code: int | None = None
             try:
                 code = await self._run_once()
-            except OSError as error:  # no process or no memory left: it may be there again
+            except OSError as error:  # no process or memory left: the next attempt may succeed
                 self.last_lines.append(f"it cannot be started: {error}")
-            if self._is_told_to_stop():
+            if self._must_stop():
                 return
             _log.warning("service_ended", service=self.name, exit_code=code)
             early_ends = early_ends + 1 if loop.time() - begin < _EARLY_END_SECONDS else 0
             if early_ends >= _EARLY_ENDS_MAX and not self.has_served:
                 lines = "\n".join(self.last_lines)
-                raise OSError(f"the {self.name} service ends as soon as it is started; its last words:\n{lines}")
+                raise OSError(f"the {self.name} service ends as soon as it is started; its last log lines:\n{lines}")
             await asyncio.sleep(_RESTART_DELAY_SECONDS)
 
-    def _is_told_to_stop(self) -> bool:
+    def _must_stop(self) -> bool:
         return self.is_stopping  # a call, since it changes while `run` waits
 
     async def _run_once(self) -> int:
         self.process = await asyncio.create_subprocess_exec(
             *(self.program or (sys.executable, "-m", f"services.{self.name}")),
             env=self.environment,
-            # Its end tells the child that the supervisor is gone, however that came about.
+            # EOF tells the child that the supervisor has ended, for whatever reason.
             stdin=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -93,15 +93,15 @@ class _Service:
         try:
             return await self.process.wait()
         finally:
-            # What it started itself may hold the pipe for longer than it lives.
+            # Its own child processes may hold the pipe after it has ended.
             await asyncio.wait([relaying], timeout=_RELAY_SECONDS)
             relaying.cancel()
 
     async def _relay(self, stream: asyncio.StreamReader) -> None:
-        """Passes on what the service says, and remembers its last lines."""
+        """Forwards the service's log to stderr and remembers its last lines."""
         begun = b""
         while block := await stream.read(_BLOCK_BYTES):
-            with contextlib.suppress(OSError, ValueError):  # nobody reads ours any more; the service must go on
+            with contextlib.suppress(OSError, ValueError):  # our stderr is closed; the service must go on
                 sys.stderr.write(block.decode("utf-8", "replace"))
                 sys.stderr.flush()
             *lines, begun = (begun + block).split(b"\n")
@@ -131,7 +131,7 @@ async def run_processes(
     """Starts the tiers and the gateway as processes, yields when all are healthy, and drains them at the end.
 
     Raises:
-        OSError: A service did not become healthy in time, or ended early several times; its last words are named.
+        OSError: A service did not become healthy in time, or ended early several times; the message has its last lines.
     """
     addresses = _addresses(settings)
     targets = TierTargets(**{name: addresses[name] for name in _TIERS})
@@ -147,12 +147,12 @@ async def run_processes(
         "MNEME_NEO4J_MIGRATE": "false",
         "MNEME_SERVICE_SECRET": secret.decode(),
         **{f"MNEME_{name.upper()}_TARGET": addresses[name] for name in _TIERS},
-        # The tiers stay on loopback, and a certificate is made for the name that clients call the gateway by.
+        # The tiers stay on loopback, and a certificate is for the name by which clients call the gateway.
         "MNEME_TIER_TLS": "false",
         STOP_ON_EOF_VARIABLE: "1",
     }
     plain = {name: value for name, value in common.items() if not name.startswith("MNEME_TLS_")}
-    plain["MNEME_DRAIN_SECONDS"] = "0"  # the gateway is gone before them
+    plain["MNEME_DRAIN_SECONDS"] = "0"  # the gateway stops before them
     services = [
         *(_Service(name, addresses[name], {**plain, "MNEME_LISTEN": addresses[name]}) for name in _TIERS),
         _Service(
@@ -175,7 +175,7 @@ async def run_processes(
 
 
 def _variables(settings: HostSettings) -> dict[str, str]:
-    """What was set, in the environment or by the program, as variables for the services."""
+    """Settings that were set, in the environment or by the program, as variables for the services."""
     given = {name: getattr(settings, name) for name in settings.model_fields_set}
     return {
         f"MNEME_{name.upper()}": value.get_secret_value() if isinstance(value, SecretStr) else str(value)
@@ -196,7 +196,7 @@ def _addresses(settings: StackSettings) -> dict[str, str]:
 
 
 async def _started(service: _Service, watcher: asyncio.Task[None]) -> None:
-    """Waits until the service serves, or its watcher has given up."""
+    """Waits until the service serves or its watcher has failed."""
     waiting = asyncio.create_task(_wait_healthy(service))
     try:
         await asyncio.wait([waiting, watcher], return_when=asyncio.FIRST_COMPLETED)
@@ -229,7 +229,7 @@ async def _wait_healthy(service: _Service) -> None:
 
 
 async def _wait_listening(service: _Service) -> None:
-    """Waits for a service that may ask for a certificate which this process has not: it listens when it is ready."""
+    """Waits until a service listens, which means that it is ready; its health check may demand a certificate."""
     host, _, port = service.address.rpartition(":")
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_START_TIMEOUT_SECONDS):

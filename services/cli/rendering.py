@@ -1,4 +1,4 @@
-"""Answers as tables and sentences for the terminal."""
+"""Results as tables and sentences for the terminal."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LINES_SHOWN = 5  # of facts and of notes; `--json` has all
 
 
 def plain(text: str) -> Text:
-    """Text from a memory, without anything that a terminal or rich would obey."""
+    """Text from a memory, without control characters or markup."""
     return Text(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
@@ -113,7 +113,7 @@ def memory_table(memories: Iterable[Memory], *, explain: bool = False) -> Table:
 
 
 def print_recall(console: Console, found: RecallResult, *, explain: bool) -> None:
-    """Prints an answer: memories, facts, notes, and what may be missing."""
+    """Prints a result: memories, facts, notes, and what may be missing."""
     if found.memories:
         console.print(memory_table(found.memories, explain=explain))
     else:
@@ -126,7 +126,7 @@ def print_recall(console: Console, found: RecallResult, *, explain: bool) -> Non
 
 
 def stage_line(found: RecallResult) -> str:
-    """What was read out of the query, and what each stage took."""
+    """How the query was understood, and the duration of each stage."""
     reading = found.reading
     times = [f"{when(r.start_time) or '...'} to {when(r.end_time) or '...'}" for r in reading.time_ranges]
     parts = [f"read as: {_CONTROL.sub('', reading.embedded_query)}"] if reading.embedded_query else []
@@ -139,15 +139,15 @@ def stage_line(found: RecallResult) -> str:
 def print_degraded(
     console: Console, tiers: Iterable[TierReport], *, degraded: bool, consistent: bool | None = None
 ) -> None:
-    """Says what an answer may lack; prints nothing when it lacks nothing."""
+    """Prints what may be missing from a result; prints nothing for a complete one."""
     for report in tiers:
         if report.state is TierState.FAILED:
             reason = report.reason or "no reason given"
             console.print(f"The {report.tier.name.lower()} tier failed: {reason}.", style="yellow", markup=False)
     if consistent is False:
-        console.print("The newest writes could not be waited for.", style="yellow")
+        console.print("The newest writes may not be visible yet.", style="yellow")
     elif degraded:
-        console.print("The answer may be incomplete.", style="yellow")
+        console.print("The result may be incomplete.", style="yellow")
 
 
 def as_json(value: Any) -> str:

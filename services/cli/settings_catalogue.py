@@ -31,7 +31,7 @@ class Section:
     without: frozenset[str] = frozenset()  # fields that have a variable of their own, or that the program sets
 
     def all_settings(self, instance: Any | None = None) -> Iterator[Setting]:
-        """What can be set in it; the settings of tables that it shares with other sections are theirs."""
+        """Its own settings, without those of shared tables."""
         found = settings_of(instance or self.settings(), self.name, without=self.without)
         seen = set()
         for setting in found:
@@ -46,8 +46,8 @@ CATALOGUE: Final = (
     Section("episodic", EpisodicSettings, "The episodic tier: episodes and their index."),
     Section("semantic", SemanticSettings, "The semantic tier: facts and profiles."),
     Section("agentic", AgenticSettings, "The agentic tier: notes and their links."),
-    Section("turn", TurnLimits, "One turn, the same for all services: what one takes the others must take."),
-    Section("cache", CacheSettings, "What a process holds of users in memory: episodes, token vectors, facts, notes."),
+    Section("turn", TurnLimits, "Limits of one turn. They apply to all services."),
+    Section("cache", CacheSettings, "The cache of a process: episodes, token vectors, facts, notes."),
     Section("disk", DiskSettings, "Free space of the disk that the embedded engines are on."),
     Section("postgres", PoolSettings, "Connections of each service to PostgreSQL.", POOL_FIELDS_OF_HOST),
     Section("neo4j", Neo4jSettings, "Connections of the semantic and the agentic tier to Neo4j.", FIELDS_OF_HOST),

@@ -64,13 +64,13 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
 
     Args:
         settings: What to start.
-        make_embedder: The embedder that the services of one process share, another than the model's in measurements.
-            Services in processes of their own make theirs themselves.
+        make_embedder: Makes the embedder that the services of one process share; benchmarks pass another one. Services
+            in processes of their own make their own.
 
     Raises:
         SettingsError: The settings' file or a variable cannot be used.
         DataDirError: The data folder is in use or cannot be read.
-        DiskFull: There is no space to start with.
+        DiskFull: There is not enough space to start.
         OSError: A port is taken.
         ModelUnavailableError: There is no usable embedding model.
     """
@@ -163,7 +163,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
 
 
 async def _open_tier_channels(stack: contextlib.AsyncExitStack, tiers: Mapping[str, RunningServer]) -> TierChannels:
-    """The gateway's way to the tiers, which are in its process: they listen for others alone."""
+    """The gateway's channels to the tiers in its own process; the ports of the tiers are for other callers."""
     return TierChannels(
         **{name: await stack.enter_async_context(tier.server.open_in_process_channel()) for name, tier in tiers.items()}
     )
@@ -172,7 +172,7 @@ async def _open_tier_channels(stack: contextlib.AsyncExitStack, tiers: Mapping[s
 async def _open_graph_tiers(
     stack: contextlib.AsyncExitStack, shared: _Shared, pool: Callable[..., Awaitable[Pool]]
 ) -> tuple[SemanticTier, AgenticTier]:
-    """The two tiers that are in Neo4j where one is configured, else in PostgreSQL."""
+    """The two tiers that use Neo4j if one is configured, else PostgreSQL."""
     resources: dict[str, Any] = {
         "embedder": shared.embedder,
         "clock": shared.clock,

@@ -1,4 +1,4 @@
-"""What a stack of all services is told, and what it tells."""
+"""Settings and addresses of a stack of all services."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.gateway.config import GatewaySettings, TierTargets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackSettings:
-    """What a stack can be told."""
+    """Settings of a stack."""
 
     data_dir: Path
     host: str = "127.0.0.1"
@@ -19,7 +19,7 @@ class StackSettings:
     processes: bool = False  # one process for each service
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
     host_settings: HostSettings = field(default_factory=HostSettings)  # keys, limits, model; from the environment
-    is_private: bool = False  # nobody else calls it: it stops at once
+    is_private: bool = False  # only this process calls it: it stops without draining
     grace_seconds: float = 10.0  # for calls under way at the end
 
 

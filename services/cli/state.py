@@ -1,4 +1,4 @@
-"""What every command is given: how to reach the service, where data lies, and where to print."""
+"""What every command gets: how to reach the service, where data are, and where to print."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CliState:
     tls: Tls | None
     timeout_seconds: float
     data_dir: Path  # of a stack that runs in this process
-    serves_with_keys: bool  # such a stack asks for API keys
+    serves_with_keys: bool  # such a stack demands API keys
     out: Console = field(default_factory=Console)
     err: Console = field(default_factory=lambda: Console(stderr=True))
 
@@ -53,7 +53,7 @@ class CliState:
         )
 
     def local_client(self, target: str, tracer: Tracer | None = None) -> Client:
-        """A client of a service in this process. It takes keys only where it was given a key file."""
+        """A client of a service in this process, which accepts API keys only if it has a key file."""
         api_key = self.api_key if self.serves_with_keys else None
         return Client(target, api_key, default_timeout_seconds=self.timeout_seconds, tracer=tracer)
 
@@ -89,7 +89,7 @@ class CliState:
                 async with self.client(tracer) as client:
                     yield client
                 return
-            # Port 0: a free one, nobody else needs to find it.
+            # Port 0: a free one, since only this process calls it.
             async with (
                 open_stack(StackOptions(data_dir=self.data_dir, host="127.0.0.1", port=0, is_private=True)) as address,
                 self.local_client(address, tracer) as client,

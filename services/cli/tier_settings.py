@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class TierSettings:
-    """What each service of a stack is told."""
+    """The settings of each service of a stack."""
 
     source: SettingsSource
     session: SessionSettings
@@ -34,7 +34,7 @@ class TierSettings:
 
 
 def read_tier_settings(settings: StackSettings) -> TierSettings:
-    """Reads the file that the settings name and the environment, before anything is started.
+    """Reads the settings file and the environment, before anything is started.
 
     Raises:
         SettingsError: They cannot be used; the problems of all services at once.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def trace_calls(console: Console, *, enabled: bool) -> Iterator[Tracer | None]:
-    """Records what happens inside and prints it afterwards. Costs nothing when it is not enabled.
+    """Records spans and prints them afterwards, if enabled.
 
     Must be entered before services start in this process. Yields the tracer for a client's own spans.
     """
@@ -44,7 +44,7 @@ def trace_calls(console: Console, *, enabled: bool) -> Iterator[Tracer | None]:
 
 
 def _of_calls(spans: Sequence[ReadableSpan]) -> list[ReadableSpan]:
-    """The spans of traces that a client's call began: what services do at start and behind the answer is left out."""
+    """The spans of traces that a client's call began, without the services' start and background work."""
     roots = [span for span in spans if span.instrumentation_scope and span.instrumentation_scope.name == TRACER_NAME]
     traces = {span.context.trace_id for span in roots if span.context}
     return [span for span in spans if span.context and span.context.trace_id in traces]

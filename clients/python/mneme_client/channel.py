@@ -12,11 +12,11 @@ DEFAULT_TARGET = "127.0.0.1:7700"
 _MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
 CHANNEL_OPTIONS: tuple[tuple[str, str | int], ...] = (
-    # Answers have 3 MiB at most, unless an installation allows more than gRPC's default of 4 MB.
+    # Responses have at most 3 MiB, unless an installation allows more than gRPC's default of 4 MB.
     ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
     # Spreads calls over all addresses of a headless service; with one address it changes nothing.
     ("grpc.lb_policy_name", "round_robin"),
-    # The client repeats calls itself, where it can see the deadline and the service's wish.
+    # The client repeats calls itself, since it knows the deadline and the retry delay that the service asks for.
     ("grpc.enable_retries", 0),
     # A restarted server is found again within seconds instead of up to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 100),

@@ -72,7 +72,7 @@ class MnemeClientError(Exception):
 
 
 class RpcFailure(Protocol):
-    """What a failed call of either gRPC library, blocking or asyncio, tells."""
+    """The status of a failed call, of the blocking or the asyncio gRPC library."""
 
     def code(self) -> grpc.StatusCode:
         """The status."""

@@ -110,7 +110,7 @@ class StreamOutcomes:
             self._on_outcome(message.index, outcome)
 
     def result(self) -> r.StreamResult:
-        """The sum of all that was added."""
+        """The totals of all responses."""
         return r.StreamResult(self._accepted_count, self._turn_count, tuple(self._refused), self._consistency_token)
 
 

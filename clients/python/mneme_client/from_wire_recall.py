@@ -18,7 +18,7 @@ from mneme_client.types import (
 
 
 def recall_result(message: recall_pb2.RecallResponse) -> r.RecallResult:
-    """Everything that was found."""
+    """The whole result."""
     return r.RecallResult(
         memories=tuple(memory(m) for m in message.memories),
         facts=tuple(recalled_fact(f) for f in message.facts),
@@ -35,7 +35,7 @@ def recall_result(message: recall_pb2.RecallResponse) -> r.RecallResult:
 
 
 def conflict(message: recall_pb2.Conflict) -> r.Conflict:
-    """A contradiction, and what stands."""
+    """A contradiction and its winner."""
     return r.Conflict(
         kind=ConflictKind(message.kind),
         subject=message.subject,
@@ -88,7 +88,7 @@ def recalled_note(message: recall_pb2.RecalledNote) -> r.RecalledNote:
 
 
 def explanation(message: recall_pb2.Explanation) -> r.Explanation:
-    """Why a memory is there."""
+    """Why a memory was recalled."""
     return r.Explanation(
         retrievers=tuple(r.RetrieverRank(m.retriever, m.rank, m.score) for m in message.retrievers),
         parts=tuple(r.ScorePart(m.name, m.value) for m in message.parts),
@@ -124,7 +124,7 @@ def tier_report(message: tiers_pb2.TierReport) -> r.TierReport:
 
 
 def query_reading(message: recall_pb2.QueryReading) -> r.QueryReading:
-    """What was understood of a query."""
+    """How a query was understood."""
     return r.QueryReading(
         embedded_query=message.embedded_query,
         speakers=tuple(message.speakers),

@@ -115,7 +115,7 @@ class ScoredFact:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a user stated about the answers it wants. Empty where nothing was stated."""
+    """What a user stated about the responses it wants. Empty values were not stated."""
 
     response_format: str = ""
     detail_level: str = ""

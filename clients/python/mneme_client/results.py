@@ -103,12 +103,12 @@ class Memory:
     turn: Turn
     conversation_id: str
     position: int  # place in the conversation, from 0
-    score: float  # comparable within one answer only
+    score: float  # comparable within one response only
     explanation: Explanation
-    fact_ids: tuple[str, ...]  # facts of the same answer that come from it
-    note_ids: tuple[str, ...]  # notes of the same answer that come from it
+    fact_ids: tuple[str, ...]  # facts of the same response that are derived from it
+    note_ids: tuple[str, ...]  # notes of the same response that are derived from it
     scope: Scope
-    superseded_by: str = ""  # the memory, or fact, of the same answer that contradicts it and stands
+    superseded_by: str = ""  # the memory or fact of the same response that contradicts it and stands
 
     @property
     def text(self) -> str:
@@ -151,7 +151,7 @@ class SessionTurn:
 
 @dataclass(frozen=True, slots=True)
 class TierReport:
-    """How one tier took part in an answer."""
+    """How one tier took part in a recall."""
 
     tier: Tier
     state: TierState
@@ -179,7 +179,7 @@ class AppliedPattern:
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
-    """What was understood of the query."""
+    """How the query was understood."""
 
     embedded_query: str
     speakers: tuple[str, ...]
@@ -197,19 +197,19 @@ class StageTiming:
 
     stage: str
     duration: timedelta
-    reason: str = ""  # what it has left undone and why; empty where it did all of its work
+    reason: str = ""  # what it skipped and why; empty if it completed
 
 
 @dataclass(frozen=True, slots=True)
 class RecallPart:
-    """A piece of an answer: what one tier gave, or at last the whole of it."""
+    """A part of a streamed recall: the results of one tier, or at last the whole result."""
 
-    tier: TierReport | None  # which tier, and how it took part; None with the whole answer
+    tier: TierReport | None  # which tier, and how it took part; None with the whole result
     memories: tuple[Memory, ...]  # of the episodic tier: a first ranking
     facts: tuple[RecalledFact, ...]
     notes: tuple[RecalledNote, ...]
     recent_turns: tuple[SessionTurn, ...]
-    result: RecallResult | None = None  # the whole answer, with the last piece
+    result: RecallResult | None = None  # the whole result, with the last part
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class RecallResult:
     notes: tuple[RecalledNote, ...]  # best first
     recent_turns: tuple[SessionTurn, ...]  # oldest first, when a conversation was named
     tiers: tuple[TierReport, ...]
-    degraded: bool  # a tier failed or the token was not reached: the answer may be incomplete
+    degraded: bool  # a tier failed or the token was not reached: the result may be incomplete
     reading: QueryReading
     stages: tuple[StageTiming, ...]
     recall_id: str  # in the service's logs and traces
@@ -283,14 +283,14 @@ class SessionWindow:
     session_id: str
     user_id: str
     turns: tuple[SessionTurn, ...]  # oldest first
-    window_turns: int  # how many turns the window keeps
+    window_turns: int  # capacity of the window
     ttl: timedelta
     create_time: datetime | None
     last_active_time: datetime | None
     expire_time: datetime | None
     turn_count: int  # ever appended
     rebuilt: bool  # this call rebuilt it from the log
-    degraded: bool  # the tier answers from its own memory
+    degraded: bool  # the tier serves it from its own memory, without its store
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class DeadLetter:
     user_id: str
     attempt_count: int
     reason: str  # of the last failure, of mneme.errors.v1.ErrorReason without its prefix
-    detail: str  # what the tier said about it; may be empty
+    detail: str  # the tier's message; may be empty
     give_up_time: datetime | None
 
 

@@ -54,13 +54,13 @@ class ContextSection:
     kind: ContextSectionKind
     items: tuple[ContextItem, ...]
     token_count: int
-    token_budget: int  # what it was allowed
+    token_budget: int  # upper bound of token_count
     passages: tuple[ContextPassage, ...] = ()  # the turns of memories and of the running conversation
 
 
 @dataclass(frozen=True, slots=True)
 class ContextSectionReport:
-    """What became of one section, also of one that is not in the text."""
+    """The state of one section, also of one that is not in the text."""
 
     kind: ContextSectionKind
     state: ContextSectionState
@@ -89,7 +89,7 @@ class ContextResult:
 
     text: str
     token_count: int
-    tokenizer: str  # name of what counted
+    tokenizer: str  # name of the tokenizer that counted
     sections: tuple[ContextSection, ...]
     tiers: tuple[TierReport, ...]
     degraded: bool

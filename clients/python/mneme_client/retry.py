@@ -1,4 +1,4 @@
-"""When a failed call is repeated. Every write carries a request id, so that repeating it is safe."""
+"""When a failed call is repeated. Every write carries a request id, which makes repeats safe."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ class RetryPolicy:
 
 
 NEVER = RetryPolicy(attempts_max=1)
-"""For what cannot be sent again."""
+"""For calls that cannot be sent again."""

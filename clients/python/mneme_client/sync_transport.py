@@ -43,14 +43,14 @@ class SyncTransport:
 
     def close(self) -> None:
         """Closes the channel; calls under way are cancelled."""
-        self._is_closed = True  # what is cancelled by it must not be repeated
+        self._is_closed = True  # calls cancelled by closing must not be repeated
         self._channel.close()
 
     def call(self, call: Call[Result], timeout_seconds: float) -> Result:
         """Makes a unary call.
 
         Raises:
-            MnemeClientError: It failed, at last.
+            MnemeClientError: It failed, repeats included.
         """
         method = self._channel.unary_unary(
             call.method,
@@ -71,10 +71,10 @@ class SyncTransport:
         timeout_seconds: float,
         on_response: Callable[[memory_pb2.RememberStreamResponse], None],
     ) -> None:
-        """Sends a stream; where its source can be read again, goes on behind the last response after a failure.
+        """Sends a stream; after a failure it resumes after the last response, if its source can be read again.
 
         Raises:
-            MnemeClientError: It failed, at last.
+            MnemeClientError: It failed, repeats included.
         """
         # Made once, so that a repeat carries the same request ids.
         made = [to_wire.stream_request(item) for item in items] if isinstance(items, list | tuple) else None
@@ -102,10 +102,10 @@ class SyncTransport:
         self._repeat(REMEMBER_STREAM_METHOD, attempt, timeout_seconds, retry)
 
     def stream(self, call: Call[Result], timeout_seconds: float) -> Generator[Result, None, None]:
-        """Makes a call that is answered by a stream; again where it fails before the first message.
+        """Makes a call with a stream as response; repeats it if it fails before the first message.
 
         Raises:
-            MnemeClientError: It failed, at last.
+            MnemeClientError: It failed, repeats included.
         """
         method = self._channel.unary_stream(
             call.method,
@@ -132,7 +132,7 @@ class SyncTransport:
                     if has_begun or delay is None or self._is_closed:
                         raise error from failure
                 finally:
-                    messages.cancel()  # of a reader that goes away; without effect on a call that has ended
+                    messages.cancel()  # if the caller left the loop early; no effect on a finished call
                 time.sleep(delay)
 
     def _repeat(
@@ -151,7 +151,7 @@ class SyncTransport:
                 try:
                     return attempt(max(0.0, deadline - time.monotonic()), metadata)
                 except grpc.RpcError as failure:
-                    # Every error of a blocking call is also the call, which tells its status.
+                    # An error of the blocking library is also the call, and has its status.
                     error = from_rpc_failure(failure, method=method)
                     remaining = deadline - time.monotonic()
                     delay = retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)

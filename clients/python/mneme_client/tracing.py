@@ -1,6 +1,6 @@
 """One client span for each call, and its context in the call's metadata.
 
-Only OpenTelemetry's API is used: without a configured SDK a span costs microseconds and nothing is sent.
+Only OpenTelemetry's API is used: without a configured SDK nothing is recorded or sent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TRACER_NAME = "mneme_client"
 
 @contextmanager
 def call_span(tracer: trace.Tracer, method: str) -> Iterator[list[tuple[str, str]]]:
-    """Opens a span around a call and yields the metadata that carries it on.
+    """Opens a span around a call and yields the metadata that propagates it.
 
     Args:
         tracer: Makes the span.
@@ -37,7 +37,7 @@ def call_span(tracer: trace.Tracer, method: str) -> Iterator[list[tuple[str, str
 
 @contextmanager
 def stream_span(tracer: trace.Tracer, method: str) -> Iterator[list[tuple[str, str]]]:
-    """Like `call_span`, for a generator: its span is not the current one, since callers do their own work between.
+    """Like `call_span`, for a generator: its span is not the current one, since callers do other work between messages.
 
     Args:
         tracer: Makes the span.

@@ -43,7 +43,7 @@ class Transport:
         """Makes a unary call.
 
         Raises:
-            MnemeClientError: It failed, at last.
+            MnemeClientError: It failed, repeats included.
         """
         method = self._open().unary_unary(
             call.method,
@@ -64,10 +64,10 @@ class Transport:
         timeout_seconds: float,
         on_response: Callable[[memory_pb2.RememberStreamResponse], None],
     ) -> None:
-        """Sends a stream; where its source can be read again, goes on behind the last response after a failure.
+        """Sends a stream; after a failure it resumes after the last response, if its source can be read again.
 
         Raises:
-            MnemeClientError: It failed, at last.
+            MnemeClientError: It failed, repeats included.
         """
         # Made once, so that a repeat carries the same request ids.
         made = [to_wire.stream_request(item) for item in items] if isinstance(items, list | tuple) else None
@@ -95,10 +95,10 @@ class Transport:
         await self._repeat(REMEMBER_STREAM_METHOD, attempt, timeout_seconds, retry)
 
     async def stream(self, call: Call[Result], timeout_seconds: float) -> AsyncGenerator[Result, None]:
-        """Makes a call that is answered by a stream; again where it fails before the first message.
+        """Makes a call with a stream as response; repeats it if it fails before the first message.
 
         Raises:
-            MnemeClientError: It failed, at last.
+            MnemeClientError: It failed, repeats included.
         """
         method = self._open().unary_stream(
             call.method,
@@ -125,7 +125,7 @@ class Transport:
                     if has_begun or delay is None:
                         raise error from failure
                 finally:
-                    messages.cancel()  # of a reader that goes away; without effect on a call that has ended
+                    messages.cancel()  # if the caller left the loop early; no effect on a finished call
                 await asyncio.sleep(delay)
 
     def _open(self) -> grpc.aio.Channel:

@@ -88,7 +88,7 @@ class ContextSectionKind(WireEnum):
 
 
 class ContextSectionState(WireEnum):
-    """What became of a section of a prompt's context."""
+    """Whether a section is in a prompt's context, and why not."""
 
     UNSPECIFIED = 0
     INCLUDED = 1
@@ -251,8 +251,8 @@ class Scope:
     """A place in the hierarchy GLOBAL > PROJECT > SESSION > TASK.
 
     A reader sees the memories of its own scope and of those above it on its path. An isolated context, such as an
-    agent's, is a hierarchy of its own: from within nothing else is seen, and nobody else sees what is in it, unless it
-    is granted.
+    agent's, is a hierarchy of its own: from within nothing else is seen, and nobody else sees what is in it, without a
+    grant.
     """
 
     level: ScopeLevel = ScopeLevel.GLOBAL
@@ -277,13 +277,13 @@ class Turn:
 
     content: str
     role: Role = Role.USER
-    speaker: str = ""  # tells the people of one conversation apart; may be empty
+    speaker: str = ""  # distinguishes the people of one conversation; may be empty
     time: datetime | None = None  # aware; None means now, on writing
     attachments: tuple[Attachment, ...] = ()
     confidence: float | None = None  # in [0, 1], where known
     importance: float | None = None  # in [0, 1]: how much it matters to remember it; None means 0.5
-    sources: tuple[str, ...] = ()  # what stands behind it
-    metadata: Mapping[str, str] = field(default_factory=dict)  # given back with the turn, not searched
+    sources: tuple[str, ...] = ()  # what supports it
+    metadata: Mapping[str, str] = field(default_factory=dict)  # returned with the turn, not searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +296,11 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class ConflictChoice:
-    """What becomes of memories that contradict each other."""
+    """How contradicting memories are resolved."""
 
     policy: ConflictPolicy = ConflictPolicy.UNSPECIFIED  # the service's choice, RECENCY by default
     preferred_memory_ids: Sequence[str] = ()  # memories and facts that win with USER_OVERRIDE; empty with any other
-    drop_superseded: bool = False  # leave out what loses; else it is marked
+    drop_superseded: bool = False  # omit what loses; otherwise it is marked
 
 
 TurnInput = Turn | str

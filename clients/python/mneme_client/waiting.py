@@ -8,13 +8,13 @@ from mneme_client.errors import MnemeClientError
 from mneme_client.retry import RetryPolicy
 
 VISIBILITY_QUERY = "hello"
-"""Any query does: only the answer's `consistent` is looked at."""
+"""Any query will do: only `consistent` of the response is read."""
 
-_CALL_TIMEOUT_SECONDS = 5.0  # the service waits this long before it says that it is not so far yet
+_CALL_TIMEOUT_SECONDS = 5.0  # the service waits this long before it responds that the write is not visible yet
 
 
 class VisibilityWait:
-    """The time left of a wait, and the pauses in it."""
+    """The remaining time of a wait, and the delay between its calls."""
 
     def __init__(self, retry: RetryPolicy, timeout_seconds: float) -> None:
         """Starts the clock."""
@@ -34,11 +34,11 @@ class VisibilityWait:
         return min(_CALL_TIMEOUT_SECONDS, remaining)
 
     def delay_seconds(self) -> float:
-        """Pause before the next call: a service that answers at once is not called in a tight loop."""
+        """Delay before the next call, so that a service that responds at once is not called in a tight loop."""
         return self._retry.initial_backoff_seconds
 
     @staticmethod
     def check(error: MnemeClientError) -> None:
-        """Lets errors pass that time may heal, and raises the others."""
+        """Ignores transient errors, and raises the others."""
         if not error.retryable:
             raise error

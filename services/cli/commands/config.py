@@ -1,4 +1,4 @@
-"""`mneme config`: what the services are told by the file and the variables."""
+"""`mneme config`: the settings of the services, from file and environment variables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The file to check, TOML.", show_default=False)],
 ) -> None:
-    """Tell whether services would take a file; exit code 1 where they would not. Variables are not looked at."""
+    """Validate a settings file; the exit code is 1 if it has problems. Environment variables are ignored."""
     # Imported here, as below: it brings in the settings of all services, which few commands need.
     from services.cli.settings_catalogue import load_all
     from services.common.settings_file import SettingsError, SettingsSource
@@ -45,7 +45,7 @@ def check(
 @config.command("show")
 def show(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="Show what is left to its default, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show defaults, too.")] = False,
 ) -> None:
     """Print what differs from the defaults and where it comes from: MNEME_CONFIG's file or a variable."""
     from services.common.hosting import HostSettings

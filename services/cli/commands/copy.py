@@ -16,8 +16,8 @@ from services.common.copying.runner import BATCH_RECORDS, Comparison
 
 _PLACE: Final = "A data folder, or a file of MNEME_ variables that name the engines."
 _SESSIONS: Final = """\
-Sessions are not copied: they last for an hour and are built again from the journal when they are next asked for.
-Secrets and API keys are not copied: tokens of pages and of consistency hold where the service secret is the same."""
+Sessions are not copied: they last for an hour and are rebuilt from the journal when they are next read.
+Secrets and API keys are not copied: page tokens and consistency tokens stay valid if the service secret is the same."""
 
 
 def copy(
@@ -34,7 +34,7 @@ def copy(
 ) -> None:
     """Copy all data of one installation to another, and compare both. Services are stopped on both sides meanwhile.
 
-    Interrupted at any moment and started again, it goes on where it was. The exit code is 1 when both sides differ.
+    An interrupted copy is resumed when it is started again. The exit code is 1 when both sides differ.
     """
     state = state_of(context)
     comparisons, seconds = _run(state, source, target, batch_size=batch_size, verify_only=verify_only, force=force)
@@ -73,9 +73,9 @@ def _run(
         with Bar(state.err) as bar:
             return state.run(run_copy(given, taken, options, bar)), time.monotonic() - begun
     except MnemeError as error:
-        state.fail(f"{error}", "Start the copy again, and it goes on where it was.")
+        state.fail(f"{error}", "Start the copy again to resume it.")
     except (asyncpg.PostgresError, Neo4jError) as error:
-        # Without what they say: it may quote what people said.
+        # Without their text: it may quote what people said.
         code = error.code if isinstance(error, Neo4jError) else error.sqlstate
         state.fail(f"An engine refuses what it is given: {type(error).__name__} {code}")
     except (

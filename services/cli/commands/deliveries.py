@@ -1,4 +1,4 @@
-"""`mneme backlog` and `mneme dead-letters`: what is still on its way to the tiers, and what was given up."""
+"""`mneme backlog` and `mneme dead-letters`: deliveries that wait, and deliveries that were given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mneme demo`: a conversation to look at, and answers with their reasons."""
+"""`mneme demo`: an example conversation, with questions, their answers, and the reasons."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def demo(
 ) -> None:
     """Import a conversation of two friends, ask questions about it, and show the answers with their reasons.
 
-    Uses the service at --target if one answers there, and else starts all services in this process.
+    Uses the service at --target if there is one, and else starts all services in this process.
     """
     state = state_of(context, data_dir=data_dir)
     state.run(_demo(state, host=host, port=port, serve=serve, trace=trace_console))
@@ -109,10 +109,10 @@ async def _ensure_imported(state: CliState, client: Client) -> datetime | None:
 
 
 async def _wait_for_backlog(state: CliState, client: Client) -> None:
-    """Waits for what an import that was cut off left under way; there is no token of it."""
+    """Waits for the deliveries of an interrupted import, which left no consistency token."""
     with state.out.status("Waiting for deliveries that are still under way"):
         async with asyncio.timeout(_VISIBLE_TIMEOUT_SECONDS):
-            # What is waited for may be in another process, so it is asked for.
+            # The deliveries may be another process's, so this polls.
             while any(tier.pending_count for tier in await client.get_backlog()):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
 

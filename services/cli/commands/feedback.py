@@ -22,14 +22,14 @@ class Judgement(Enum):
 
 def feedback(
     context: typer.Context,
-    judgement: Annotated[Judgement, typer.Argument(help="none takes an earlier judgement back.")],
+    judgement: Annotated[Judgement, typer.Argument(help="none withdraws an earlier judgement.")],
     user: options.User,
     memory_ids: Annotated[
         list[str] | None, typer.Argument(help="The recalled turns, by id; `recall --json` shows them.")
     ] = None,
     recall: Annotated[str, typer.Option(help="The recall, by id: all that it returned is judged.")] = "",
 ) -> None:
-    """Judge memories of an earlier answer, or a recall as a whole."""
+    """Judge memories of an earlier recall, or a recall as a whole."""
     state = state_of(context)
     state.run(_feedback(state, user, FeedbackValue[judgement.name], memory_ids or [], recall))
 

@@ -51,7 +51,7 @@ def create(
     days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Expires after so many days.")] = None,
     file: KeyFile = None,
 ) -> None:
-    """Make a key. Its text is printed to stdout this once and is kept nowhere."""
+    """Make a key. It is printed to stdout this once and stored nowhere."""
     state, now = state_of(context), SystemClock().now()
     try:
         text, record = create_api_key(

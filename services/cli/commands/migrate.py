@@ -1,4 +1,4 @@
-"""`mneme migrate`: the engines' schemas brought up to date."""
+"""`mneme migrate`: applies migrations to the engines."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def migrate(
 ) -> None:
     """Bring the schemas of PostgreSQL up to date, and the indexes of Neo4j where MNEME_NEO4J_URL names one.
 
-    PostgreSQL is the one of MNEME_POSTGRES_OWNER_URL. Any number of processes may run it at once; what one of them
-    applies the others find applied.
+    PostgreSQL is the one of MNEME_POSTGRES_OWNER_URL. Any number of processes may run it at once: each migration
+    is applied once.
     """
     state = state_of(context)
     steps = _run(state, check=check, print_roles=print_roles, app_role=app_role)

@@ -20,7 +20,7 @@ def recall(
     conversation: options.ConversationOption = "",
     as_of: options.AsOf = None,
     token: Annotated[str, typer.Option(help="Wait for the write that gave this consistency token.")] = "",
-    explain: Annotated[bool, typer.Option("--explain", "-e", help="Say why each memory is there.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", "-e", help="Show why each memory was found.")] = False,
     json: options.Json = False,
     embedded: options.Embedded = False,
     trace_console: options.TraceConsole = False,

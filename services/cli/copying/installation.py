@@ -46,7 +46,7 @@ class Installation:
     graph: Graph | None
 
     async def identity(self) -> str:
-        """What tells it from any other, as long as its database is not made anew.
+        """Identifies it, until its database is created anew.
 
         Raises:
             CopyError: It was never set up.
@@ -60,12 +60,12 @@ class Installation:
         return hashlib.sha256(f"{row[0]} {row[1].isoformat()}".encode()).hexdigest()[:32]
 
     async def embedding_models(self) -> list[EmbeddingModel]:
-        """Models whose vectors of episodes it holds."""
+        """Models that it has vectors of episodes of."""
         return await embedding_models(self.administration, self.points)
 
     @contextlib.asynccontextmanager
     async def records(self, models: Sequence[EmbeddingModel], *, create: bool) -> AsyncIterator[list[RecordStore]]:
-        """All that it holds, tier by tier.
+        """All of its records, tier by tier.
 
         Args:
             models: Whose vectors of episodes are copied, those of the source.
@@ -104,7 +104,7 @@ async def open_installation(place: Place, *, migrate: bool, force: bool) -> Asyn
             owner_url = settings.postgres_owner_url
             urls = [settings.postgres_admin_url.get_secret_value(), owner_url, settings.postgres_url]
         else:
-            assert data_dir is not None  # `read_place` has seen to it
+            assert data_dir is not None  # ensured by `read_place`
             embedded = await stack.enter_async_context(EmbeddedPostgres(data_dir))
             owner_url, urls = embedded.owner_dsn, [embedded.superuser_dsn]
         if migrate and owner_url:
@@ -140,7 +140,7 @@ def _point_engine(place: Place, data_dir: DataDir | None) -> PointEngine:
     server = qdrant_server(place.settings)
     if server is None:
         folder = place.settings.qdrant_dir or (data_dir.qdrant if data_dir else None)
-        assert folder is not None  # `read_place` has seen to it
+        assert folder is not None  # ensured by `read_place`
         return EdgePointEngine(folder, settings.edge)
     from services.episodic.stores.qdrant_connection import QdrantConnection, create_qdrant_client
 

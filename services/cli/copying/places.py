@@ -21,7 +21,7 @@ _QUOTES: Final = "\"'"
 
 
 class PlaceSettings(HostSettings):
-    """What a file of variables says of its engines. The environment has no part in it: it is of one place at most."""
+    """The engines that a file of variables names. The environment is ignored: it can describe one place at most."""
 
     postgres_admin_url: SecretStr = Field(
         default=SecretStr(""),
@@ -37,7 +37,7 @@ class PlaceSettings(HostSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments alone."""
+        """Arguments alone, not the environment."""
         return (init_settings,)
 
 

@@ -21,10 +21,10 @@ class CopyOptions:
 
 
 async def run_copy(source: Place, target: Place, options: CopyOptions, watcher: Watcher) -> list[Comparison]:
-    """Copies everything, unless both sides are only compared, and returns what each kind comes to.
+    """Copies everything, or compares both sides, and returns count and checksum of each kind.
 
     Raises:
-        CopyError: It cannot be begun, or cannot go on.
+        CopyError: It cannot be started or continued.
         DataDirError: A data folder is in use.
         MigrationError: Schemas cannot be brought up to date.
         MnemeError: An engine cannot be used.
@@ -33,7 +33,7 @@ async def run_copy(source: Place, target: Place, options: CopyOptions, watcher: 
     if source.data_dir is not None and source.data_dir == target.data_dir:
         raise CopyError("both places are the same data folder")
     writes = not options.verify_only
-    # The schema of an embedded source is this program's own; one of somebody else's is not changed by being read.
+    # The schemas of an embedded source are this program's own; those of a server are not changed by reading it.
     migrates_source = writes and not source.settings.postgres_url
     async with (
         open_installation(source, migrate=migrates_source, force=options.force) as origin,

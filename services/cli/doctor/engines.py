@@ -19,7 +19,7 @@ _SETUP_HINT = "run `make setup`"
 # Published with the model: the first components of this sentence's vector.
 _SENTENCE = "This is an example sentence"
 _VECTOR_START = (0.0677, 0.0635, 0.0487)
-_TOLERANCE = 0.01  # rounding of other processors and of quantised variants; another model is off by far more
+_TOLERANCE = 0.01  # differences of processors and of quantized variants; another model differs by far more
 
 
 def check_python() -> Finding:
@@ -31,7 +31,7 @@ def check_python() -> Finding:
 
 
 def check_packages() -> Iterator[Finding]:
-    """The packages that everything rests on."""
+    """The required packages."""
     versions, missing = [], []
     for name in _PACKAGES:
         try:
@@ -44,7 +44,7 @@ def check_packages() -> Iterator[Finding]:
 
 
 def check_postgres() -> Finding:
-    """The PostgreSQL that comes as a wheel: there, and able to run here."""
+    """The embedded PostgreSQL: installed, and able to run."""
     from services.common.postgres.failure import EmbeddedPostgresError
     from services.common.postgres.wheel import programs_folder
 
@@ -61,7 +61,7 @@ def check_postgres() -> Finding:
 
 
 def check_pgvector() -> Finding:
-    """The vector extension beside it."""
+    """Its vector extension."""
     from services.common.postgres.failure import EmbeddedPostgresError
     from services.common.postgres.wheel import programs_folder
 
@@ -83,11 +83,11 @@ def check_qdrant() -> Finding:
 
 
 def check_embedding(data_dir: Path) -> Finding:
-    """The embedding model: its digest, that it runs, and that it gives the vector published for it."""
+    """The embedding model: its digest, that it runs, and that it returns its published vector."""
     from services.common.embedding.errors import ModelUnavailableError
 
     try:
-        # Making the data folder is left to `mneme up`; without it the model is built aside, in seconds.
+        # `mneme up` makes the data folder; without one the model is built in a temporary folder.
         with tempfile.TemporaryDirectory(prefix="mneme-doctor-") as scratch:
             return _embed(data_dir if data_dir.is_dir() else Path(scratch))
     except (ModelUnavailableError, OSError, ImportError) as error:
@@ -103,7 +103,7 @@ def _embed(data_dir: Path) -> Finding:
     vector = encoder.encode([_SENTENCE])[0]
     start = [float(value) for value in vector[: len(_VECTOR_START)]]
     detail = f"{encoder.model_name}, {encoder.dimension} dimensions"
-    if folder is not None:  # somebody's own: what it should give is not known
+    if folder is not None:  # a model of the user's: its vector is not known
         return Finding("embedding model", Verdict.OK, f"{detail}, from {folder}")
     if any(abs(a - b) > _TOLERANCE for a, b in zip(start, _VECTOR_START, strict=True)):
         shown = ", ".join(f"{value:.4f}" for value in start)

@@ -1,4 +1,4 @@
-"""What a check of the installation found."""
+"""Results of checks of the installation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class Verdict(StrEnum):
     """How a check ended."""
 
     OK = "ok"
-    WARNING = "warning"  # Mneme runs, with less than it could have
-    FAILED = "failed"  # Mneme does not run like this
+    WARNING = "warning"  # Mneme runs, with limits
+    FAILED = "failed"  # Mneme does not run
 
 
 @dataclass(frozen=True, slots=True)

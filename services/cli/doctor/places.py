@@ -1,4 +1,4 @@
-"""Checks of what is around the process: the data folder, the disk, the ports."""
+"""Checks of the data folder, the disk and the ports."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from services.cli.health import Answer, ask
 from services.common.datadir import DataDir, DataDirError, DataDirLocked
 
 PORTS = {7700: "gateway", 7701: "session", 7702: "episodic", 7703: "semantic", 7704: "agentic"}
-"""Where the services serve unless told otherwise."""
+"""Default ports of the services."""
 
 _FREE_BYTES_MIN = 1_000_000_000
 
 
 def check_data_dir(path: Path) -> Iterator[Finding]:
-    """The data folder: usable, in use or not, and the space left."""
+    """The data folder: whether it is usable and in use, and its free space."""
     existing = next(folder for folder in (path, *path.parents) if folder.exists())
     if not (path / "mneme.lock").exists():
-        # Nothing of Mneme's is there, and a check leaves nothing behind.
+        # A check creates nothing.
         writable = existing.is_dir() and os.access(existing, os.W_OK)
         yield Finding(
             "data folder",
@@ -46,14 +46,14 @@ def _open(path: Path) -> Finding:
         with DataDir(path):
             return Finding("data folder", Verdict.OK, f"{path}, not in use")
     except DataDirLocked as error:
-        # That is how it looks while Mneme runs.
+        # Normal while Mneme runs.
         return Finding("data folder", Verdict.OK, f"{path}, in use by process {error.pid or '?'}")
     except (DataDirError, OSError) as error:
         return Finding("data folder", Verdict.FAILED, str(error))
 
 
 async def check_ports(host: str = "127.0.0.1") -> AsyncIterator[Finding]:
-    """The ports of the services: free, or who answers."""
+    """The ports of the services: whether they are free, and what listens if not."""
     for port, name in PORTS.items():
         answer = await ask(f"{host}:{port}")
         subject = f"port {port} ({name})"

@@ -18,7 +18,7 @@ from mneme_client import Attachment, Role, Turn
 from services.cli.importers.model import SOURCE_ID_KEY, BadEntry, Entry, ImportedTurn, aware, text_problem
 
 LINE_BYTES_MAX = 1024 * 1024
-"""A line beyond it cannot hold an allowed turn, and is not read into memory."""
+"""Longest line: a longer one cannot hold a valid turn, and is not read into memory."""
 
 _ROLES = {role.name.lower(): role for role in Role if role is not Role.UNSPECIFIED}
 

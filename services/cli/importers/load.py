@@ -10,7 +10,7 @@ from mneme_client import Client, RememberItem
 from services.cli.importers.model import BadEntry, Entry, ImportedTurn, RequestIds
 
 GROUP_TURNS = 1_000
-"""Turns in one stream: what is read of the file at once, and sent again when a connection is lost."""
+"""Turns in one stream: read from the file at once, and resumed when a connection is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Problem:
 
 @dataclass(slots=True)
 class ImportSummary:
-    """What came of an import."""
+    """The result of an import."""
 
-    turn_count: int = 0  # durable, those that were there before included
+    turn_count: int = 0  # durable, those of earlier imports included
     problems: list[Problem] = field(default_factory=list)
     consistency_tokens: list[str] = field(default_factory=list)  # together they cover every turn
 
@@ -39,7 +39,7 @@ async def import_entries(
         client: The service.
         entries: What was read, in the order of the conversation.
         user_id: Whose memory.
-        on_progress: Called with how much of the file is done, each time a turn is durable or refused.
+        on_progress: Called with the progress in the file, each time a turn is durable or refused.
 
     Raises:
         MnemeClientError: A group could not be sent. Groups before it are durable; repeat the import.
@@ -51,7 +51,7 @@ async def import_entries(
         summary.problems += [Problem(e.place, e.reason) for e in group if isinstance(e, BadEntry)]
         turns = [e for e in group if isinstance(e, ImportedTurn)]
         if turns:
-            # One turn an item, so that a refused turn takes no other along.
+            # One turn in each item, so that a refused turn refuses no other.
             result = await client.remember_stream(
                 [RememberItem(user_id, e.conversation_id, e.turn, request_id=ids.request_id(e)) for e in turns],
                 on_outcome=lambda index, _, turns=turns: on_progress(turns[index].consumed),  # type: ignore[misc]

@@ -31,7 +31,7 @@ _DATE_TIME_FORMAT = "%I:%M %p on %d %B, %Y"
 
 @dataclass(frozen=True, slots=True)
 class LocomoSession:
-    """One session of a file, not judged yet."""
+    """One session of a file, not validated yet."""
 
     name: str  # such as "session_3"
     date_time: Any

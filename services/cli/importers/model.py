@@ -1,4 +1,4 @@
-"""What a file of turns is read into."""
+"""Entries of a file of turns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from mneme_client import Turn
 
 SOURCE_ID_KEY = "source_id"
-"""Metadata key under which a turn keeps the id that it had in its source."""
+"""Metadata key of the id that a turn had in its source."""
 
 
 class UnreadableFileError(Exception):
-    """A file cannot be read as what it is said to be. The message is for people."""
+    """A file does not have the layout that it should have. The message is for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ImportedTurn:
 
 @dataclass(frozen=True, slots=True)
 class BadEntry:
-    """An entry of a file that is no turn."""
+    """An entry of a file that is not a valid turn."""
 
     place: str
     reason: str

@@ -117,7 +117,7 @@ async def test_other_errors_are_not_repeated_and_keep_their_facts(client: Client
     assert len(gateway.requests) == 1
 
 
-async def test_nobody_there_is_unavailable(unused_tcp_port: int) -> None:
+async def test_an_address_where_nothing_listens_is_unavailable(unused_tcp_port: int) -> None:
     async with Client(f"127.0.0.1:{unused_tcp_port}", retry=RetryPolicy(attempts_max=2)) as client:
         with pytest.raises(MnemeClientError) as caught:
             await client.recall("u", "q", timeout_seconds=2)
@@ -161,7 +161,7 @@ async def test_a_stream_from_a_list_is_sent_again_with_the_same_request_ids(
     assert len(gateway.log[("u", "c")]) == 2
 
 
-async def test_a_stream_from_a_list_goes_on_behind_the_last_acknowledged_item(
+async def test_a_stream_from_a_list_resumes_after_the_last_acknowledged_item(
     client: Client, gateway: FakeGateway
 ) -> None:
     gateway.lose_answers, gateway.answers_before_loss = 1, 2
@@ -292,7 +292,7 @@ async def test_spec_5_7_what_becomes_of_conflicts_is_sent_and_read(client: Clien
     assert found.conflicts == (wanted,)
 
 
-async def test_spec_5_3_grants_are_made_listed_and_taken_back(client: Client, gateway: FakeGateway) -> None:
+async def test_spec_5_3_grants_are_created_listed_and_revoked(client: Client, gateway: FakeGateway) -> None:
     agent = Scope(ScopeLevel.SESSION, "p", "s", context_id="agent")
     ends = datetime(2027, 1, 1, tzinfo=UTC)
     made = [

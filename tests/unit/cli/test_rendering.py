@@ -40,7 +40,7 @@ def _printed(value: object) -> str:
     return stream.getvalue()
 
 
-def test_lanes_are_told_in_words_best_first() -> None:
+def test_retrievers_are_named_best_first() -> None:
     words = rendering.retrievers_in_words(EXPLANATION)
     assert words == "found by its words (1st), by meaning (2nd), new-lane (13th)"
     assert rendering.retrievers_in_words(Explanation()) == "found beside another memory"

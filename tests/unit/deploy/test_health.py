@@ -53,7 +53,7 @@ async def probe(**environment: str) -> tuple[int | None, str]:
 async def test_spec_8_2_a_probe_tells_a_serving_service_from_none() -> None:
     async with echo_server(EchoServicer(), AUTHENTICATOR) as address:
         assert await probe(MNEME_LISTEN=address) == (0, f"{address}: a gRPC service is serving\n")
-    assert await probe(MNEME_LISTEN=address) == (1, f"{address}: nobody answers\n")
+    assert await probe(MNEME_LISTEN=address) == (1, f"{address}: nothing listens\n")
 
 
 @pytest.mark.parametrize("mutual", [False, True])
@@ -94,7 +94,7 @@ async def test_the_command_line_asks_any_service() -> None:
     assert asked.stdout == f"{address}: a gRPC service is serving\n"
     gone = await asyncio.to_thread(CliRunner().invoke, app, ["health", "--target", address])
     assert gone.exit_code == 1
-    assert "nobody answers" in gone.stderr
+    assert "nothing listens" in gone.stderr
 
 
 def make_certificate(folder: Path, name: str | None) -> tuple[Path, Path]:
