@@ -14,6 +14,9 @@ _DETAILS_KEY = "grpc-status-details-bin"
 TRANSIENT_CODES = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 """A server that cannot be reached, or that closed while the call was on its way: gRPC cancels such calls."""
 
+_LOST_WHILE_SENDING = "Internal error from Core"
+"""Details of gRPC's own error when a stream ends while a message is sent and its status has not arrived yet."""
+
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 _RETRYABLE_CODES = TRANSIENT_CODES | {grpc.StatusCode.DEADLINE_EXCEEDED}
 
@@ -89,9 +92,10 @@ class RpcFailure(Protocol):
 
 def from_rpc_failure(failure: RpcFailure, *, method: str) -> MnemeClientError:
     """Reads the status and its google.rpc details. Details that cannot be read are left out."""
-    return _error(
-        failure.details() or "no message", failure.code(), details=_details(failure), method=method.lstrip("/")
-    )
+    code, message = failure.code(), failure.details() or "no message"
+    if code is grpc.StatusCode.INTERNAL and message == _LOST_WHILE_SENDING:
+        code, message = grpc.StatusCode.UNAVAILABLE, "the stream ended while a message was sent"
+    return _error(message, code, details=_details(failure), method=method.lstrip("/"))
 
 
 def from_item_status(status: status_pb2.Status) -> MnemeClientError:

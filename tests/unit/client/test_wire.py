@@ -157,14 +157,15 @@ def test_preferences_survive_the_wire(preferences: Preferences) -> None:
 class _Failure:
     """A failed call whose details are not what they should be."""
 
-    def __init__(self, metadata: object) -> None:
+    def __init__(self, metadata: object, details: str | None = None) -> None:
         self._metadata = metadata
+        self._details = details
 
     def code(self) -> grpc.StatusCode:
         return grpc.StatusCode.INTERNAL
 
     def details(self) -> str | None:
-        return None
+        return self._details
 
     def trailing_metadata(self) -> object:
         return self._metadata
@@ -176,6 +177,12 @@ class _Failure:
 def test_details_that_cannot_be_read_are_left_out(metadata: object) -> None:
     error = from_rpc_failure(_Failure(metadata), method="/s/M")
     assert (error.code, error.reason, error.violations) == (grpc.StatusCode.INTERNAL, "", ())
+
+
+def test_a_stream_that_ends_while_it_is_sent_is_unavailable() -> None:
+    # gRPC reports INTERNAL then, where the status of the server has not arrived: an import was not resumed.
+    error = from_rpc_failure(_Failure((), "Internal error from Core"), method="/s/M")
+    assert (error.code, error.retryable) == (grpc.StatusCode.UNAVAILABLE, True)
 
 
 def _unavailable(retry_after_seconds: float | None = None) -> MnemeClientError:
