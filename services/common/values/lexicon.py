@@ -1,0 +1,356 @@
+"""Words with a meaning of their own for the value guard: units, numbers, verbs, opposites. Data alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return {word: canonical for canonical, words in _groups(text) for word in words}
+
+
+def _groups(text: str) -> list[tuple[str, list[str]]]:
+    lines = (line.split(":") for line in text.strip().splitlines())
+    return [(canonical.strip(), words.split()) for canonical, words in lines]
+
+
+UNITS: Final[dict[str, tuple[str, float]]] = {
+    **dict.fromkeys(("ml", "millilitre", "milliliter", "millilitres", "milliliters"), ("ml", 1.0)),
+    **dict.fromkeys(("cl", "centilitre", "centilitres"), ("ml", 10.0)),
+    **dict.fromkeys(("l", "litre", "liter", "litres", "liters"), ("ml", 1000.0)),
+    **dict.fromkeys(("mg", "milligram", "milligrams"), ("g", 0.001)),
+    **dict.fromkeys(("g", "gram", "grams", "gramme", "grammes"), ("g", 1.0)),
+    **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("g", 1000.0)),
+    **dict.fromkeys(("ton", "tons", "tonne", "tonnes"), ("g", 1e6)),
+    **dict.fromkeys(("mm", "millimetre", "millimetres", "millimeter", "millimeters"), ("m", 0.001)),
+    **dict.fromkeys(("cm", "centimetre", "centimetres", "centimeter", "centimeters"), ("m", 0.01)),
+    **dict.fromkeys(("m", "metre", "metres", "meter", "meters"), ("m", 1.0)),
+    **dict.fromkeys(("km", "kilometre", "kilometres", "kilometer", "kilometers"), ("m", 1000.0)),
+    **dict.fromkeys(("mile", "miles"), ("m", 1609.344)),
+    **dict.fromkeys(("foot", "feet"), ("m", 0.3048)),
+    **dict.fromkeys(("inch", "inches"), ("m", 0.0254)),
+    **dict.fromkeys(("second", "seconds", "sec", "secs"), ("s", 1.0)),
+    **dict.fromkeys(("minute", "minutes", "min", "mins"), ("s", 60.0)),
+    **dict.fromkeys(("hour", "hours", "hr", "hrs"), ("s", 3600.0)),
+    **dict.fromkeys(("day", "days"), ("s", 86_400.0)),
+    **dict.fromkeys(("week", "weeks"), ("s", 604_800.0)),
+    **dict.fromkeys(("fortnight", "fortnights"), ("s", 1_209_600.0)),
+    **dict.fromkeys(("month", "months"), ("s", 2_629_800.0)),
+    **dict.fromkeys(("year", "years"), ("s", 31_557_600.0)),
+    **dict.fromkeys(("decade", "decades"), ("s", 315_576_000.0)),
+    **dict.fromkeys(("kb", "kilobyte", "kilobytes"), ("byte", 1e3)),
+    **dict.fromkeys(("mb", "megabyte", "megabytes"), ("byte", 1e6)),
+    **dict.fromkeys(("gb", "gigabyte", "gigabytes"), ("byte", 1e9)),
+    **dict.fromkeys(("tb", "terabyte", "terabytes"), ("byte", 1e12)),
+    **dict.fromkeys(("%", "percent"), ("share", 0.01)),
+    **dict.fromkeys(("degree", "degrees"), ("degree", 1.0)),
+}
+"""Unit by name: its base unit and how many of them it is."""
+
+CURRENCIES: Final[dict[str, str]] = {
+    **dict.fromkeys(("$", "dollar", "dollars", "usd", "bucks"), "USD"),
+    **dict.fromkeys(("€", "euro", "euros", "eur"), "EUR"),
+    **dict.fromkeys(("£", "pound", "pounds", "gbp", "quid"), "GBP"),
+    **dict.fromkeys(("chf", "francs", "franc"), "CHF"),
+    **dict.fromkeys(("¥", "yen", "jpy"), "JPY"),
+}
+
+SMALL_NUMBERS: Final[dict[str, int]] = {
+    word: value
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
+    )
+} | {"nil": 0}
+TENS: Final[dict[str, int]] = {
+    word: 10 * value
+    for value, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
+}
+SCALES: Final[dict[str, int]] = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000}
+GROUP_NUMBERS: Final[dict[str, int]] = {"dozen": 12, "couple": 2, "pair": 2}
+ORDINALS: Final[dict[str, int]] = {
+    word: value
+    for value, word in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+            "thirteenth",
+            "fourteenth",
+            "fifteenth",
+            "sixteenth",
+            "seventeenth",
+            "eighteenth",
+            "nineteenth",
+            "twentieth",
+        ],
+        1,
+    )
+} | {"thirtieth": 30}
+MONTHS: Final[dict[str, int]] = {
+    word: value
+    for value, word in enumerate(
+        [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ],
+        1,
+    )
+}
+WEEKDAYS: Final = _words("monday tuesday wednesday thursday friday saturday sunday")
+PARTS_OF_DAY: Final = _words("morning afternoon evening night lunch dinner breakfast lunchtime weekend weekends")
+SEASONS: Final = _words("spring summer autumn winter")
+
+CONTRACTIONS: Final[dict[str, str]] = _pairs(
+    """
+    i am: i'm im
+    i have: i've ive
+    i will: i'll
+    can not: can't cannot cant
+    will not: won't wont
+    do not: dont don't
+    does not: doesnt doesn't
+    is not: isnt isn't
+    please: plz pls
+    you are: you're
+    we are: we're
+    they are: they're
+    we have: we've
+    they have: they've
+    you have: you've
+    it is: it's
+    he is: he's
+    she is: she's
+    that is: that's
+    there is: there's
+    who is: who's
+    any more: anymore
+    let us: let's
+    """
+)
+
+AUXILIARIES: Final = _words(
+    "am is are was were be been being has have had do does did can could will would shall should may might must"
+)
+BE: Final = _words("am is are was were be been being 're 'm")
+PRONOUNS: Final = _words("i we you he she it they one there this that")
+POSSESSIVES: Final[dict[str, str]] = {
+    "my": "i", "mine": "i", "our": "we", "his": "he", "her": "she", "their": "they", "your": "you", "its": "it",
+    "me": "i", "us": "we", "him": "he", "them": "they", "myself": "i",
+}  # fmt: skip
+
+VERBS: Final = _words(
+    """
+    live work move use drive play smoke eat drink like love hate dislike prefer want need know think believe say claim
+    speak study learn teach read write own sell buy rent lease cost pay take give get go come run walk swim dive ski
+    skate dance cook bake cycle ride fly travel visit meet see call name lead manage head own direct coach supervise
+    report send use look turn open close shut start begin stop quit end finish leave return change switch replace raise
+    lower increase reduce postpone reschedule cancel renew upgrade migrate rename repair fix break wipe put install sign
+    die marry divorce bear expire last hold weigh measure hear win lose pass fail ship arrive depart deliver
+    order sleep wake rise join retire graduate grow keep contain serve offer feed fire hire host design build paint
+    compose draw found discover make invent wear carry show ring turn forget remember attend volunteer train exercise
+    lift climb knit sing stand sit lie stay reach set draw sign discharge heat lock accept support require allow
+    become retrain prescribe recommend treat vaccinate dread fear enjoy loathe adore tour nest lean park let do have
+    """
+)
+IRREGULAR: Final[dict[str, str]] = _pairs(
+    """
+    live: living lives
+    take: took taken taking takes
+    give: gave given
+    get: got gotten getting
+    go: went gone goes
+    come: came
+    run: ran running
+    swim: swam swum swimming
+    write: wrote written
+    drive: drove driven
+    eat: ate eaten
+    drink: drank drunk
+    speak: spoke spoken
+    know: knew known
+    think: thought
+    say: said says
+    sell: sold
+    buy: bought
+    cost: costs costed
+    pay: paid
+    fly: flew flown flies
+    meet: met
+    see: saw seen
+    leave: left leaving
+    lead: led
+    send: sent
+    begin: began begun
+    stop: stopped stopping
+    quit: quitting
+    break: broke broken
+    put: putting
+    win: won
+    lose: lost
+    fail: failed
+    sleep: slept
+    wake: woke woken waking
+    rise: rose risen
+    grow: grew grown
+    keep: kept
+    hold: held
+    build: built
+    draw: drew drawn
+    wear: wore worn
+    sing: sang sung
+    stand: stood
+    sit: sat
+    set: setting
+    lie: lay lain lying
+    die: died dying
+    make: made
+    become: became
+    forget: forgot forgotten
+    bear: born
+    learn: learnt
+    teach: taught
+    read: reading
+    study: studied studies
+    marry: married marries
+    find: found
+    cancel: cancelled canceled cancelling
+    smoke: smoking
+    have: has had having
+    do: done doing
+    be: am is are was were been being
+    """
+)
+
+CANONICAL: Final[dict[str, str]] = _pairs(
+    """
+    mother: mum mom mama
+    father: dad papa
+    bear: birthday
+    teach: teacher
+    manage: manager
+    coach: coaches
+    cancel: call_off
+    postpone: defer
+    flight: fly
+    number: nr
+    money: cash
+    child: kid kids children
+    telephone: phone
+    running: run
+    vegan: vegans
+    vegetarian: vegetarians
+    """
+)
+
+NEGATIVES: Final[dict[str, str]] = {
+    "dislike": "like", "unsafe": "safe", "unlocked": "locked", "impossible": "possible", "unhappy": "happy",
+    "unsigned": "signed", "unmarried": "married", "unpaid": "paid", "unable": "able", "unheated": "heated",
+}  # fmt: skip
+"""Words that are the negation of another one."""
+
+STATES: Final[dict[str, tuple[str, str]]] = {
+    word: (dimension, value)
+    for dimension, words in (
+        ("working", "broken:- down:- works:+ fixed:+ repaired:+ up:+"),
+        ("door", "open:open closed:closed shut:closed"),
+        ("heat", "hot:hot cold:cold"),
+        ("fill", "full:full empty:empty"),
+        ("switch", "on:on off:off"),
+        ("side", "left:left right:right"),
+        ("position", "top:top bottom:bottom upstairs:up downstairs:down"),
+        ("pair", "single:single engaged:engaged married:married divorced:divorced widowed:widowed"),
+        ("job", "unemployed:- jobless:-"),
+        (
+            "colour",
+            (
+                "black:black white:white red:red green:green blue:blue yellow:yellow brown:brown grey:grey gray:grey "
+                "pink:pink purple:purple teal:teal orange:orange"
+            ),
+        ),
+        ("alive", "alive:alive dead:dead"),
+    )
+    for word, value in (item.split(":") for item in words.split())
+}
+"""Adjectives of which a thing has one at a time: what they are about and which one it is."""
+
+COMPARATIVES: Final[dict[str, tuple[str, int]]] = {
+    word: (dimension, sign)
+    for dimension, more, less in (
+        ("age", "older", "younger"), ("height", "taller", "shorter"), ("length", "longer", "shorter"),
+        ("speed", "faster", "slower"), ("size", "bigger", "smaller"), ("size", "larger", "smaller"),
+        ("weight", "heavier", "lighter"), ("price", "dearer", "cheaper"), ("quality", "better", "worse"),
+        ("width", "wider", "narrower"), ("strength", "stronger", "weaker"), ("heat", "hotter", "colder"),
+        ("heat", "warmer", "cooler"), ("date", "later", "earlier"), ("level", "higher", "lower"),
+    )
+    for word, sign in ((more, 1), (less, -1))
+}  # fmt: skip
+
+STOP: Final = _words(
+    """
+    a an the very really quite so just still already please also too as in on at of by for to with from into onto
+    than then do does did has have had will shall be am is are was were been being now there here please lot bit ll
+    all any some people one everybody everyone nobody somebody anyone who that which and or up over what 's called every
+    eur usd gbp chf
+    """
+)
+
+HEARSAY: Final = _words("think believe say claim insist assume suspect swear suppose guess reckon imagine hear")
+HEDGES: Final = _words(
+    "maybe perhaps might may probably possibly likely supposedly apparently considering whether unsure"
+)
+FUNCTIONAL_VERBS: Final = _words("live bear")
+"""A subject has one value at a time: a second one excludes the first."""
+CHANGEABLE_VERBS: Final = _words("live work drive use study be prefer want see call take go run weigh cost read keep")
+"""A subject has one value at a time where the later statement says that it is new."""
+MULTIPLE_ROLES: Final = _words(
+    """
+    brother sister son daughter friend colleague cousin aunt uncle neighbour neighbor child kid niece nephew hobby
+    language pet client customer supplier guest student pupil teammate member ingredient tablet pill goal favourite_s
+    """
+)
+"""Roles that several can have: "my brother is Finn" leaves room for another brother."""
+CREATION_VERBS: Final = _words("write paint design build compose make found discover do lead manage direct invent draw")
