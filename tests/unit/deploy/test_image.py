@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import sys
+from importlib.metadata import distribution
 
 import pytest
 
@@ -35,3 +38,15 @@ def test_spec_8_3_everything_that_pip_brings_into_the_image_has_a_hash() -> None
     assert installs
     for line in installs:
         assert "--require-hashes" in line or "--no-index" in line, line
+
+
+def test_spec_8_3_the_bill_of_materials_names_every_package_once() -> None:
+    printed = subprocess.run([sys.executable, str(DOCKERFILE.parent / "sbom.py")], check=True, capture_output=True)
+    bill = json.loads(printed.stdout)
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    found = [entry["purl"] for entry in bill["components"]]
+    assert found == sorted(set(found))
+    assert f"pkg:pypi/grpcio@{distribution('grpcio').version}" in found
+    assert not {name for name in found if name.startswith(("pkg:pypi/pip@", "pkg:pypi/setuptools@"))}
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").split()
+    assert "!deploy/docker/sbom.py" in ignored, "the builder does not see the script"
