@@ -103,6 +103,8 @@ def state_conflict(earlier: Clause, later: Clause) -> Relation | None:
 def _states(clause: Clause) -> dict[str, str]:
     words = {*clause.words, *(item for item in clause.bag if isinstance(item, str))}
     found = {dimension: value for dimension, value, needed in _DIMENSIONS if needed <= words}
+    if found.get("away") == "-" and clause.verb != "be":
+        del found["away"]
     if "working" in found and clause.negated:
         found["working"] = "-" if found["working"] == "+" else "+"
     elif clause.negated:
@@ -165,7 +167,7 @@ def _ended(earlier: Clause, later: Clause) -> bool:
             return set(rest) <= _words(earlier)
         # "Stopped taking aspirin" ends the aspirin, not the tram that is taken to work.
         objects = rest[1:] if rest[0] == earlier.verb else rest
-        return objects[0] in earlier.rest if objects else True
+        return isinstance(objects[0], str) and objects[0] in earlier.rest if objects else True
     listed = set(later.subject)
     named = bool(listed) and listed <= set(earlier.rest)
     return later.verb in {"leave", "quit"} and named and rest[0] in _words(earlier)

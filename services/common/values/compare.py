@@ -17,6 +17,7 @@ from services.common.values.lexicon import (
     POSSESSIVES,
     PRONOUNS,
     STATES,
+    VERBS,
 )
 from services.common.values.model import Comparison, Difference, DifferenceKind, Modality, Relation, Value, ValueKind
 from services.common.values.reading import Clause, Item, read_clauses
@@ -45,6 +46,7 @@ _REPEATABLE: Final = frozenset(
         "travel",
     ]
 )
+_THIRD: Final = frozenset({"he", "she", "it", "they", "you"})
 _COPULAS: Final = frozenset({"be", "cost", "weigh", "turn"})
 _SMALL: Final = frozenset(["get", "give", "do", "own", "take", "make", "wake"])
 
@@ -88,6 +90,13 @@ def _all_same(first: list[Clause], second: list[Clause], pairs: list[tuple[Claus
 
 
 def _relation(a: Clause, b: Clause) -> Relation:
+    found = _read_relation(a, b)
+    # "She lives in Rome": who that is cannot be read.
+    is_nobody = bool(a.subject) and set(a.subject) <= _THIRD
+    return Relation.UNKNOWN if is_nobody and found in _CONFLICTS else found
+
+
+def _read_relation(a: Clause, b: Clause) -> Relation:
     if Modality.STATED is not a.modality or Modality.STATED is not b.modality:
         if a.modality is b.modality and a.negated == b.negated and not any(unshared(a.bag, b.bag)):
             return Relation.SAME if order_agrees(a, b) else Relation.UNKNOWN
@@ -127,7 +136,7 @@ def _same_words(a: Clause, b: Clause) -> Relation:
         return Relation.UNKNOWN
     if a.negated == b.negated:
         return Relation.SAME
-    if a.historic:
+    if a.historic or (a.past and not b.past and not b.perfect and not b.changed):
         return Relation.COMPATIBLE
     return Relation.UPDATE if b.changed or (b.perfect and not b.negated) else Relation.CONTRADICT
 
@@ -166,7 +175,7 @@ def _substituted(a: Clause, b: Clause, only_a: list[Item], only_b: list[Item]) -
     if excluded:
         return Relation.UPDATE if b.changed or b.renewed else Relation.CONTRADICT
     is_changeable = (a.verb in CHANGEABLE_VERBS or not a.subject) and not isinstance(x, Value)
-    if a.negated:
+    if a.negated or (a.rest and a.rest[0] in VERBS and x != a.rest[0]):
         return None
     if b.changed and is_changeable and a.prepositions.get(x) == b.prepositions.get(y) and not _is_multiple(a):
         return Relation.UPDATE
@@ -195,7 +204,7 @@ def _values_exclude(a: Clause, b: Clause, x: Value, y: Value) -> bool:
     bare = not a.subject or set(a.subject) <= _OWNERS
     if bare and a.past and b.past and (a.verb in _REPEATABLE or a.verb in _SMALL):
         return False
-    if a.subject and set(a.subject) <= PRONOUNS - _OWNERS:
+    if x.kind in {ValueKind.DATE, ValueKind.TIME} and (a.verb in {"have", "do"} or "can" in a.words):
         return False
     return a.prepositions.get(x) == b.prepositions.get(y) or {x.kind} <= {ValueKind.NUMBER, ValueKind.MONEY}
 

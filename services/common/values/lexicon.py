@@ -344,7 +344,7 @@ HEDGES: Final = _words(
 )
 FUNCTIONAL_VERBS: Final = _words("live bear")
 """A subject has one value at a time: a second one excludes the first."""
-CHANGEABLE_VERBS: Final = _words("live work drive use study be prefer want see call take go run weigh cost read keep")
+CHANGEABLE_VERBS: Final = _words("live work drive use study be prefer want call run weigh cost read keep")
 """A subject has one value at a time where the later statement says that it is new."""
 MULTIPLE_ROLES: Final = _words(
     """

@@ -119,6 +119,7 @@ def _clause(tokens: Sequence[Token], *, is_question: bool) -> Clause | None:
     )
     _read_flags(clause, words, is_question=is_question)
     if place is None:
+        clause.modality = Modality.QUESTION if is_question else Modality.STATED
         clause.rest = tuple(_content(items, clause))
         return clause if clause.rest else None
     lead = _lead(items[:place])
@@ -176,7 +177,8 @@ def _contains(words: Sequence[str], phrases: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _read_flags(clause: Clause, words: Sequence[str], *, is_question: bool) -> None:
-    clause.changed = bool(_NOW & set(words)) or _contains(words, _NOW_PHRASES)
+    is_now = bool(_NOW & set(words)) and not _contains(words, (("now", "and", "then"), ("again", "and", "again")))
+    clause.changed = is_now or _contains(words, _NOW_PHRASES)
     clause.renewed = bool({"new", "another", "changed", "other"} & set(words))
     clause.historic = _contains(words, _PAST_PHRASES) and not is_question
     clause.temporary = _contains(words, _TEMPORARY)
@@ -366,7 +368,8 @@ def _inherit(clause: Clause, earlier: Sequence[Clause]) -> None:
         nouns = tuple(item for item in last.rest if isinstance(item, str))
         owner = () if nouns[:1] and nouns[0] in set(POSSESSIVES.values()) else last.subject[:1]
         clause.subject = (*owner, *nouns) if last.renewed else nouns or clause.subject
-    clause.changed = clause.changed or last.verb in _CHANGES or (last.renewed and not last.verb)
+    announced = last.renewed and not last.verb
+    clause.changed = clause.changed or announced or last.verb in _CHANGES or bool(_ANNOUNCED & set(last.words))
 
 
 _CHANGES: Final = frozenset(
@@ -386,3 +389,4 @@ _CHANGES: Final = frozenset(
         "lower",
     ]
 )
+_ANNOUNCED: Final = frozenset(["rebooked", "adapted", "adjusted", "corrected", "correction", "mistake", "update"])
