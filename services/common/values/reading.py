@@ -12,6 +12,7 @@ from services.common.values.lexicon import (
     BE,
     CANONICAL,
     COMPARATIVES,
+    CURRENCIES,
     HEARSAY,
     HEDGES,
     IRREGULAR,
@@ -129,7 +130,8 @@ def _clause(tokens: Sequence[Token], *, is_question: bool) -> Clause | None:
     verb, rest_place = _main_verb(clause, after)
     clause.verb = verb
     clause.subject = tuple(_content(before, clause))
-    clause.rest = (*_content(after[rest_place:], clause), *_content(items[:lead], clause))
+    scope = [] if clause.changed and lead and items[0] in {"from", "since"} else items[:lead]
+    clause.rest = (*_content(after[rest_place:], clause), *_content(scope, clause))
     _read_modality(clause, before, is_question=is_question)
     return clause
 
@@ -282,6 +284,8 @@ def _content(items: Sequence[Item], clause: Clause) -> Iterator[Item]:
     name: list[str] = []
     before = ""
     for item in items:
+        if item in CURRENCIES:
+            continue
         if isinstance(item, str) and item in clause.names and item not in _SKIPPED:
             name.append(item)
             continue
