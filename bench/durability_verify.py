@@ -24,6 +24,7 @@ from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import conversations_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
+from mneme.session.v1 import session_pb2
 
 _PAGE_SIZE: Final = 200
 _SEARCHES_MAX: Final = 300
@@ -74,9 +75,9 @@ class Stores:
 
     async def window_of(self, user_id: str, conversation_id: str) -> tuple[list[str], int]:
         """Turn ids of a session's window, and how many turns it keeps."""
-        request = conversations_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
-        response = await retried(lambda: self._gateway.conversations.GetSession(request, timeout=CALL_SECONDS))
-        return [turn.turn_id for turn in response.session.turns], response.session.window_turns
+        request = session_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
+        response = await retried(lambda: self._gateway.sessions.GetSession(request, timeout=CALL_SECONDS))
+        return [turn.interaction_id for turn in response.session.turns], response.session.window_turns
 
     async def episode_ids_of(self, user_id: str) -> list[str]:
         """Ids of a user's active episodes."""

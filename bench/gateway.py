@@ -21,6 +21,7 @@ from mneme.gateway.v1 import (
     memory_pb2_grpc,
     recall_pb2,
 )
+from mneme.session.v1 import session_pb2_grpc
 
 T = TypeVar("T")
 
@@ -51,6 +52,7 @@ class Gateway:
         """Use an open channel."""
         self.memory = memory_pb2_grpc.MemoryServiceStub(channel.channel)
         self.conversations = conversations_pb2_grpc.ConversationServiceStub(channel.channel)
+        self.sessions = session_pb2_grpc.SessionServiceStub(channel.channel)
         self.delivery = deliveries_pb2_grpc.DeliveryServiceStub(channel.channel)
         self.metadata = channel.metadata
 

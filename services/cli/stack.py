@@ -144,7 +144,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
     )
     semantic, agentic = await _open_graph_tiers(stack, shared, pool)
     tiers = {
-        "session": await serve([session.binding], 1),
+        "session": await serve(session.bindings, 1),
         "episodic": await serve(episodic.bindings, 2),
         "semantic": await serve(semantic.bindings, 3),
         "agentic": await serve(agentic.bindings, 4),

@@ -10,7 +10,7 @@ import grpc
 
 from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from services.common.auth import IdentitySigner, Role
-from services.common.background import BackgroundWork
+from services.common.background import BackgroundWork, every
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.common.errors import MnemeError
@@ -48,7 +48,9 @@ from services.gateway.recall.stages.loadout import Loadout
 from services.gateway.recall.stages.rewriting import Rewriting, open_rewriter
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
-from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, SessionHandlers, UseCases
+from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, UseCases
+from services.gateway.session_archive import SessionArchive
+from services.gateway.session_handlers import SessionHandlers
 from services.gateway.sessions import SessionAccess
 from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
 from services.gateway.tokens import ConsistencyTokens
@@ -66,8 +68,6 @@ _MEMORY_ROLES = {
 _CONVERSATION_ROLES = {
     "ListConversations": Role.READER,
     "ListInteractions": Role.READER,
-    "GetSession": Role.READER,
-    "EndSession": Role.WRITER,
 }
 _GRANT_ROLES = {
     "CreateGrant": Role.WRITER,
@@ -132,7 +132,12 @@ async def open_gateway(
         metadata = CallMetadata(IdentitySigner(resources.secret, clock=resources.clock))
         upstream = Upstream.over(channels, metadata)
         journal = PostgresJournal(pool, clock=resources.clock, ids=resources.ids, settings=chosen.journal)
-        sessions = SessionAccess(upstream, journal, clock=resources.clock, settings=chosen.sessions)
+
+        def notice_turns() -> None:
+            dispatcher.wake()
+
+        archive = SessionArchive(upstream, journal, clock=resources.clock, on_archived=notice_turns)
+        sessions = SessionAccess(upstream, journal, archive, clock=resources.clock, settings=chosen.sessions)
         timeout = chosen.dispatcher.delivery_timeout.total_seconds()
         sinks: dict[Tier, DeliverySink] = {
             Tier.SESSION: SessionSink(sessions, timeout_seconds=timeout),
@@ -151,6 +156,7 @@ async def open_gateway(
         background.keep_running("record-access", access.run)
         recall_log = RecallLog(journal, resources.clock, queue_max=chosen.recall.log_queue_max)
         background.keep_running("record-recalls", recall_log.run)
+        background.keep_running("archive-sessions", every(chosen.sessions.archive_seconds, archive.run_once))
         classifier = IntentClassifier(resources.embedder, chosen.intent)
         background.keep_running("embed-examples", classifier.prepare)
         grants = Grants(
@@ -185,6 +191,7 @@ async def open_gateway(
             recall=pipeline,
             context=ContextBuilder(pipeline, token_counter(), chosen.context),
             sessions=sessions,
+            archive=archive,
             journal=journal,
             upstream=upstream,
             tokens=tokens,
@@ -196,7 +203,7 @@ async def open_gateway(
             channels,
             metadata,
             grants,
-            handlers={"mneme.session.v1.SessionService.GetSession": SessionHandlers(use_cases).get_session},
+            handlers=SessionHandlers(use_cases).by_name(),
             check_user=use_cases.reader.user,
             deadline_seconds=chosen.deadline_seconds,
         )

@@ -51,15 +51,6 @@ TIER_SERVICES: Final = (
     TierService("mneme.agentic.v1.NoteService", "agentic", MemoryKind.NOTE),
 )
 
-NOT_SERVED: Final = frozenset(
-    {
-        # Turns must reach the conversation log, and what is not in it must be archived: see Remember and EndSession.
-        "mneme.session.v1.SessionService.AppendTurns",
-        "mneme.session.v1.SessionService.DeleteSession",
-    }
-)
-"""Methods that are not reachable through the gateway, unless it has a handler of its own."""
-
 _READING: Final = ("Get", "BatchGet", "List", "Search")
 
 
@@ -99,18 +90,14 @@ class Door:
         return tuple(self._binding(service) for service in TIER_SERVICES)
 
     def _binding(self, service: TierService) -> ServiceBinding:
-        served, withheld = {}, set()
-        for method in descriptor_pool.Default().FindServiceByName(service.full_name).methods:
-            if method.full_name in self._handlers or method.full_name not in NOT_SERVED:
-                served[method.name] = self._rpc_handler(service, method)
-            else:
-                withheld.add(method.name)
+        methods = descriptor_pool.Default().FindServiceByName(service.full_name).methods
+        served = {method.name: self._rpc_handler(service, method) for method in methods}
 
         def add_to_server(_servicer: Any, server: Any) -> None:
             server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service.full_name, served),))
 
         roles = {name: role_of(name) for name in served}
-        return ServiceBinding(service.full_name, add_to_server, None, roles, frozenset(withheld))
+        return ServiceBinding(service.full_name, add_to_server, None, roles)
 
     def _rpc_handler(self, service: TierService, method: MethodDescriptor) -> Any:
         if method.client_streaming or method.server_streaming:

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
 from services.common.errors import LimitExceeded, MnemeError
 from services.common.settings_types import Amount, Count, table
@@ -25,7 +26,7 @@ from services.gateway.journal.model import (
 from services.gateway.journal.notice import JournalNotice
 from services.gateway.journal.recall_log import RecallLog
 from services.gateway.journal.store import Journal
-from services.gateway.sessions import SessionAccess
+from services.gateway.sessions import SessionAccess, session_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,31 @@ class Remembering:
             await self._sessions.append(principal, command, outcome, on_taken=taken)
             self.announce()
         return outcome
+
+    async def remember_turns(
+        self, caller: Caller, commands: Sequence[RememberCommand]
+    ) -> list[session_pb2.SessionTurn] | None:
+        """Makes the turns of one request durable with one commit, and returns them for their session.
+
+        Returns:
+            The turns with their places; None where an earlier use of the request id wrote them.
+
+        Raises:
+            InvalidArgument: The request id was used before with another request.
+            LimitExceeded: Too much of the tenant waits to be written, or to be indexed.
+            StoreUnavailable: Nothing is known to be written; repeat with the same request id.
+        """
+        await self._backlog.check(caller.tenant_id)
+        turns: list[session_pb2.SessionTurn] = []
+        outcomes = await self._append(caller, commands, tries_session=True)
+        for command, outcome in zip(commands, outcomes, strict=True):
+            if isinstance(outcome, MnemeError):
+                raise outcome
+            if outcome.replayed:
+                return None
+            turns += session_turns(command, outcome)
+        self.announce()
+        return turns
 
     async def remember_mixed(
         self, caller: Caller, items: Sequence[RememberCommand | MnemeError]

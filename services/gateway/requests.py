@@ -10,7 +10,7 @@ from typing import Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, memory_pb2, recall_pb2
+from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
 from services.common.convert import moment, scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import request_digest
@@ -21,7 +21,6 @@ from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextOrder, ContextRequest, ContextSettings, SectionKind
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.model import (
     FeedbackCommand,
     FeedbackValue,
@@ -70,6 +69,11 @@ class RequestReader:
         """Checks against `limits`."""
         self._limits = limits
         self._tokens = tokens
+
+    @property
+    def limits(self) -> RequestLimits:
+        """Bounds of requests."""
+        return self._limits
 
     def remember(self, request: memory_pb2.RememberRequest, *, now: datetime, path: str = "") -> RememberCommand:
         """The command of one item.
@@ -274,13 +278,6 @@ class RequestReader:
         if request_id is not None:
             self._request_id(violations, request_id)
         violations.raise_if_any()
-
-    def end(self, request: conversations_pb2.EndSessionRequest) -> EndCommand:
-        """The session to end."""
-        self.user(request.user_id, conversation_id=request.conversation_id, request_id=request.request_id)
-        return EndCommand(
-            request.user_id, request.conversation_id, request.request_id, request.discard, request_digest(request)
-        )
 
     def page_size(self, value: int) -> int:
         """The page size to use."""

@@ -16,7 +16,6 @@ from mneme.gateway.v1 import (
     memory_pb2_grpc,
     recall_pb2,
 )
-from mneme.session.v1 import session_pb2
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.errors import InvalidArgument
@@ -32,6 +31,7 @@ from services.gateway.recall.answer.streaming import stream_recall
 from services.gateway.recall.pipeline import RecallPipeline
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
+from services.gateway.session_archive import SessionArchive
 from services.gateway.sessions import SessionAccess
 from services.gateway.tokens import ConsistencyTokens
 from services.gateway.upstream import Upstream
@@ -46,6 +46,7 @@ class UseCases:
     recall: RecallPipeline
     context: ContextBuilder
     sessions: SessionAccess
+    archive: SessionArchive
     journal: Journal
     upstream: Upstream
     tokens: ConsistencyTokens
@@ -54,7 +55,9 @@ class UseCases:
     deadline_seconds: float  # for a call whose deadline is not known
 
 
-class _Base:
+class Handlers:
+    """What handlers share."""
+
     def __init__(self, use_cases: UseCases) -> None:
         """Serves the use cases."""
         self._use = use_cases
@@ -63,14 +66,14 @@ class _Base:
         return seconds_left(self._use.deadline_seconds)
 
 
-class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
+class MemoryServicer(Handlers, memory_pb2_grpc.MemoryServiceServicer):
     """Implements MemoryService."""
 
     async def Remember(self, request: memory_pb2.RememberRequest, context: Context) -> memory_pb2.RememberResponse:
         """See the proto."""
         principal = current_principal()
         command = self._use.reader.remember(request, now=self._use.clock.now())
-        appended = await self._use.remembering.remember(principal, _caller(principal), command)
+        appended = await self._use.remembering.remember(principal, caller_of(principal), command)
         return convert.remember_response(appended, principal.tenant_id, self._use.tokens)
 
     async def RememberBatch(
@@ -79,7 +82,7 @@ class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
         """See the proto."""
         principal = current_principal()
         items = self._use.reader.remember_batch(request, now=self._use.clock.now())
-        outcomes = await self._use.remembering.remember_mixed(_caller(principal), items)
+        outcomes = await self._use.remembering.remember_mixed(caller_of(principal), items)
         return convert.batch_response(outcomes, principal.tenant_id, self._use.tokens)
 
     async def RememberStream(
@@ -89,7 +92,7 @@ class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
         principal = current_principal()
         items = self._stream_items(request_iterator)
         index = 0
-        async with aclosing(self._use.remembering.remember_stream(_caller(principal), items)) as groups:
+        async with aclosing(self._use.remembering.remember_stream(caller_of(principal), items)) as groups:
             async for outcomes in groups:
                 for outcome in outcomes:
                     yield convert.stream_response(index, outcome, principal.tenant_id, self._use.tokens)
@@ -131,14 +134,14 @@ class MemoryServicer(_Base, memory_pb2_grpc.MemoryServiceServicer):
     async def Feedback(self, request: memory_pb2.FeedbackRequest, context: Context) -> memory_pb2.FeedbackResponse:
         """See the proto."""
         principal = current_principal()
-        recorded = await self._use.remembering.feedback(_caller(principal), self._use.reader.feedback(request))
+        recorded = await self._use.remembering.feedback(caller_of(principal), self._use.reader.feedback(request))
         token = self._use.tokens.encode(principal.tenant_id, recorded.span)
         return memory_pb2.FeedbackResponse(
             consistency_token=token, memory_count=recorded.memory_count, replayed=recorded.replayed
         )
 
 
-class ConversationServicer(_Base, conversations_pb2_grpc.ConversationServiceServicer):
+class ConversationServicer(Handlers, conversations_pb2_grpc.ConversationServiceServicer):
     """Implements ConversationService."""
 
     async def ListConversations(
@@ -183,48 +186,8 @@ class ConversationServicer(_Base, conversations_pb2_grpc.ConversationServiceServ
             next_page_token=self._use.pages.next_token(cursor, tenant_id=tenant_id, query=query),
         )
 
-    async def GetSession(
-        self, request: conversations_pb2.GetSessionRequest, context: Context
-    ) -> conversations_pb2.GetSessionResponse:
-        """See the proto."""
-        self._use.reader.user(request.user_id, conversation_id=request.conversation_id)
-        found = await self._use.sessions.get(
-            current_principal(), request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
-        )
-        return conversations_pb2.GetSessionResponse(
-            session=found.session, rebuilt=found.is_rebuilt, degraded=found.is_degraded
-        )
 
-    async def EndSession(
-        self, request: conversations_pb2.EndSessionRequest, context: Context
-    ) -> conversations_pb2.EndSessionResponse:
-        """See the proto."""
-        principal = current_principal()
-        ended = await self._use.sessions.end(
-            principal,
-            _caller(principal),
-            self._use.reader.end(request),
-            timeout_seconds=self._seconds_left(),
-        )
-        self._use.remembering.announce()
-        return conversations_pb2.EndSessionResponse(archived_turn_count=ended.archived_count)
-
-
-class SessionHandlers(_Base):
-    """Methods of the session tier's service that the gateway serves itself; see door.py."""
-
-    async def get_session(
-        self, request: session_pb2.GetSessionRequest, context: Context
-    ) -> session_pb2.GetSessionResponse:
-        """SessionService.GetSession; a session that its store lost is rebuilt from the conversation log."""
-        self._use.reader.user(request.user_id, conversation_id=request.session_id)
-        found = await self._use.sessions.get(
-            current_principal(), request.user_id, request.session_id, timeout_seconds=self._seconds_left()
-        )
-        return session_pb2.GetSessionResponse(session=found.session, degraded=found.is_degraded)
-
-
-class DeliveryServicer(_Base, deliveries_pb2_grpc.DeliveryServiceServicer):
+class DeliveryServicer(Handlers, deliveries_pb2_grpc.DeliveryServiceServicer):
     """Implements DeliveryService."""
 
     async def GetBacklog(
@@ -256,10 +219,11 @@ class DeliveryServicer(_Base, deliveries_pb2_grpc.DeliveryServiceServicer):
     ) -> deliveries_pb2.RetryDeadLettersResponse:
         """See the proto."""
         command = self._use.reader.retry(request)
-        retried = await self._use.journal.retry(_caller(current_principal()), command)
+        retried = await self._use.journal.retry(caller_of(current_principal()), command)
         self._use.remembering.announce()
         return deliveries_pb2.RetryDeadLettersResponse(retried_count=retried)
 
 
-def _caller(principal: Principal) -> Caller:
+def caller_of(principal: Principal) -> Caller:
+    """The caller as the journal records it."""
     return Caller(principal.tenant_id, principal.principal_id, traceparent())

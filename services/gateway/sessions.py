@@ -6,30 +6,32 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, timedelta
-from itertools import groupby
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from mneme.session.internal.v1 import session_internal_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
 from services.common.background import BackgroundWork
 from services.common.clock import Clock
-from services.common.convert import scope_from_proto, scope_to_proto, turn_from_proto, turn_to_proto
+from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import MnemeError, NotFound
 from services.common.paging import ANSWER_BYTES_MAX, fitting
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Count, Duration, Seconds
 from services.common.turns import Turn
-from services.gateway.journal.ending import EndCommand, Ended
-from services.gateway.journal.model import Appended, Caller, Interaction, RememberCommand
+from services.gateway.journal.ending import SessionRecord
+from services.gateway.journal.model import Appended, Interaction, RememberCommand
 from services.gateway.journal.store import Journal
+from services.gateway.session_archive import SessionArchive
 from services.gateway.upstream import Upstream
 from services.gateway.worker import worker_principal
 
 _log = structlog.get_logger(__name__)
 
 _PUT_BACK_ATTEMPTS = 2
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class SessionSettings:
     window_turns: Count = 10  # turns that a rebuilt session begins with
     append_budget_seconds: Seconds = 0.02  # what the attempt to append may add to an acknowledgement
     append_timeout_seconds: Seconds = 1.0  # for the attempt itself, which goes on behind the acknowledgement
+    archive_seconds: Seconds = 1.0  # between looks for turns that were put into sessions past the gateway
     appends_max: Count = 64  # attempts that may be under way; beyond it turns are left to their delivery
 
 
@@ -53,6 +56,14 @@ class FoundSession:
 
 
 @dataclass(frozen=True, slots=True)
+class _Lost:
+    """A session as the log has it."""
+
+    turns: Sequence[session_pb2.SessionTurn]
+    record: SessionRecord | None  # its own settings
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
     """Which session is meant, on whose behalf, and how long a call of the tier may take."""
 
@@ -63,10 +74,13 @@ class _Place:
 
 
 class SessionAccess:
-    """Reads, feeds and ends sessions."""
+    """Reads, feeds and rebuilds sessions."""
 
-    def __init__(self, upstream: Upstream, journal: Journal, *, clock: Clock, settings: SessionSettings) -> None:
-        """Rebuilds from `journal`."""
+    def __init__(
+        self, upstream: Upstream, journal: Journal, archive: SessionArchive, *, clock: Clock, settings: SessionSettings
+    ) -> None:
+        """Rebuilds from `journal`, after `archive` has written to it what the tier still has for it."""
+        self._archive = archive
         self._upstream = upstream
         self._journal = journal
         self._clock = clock
@@ -103,10 +117,7 @@ class SessionAccess:
         await self._appends.aclose()
 
     async def _try_append(self, principal: Principal, command: RememberCommand, appended: Appended) -> bool:
-        turns = [
-            _session_turn(interaction_id, appended.first_position + offset, turn, command.scope)
-            for offset, (interaction_id, turn) in enumerate(zip(appended.interaction_ids, command.turns, strict=True))
-        ]
+        turns = session_turns(command, appended)
         try:
             await self.append_turns(
                 principal,
@@ -128,8 +139,11 @@ class SessionAccess:
         turns: Sequence[session_pb2.SessionTurn],
         *,
         timeout_seconds: float,
-    ) -> None:
-        """Puts turns of the log into their session, which is made, with what came before, where it is missing.
+    ) -> session_internal_pb2.IngestTurnsResponse | None:
+        """Puts turns of the log into their session, which is rebuilt with what came before where it is missing.
+
+        Returns:
+            The session after the call; None where it has ended meanwhile.
 
         Raises:
             MnemeError: The tier did not take them.
@@ -138,7 +152,8 @@ class SessionAccess:
         response = await self._append(place, turns)
         # Positions begin at 0: a new session that begins later has lost what came before.
         if response is None or (response.created and turns[0].position > 0):
-            await self._put_back(place)
+            response = await self._put_back(place) or response
+        return response
 
     async def find(
         self, principal: Principal, user_id: str, conversation_id: str, *, timeout_seconds: float
@@ -151,7 +166,7 @@ class SessionAccess:
         try:
             response = await self._upstream.session.get(
                 principal,
-                session_pb2.GetSessionRequest(user_id=user_id, session_id=conversation_id),
+                session_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id),
                 timeout_seconds=timeout_seconds,
             )
         except NotFound:
@@ -176,101 +191,86 @@ class SessionAccess:
             raise NotFound("session", conversation_id)
         return found
 
-    async def end(self, principal: Principal, caller: Caller, command: EndCommand, *, timeout_seconds: float) -> Ended:
-        """Ends a session; turns that are not in the log are archived to it first unless discarded.
+    async def expel(self, principal: Principal, user_id: str, conversation_id: str, *, timeout_seconds: float) -> None:
+        """Takes turns of an ended session out of the tier, which late deliveries may have put there.
 
         Raises:
-            NotFound: There is no such session, neither running nor in the log.
-            InvalidArgument: The request id was used before with another request.
-            MnemeError: The tier did not answer.
+            MnemeError: The tier did not respond.
         """
-        place = _Place(principal, command.user_id, command.conversation_id, timeout_seconds)
-        ended = await self._journal.earlier_end(caller, command)
-        running = await self._running(place)
-        if ended is None:
-            if running is None and not await self._logged_turns(place):
-                raise NotFound("session", command.conversation_id)
-            is_archived = running is not None and not command.discard
-            archive = await self._unlogged(caller, command, running) if running and is_archived else ()
-            ended = await self._journal.end_session(caller, command, archive)
-        # The first use may have failed before it came to the tier; a session that began later is another one.
-        if running is not None and (not ended.replayed or running.create_time.ToDatetime(UTC) <= ended.end_time):
-            await self._delete(place)
-        return ended
-
-    async def _unlogged(
-        self, caller: Caller, command: EndCommand, session: session_pb2.Session
-    ) -> list[RememberCommand]:
-        """Turns that only the session holds, as commands, one for each run of turns of the same scope."""
-        known = await self._journal.known_interactions(caller.tenant_id, [t.turn_id for t in session.turns])
-        now = self._clock.now()
-        said = [
-            (
-                scope_from_proto(t.scope, present=t.HasField("scope"), field_path="scope"),
-                turn_from_proto(t.turn, now=now, field_path="turn"),
-            )
-            for t in session.turns
-            if t.turn_id not in known
-        ]
-        return [
-            RememberCommand(command.user_id, command.conversation_id, tuple(turn for _, turn in run), scope)
-            for scope, run in groupby(said, key=lambda one: one[0])
-        ]
-
-    async def _running(self, place: _Place) -> session_pb2.Session | None:
-        request = session_pb2.GetSessionRequest(user_id=place.user_id, session_id=place.conversation_id)
+        place = _Place(worker_principal(principal.tenant_id), user_id, conversation_id, timeout_seconds)
+        request = session_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
         try:
-            response = await self._upstream.session.get(place.principal, request, timeout_seconds=place.timeout_seconds)
+            running = await self._upstream.session.get(place.principal, request, timeout_seconds=timeout_seconds)
         except NotFound:
-            return None
-        return response.session
+            return
+        start = await self._journal.session_start(principal.tenant_id, user_id, conversation_id)
+        if any(turn.position < start for turn in running.session.turns):
+            await self._delete(place)
+            await self._put_back(place)
 
     async def _delete(self, place: _Place) -> None:
-        request = session_pb2.DeleteSessionRequest(user_id=place.user_id, session_id=place.conversation_id)
-        try:
-            await self._upstream.session.delete(place.principal, request, timeout_seconds=place.timeout_seconds)
-        except NotFound:
-            _log.debug("session_gone_before_deletion")
+        request = session_internal_pb2.RemoveSessionsRequest(
+            user_id=place.user_id, conversation_id=place.conversation_id
+        )
+        await self._upstream.session.delete(place.principal, request, timeout_seconds=place.timeout_seconds)
 
-    async def _put_back(self, place: _Place) -> session_pb2.AppendTurnsResponse | None:
-        """Makes a session of what the log has of it; None where there is nothing."""
+    async def _put_back(self, place: _Place) -> session_internal_pb2.IngestTurnsResponse | None:
+        """Rebuilds a session from the log, with its own settings; None where there is nothing or its time is over."""
+        # What was put in past the gateway, and a deletion, may not be in the log yet.
+        await self._archive.settle(place.principal.tenant_id, place.user_id, timeout_seconds=place.timeout_seconds)
         for _ in range(_PUT_BACK_ATTEMPTS):
-            lost = await self._logged_turns(place)
-            if not lost:
+            lost = await self._logged(place)
+            if lost is None:
                 return None
-            response = await self._append(place, lost)
+            response = await self._append(place, lost.turns, lost.record)
             if response is not None:
                 return response
         return None  # ended as often as it was put back
 
-    async def _logged_turns(self, place: _Place) -> list[session_pb2.SessionTurn]:
-        """The window as the log has it, as far as a message holds it; empty where the session's lifetime is over."""
-        logged = await self._journal.session_interactions(
-            place.principal.tenant_id, place.user_id, place.conversation_id, limit=self._settings.window_turns
-        )
-        if not logged or logged[-1].create_time + self._settings.ttl <= self._clock.now():
-            return []
+    async def _logged(self, place: _Place) -> _Lost | None:
+        """The session as the log has it, as far as a message holds it; None where its lifetime is over."""
+        where = (place.principal.tenant_id, place.user_id, place.conversation_id)
+        record = await self._journal.session_record(*where)
+        chosen = record or SessionRecord(self._settings.window_turns, self._settings.ttl, _LONG_AGO)
+        logged = await self._journal.session_interactions(*where, limit=chosen.window_turns)
+        active_time = max([chosen.active_time, *(said.create_time for said in logged[-1:])])
+        if active_time + chosen.ttl <= self._clock.now():
+            return None
         turns = [session_turn(interaction) for interaction in reversed(logged)]
-        return turns[: fitting(turns, bytes_max=ANSWER_BYTES_MAX)][::-1]
+        return _Lost(turns[: fitting(turns, bytes_max=ANSWER_BYTES_MAX)][::-1], record)
 
     async def _append(
-        self, place: _Place, turns: Sequence[session_pb2.SessionTurn]
-    ) -> session_pb2.AppendTurnsResponse | None:
+        self, place: _Place, turns: Sequence[session_pb2.SessionTurn], record: SessionRecord | None = None
+    ) -> session_internal_pb2.IngestTurnsResponse | None:
         """Appends turns of the log. None where their session has been ended meanwhile: then it is gone again."""
-        request = session_pb2.AppendTurnsRequest(
-            user_id=place.user_id, session_id=place.conversation_id, turns=turns, create_if_missing=True
+        request = session_internal_pb2.IngestTurnsRequest(
+            user_id=place.user_id, conversation_id=place.conversation_id, turns=turns
         )
+        if record is not None:
+            request.window_turns = record.window_turns
+            request.ttl.FromTimedelta(record.ttl)
         response = await self._upstream.session.append(place.principal, request, timeout_seconds=place.timeout_seconds)
         window = response.session.turns
-        is_late = bool(window) and window[-1].position > turns[-1].position
+        is_late = bool(window and turns) and window[-1].position > turns[-1].position
         # Turns that arrive in order, in a session that is there, cannot be of one that was ended.
-        if not response.created and not is_late:
+        if not turns or (not response.created and not is_late):
             return response
-        start = await self._journal.session_start(place.principal.tenant_id, place.user_id, place.conversation_id)
-        if turns[0].position >= start:
-            return response
-        await self._delete(place)
-        return None
+        where = (place.principal.tenant_id, place.user_id, place.conversation_id)
+        if turns[0].position < await self._journal.session_start(*where):
+            await self._delete(place)
+            return None
+        if response.created and record is None and await self._journal.session_record(*where) is not None:
+            await self._delete(place)  # created with the defaults, and it has settings of its own
+            return None
+        return response
+
+
+def session_turns(command: RememberCommand, appended: Appended) -> list[session_pb2.SessionTurn]:
+    """Turns that were appended to the log, as turns of a session."""
+    return [
+        _session_turn(interaction_id, appended.first_position + offset, turn, command.scope)
+        for offset, (interaction_id, turn) in enumerate(zip(appended.interaction_ids, command.turns, strict=True))
+    ]
 
 
 def session_turn(interaction: Interaction) -> session_pb2.SessionTurn:
@@ -278,8 +278,8 @@ def session_turn(interaction: Interaction) -> session_pb2.SessionTurn:
     return _session_turn(interaction.interaction_id, interaction.position, interaction.turn, interaction.scope)
 
 
-def _session_turn(turn_id: str, position: int, turn: Turn, scope: Scope) -> session_pb2.SessionTurn:
-    message = session_pb2.SessionTurn(turn_id=turn_id, position=position, turn=turn_to_proto(turn))
+def _session_turn(interaction_id: str, position: int, turn: Turn, scope: Scope) -> session_pb2.SessionTurn:
+    message = session_pb2.SessionTurn(interaction_id=interaction_id, position=position, turn=turn_to_proto(turn))
     if scope != GLOBAL_SCOPE:
         message.scope.CopyFrom(scope_to_proto(scope))
     return message

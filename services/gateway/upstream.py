@@ -17,6 +17,7 @@ from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.internal.v1 import semantic_pb2, semantic_pb2_grpc
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2_grpc
+from mneme.session.internal.v1 import session_internal_pb2, session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
 from services.common.errors_grpc import from_rpc_error
@@ -77,6 +78,7 @@ class SessionClient(_Client):
         """Calls over the channel."""
         super().__init__("session", metadata)
         self._stub = session_pb2_grpc.SessionServiceStub(channel)
+        self._internal = session_internal_pb2_grpc.SessionInternalServiceStub(channel)
 
     async def get(
         self, principal: Principal, request: session_pb2.GetSessionRequest, *, timeout_seconds: float
@@ -84,17 +86,51 @@ class SessionClient(_Client):
         """See SessionService.GetSession."""
         return await self._call(self._stub.GetSession, request, principal, timeout_seconds)
 
-    async def append(
-        self, principal: Principal, request: session_pb2.AppendTurnsRequest, *, timeout_seconds: float
-    ) -> session_pb2.AppendTurnsResponse:
-        """See SessionService.AppendTurns."""
-        return await self._call(self._stub.AppendTurns, request, principal, timeout_seconds)
+    async def create_session(
+        self, principal: Principal, request: session_pb2.CreateSessionRequest, *, timeout_seconds: float
+    ) -> session_pb2.CreateSessionResponse:
+        """See SessionService.CreateSession."""
+        return await self._call(self._stub.CreateSession, request, principal, timeout_seconds)
 
-    async def delete(
+    async def extend_session(
+        self, principal: Principal, request: session_pb2.ExtendSessionRequest, *, timeout_seconds: float
+    ) -> session_pb2.ExtendSessionResponse:
+        """See SessionService.ExtendSession."""
+        return await self._call(self._stub.ExtendSession, request, principal, timeout_seconds)
+
+    async def delete_session(
         self, principal: Principal, request: session_pb2.DeleteSessionRequest, *, timeout_seconds: float
     ) -> session_pb2.DeleteSessionResponse:
         """See SessionService.DeleteSession."""
         return await self._call(self._stub.DeleteSession, request, principal, timeout_seconds)
+
+    async def append(
+        self, principal: Principal, request: session_internal_pb2.IngestTurnsRequest, *, timeout_seconds: float
+    ) -> session_internal_pb2.IngestTurnsResponse:
+        """See SessionInternalService.IngestTurns."""
+        return await self._call(self._internal.IngestTurns, request, principal, timeout_seconds)
+
+    async def delete(
+        self, principal: Principal, request: session_internal_pb2.RemoveSessionsRequest, *, timeout_seconds: float
+    ) -> session_internal_pb2.RemoveSessionsResponse:
+        """See SessionInternalService.RemoveSessions."""
+        return await self._call(self._internal.RemoveSessions, request, principal, timeout_seconds)
+
+    async def log_events(
+        self, principal: Principal, request: session_internal_pb2.ListLogEventsRequest, *, timeout_seconds: float
+    ) -> session_internal_pb2.ListLogEventsResponse:
+        """See SessionInternalService.ListLogEvents."""
+        return await self._call(self._internal.ListLogEvents, request, principal, timeout_seconds)
+
+    async def acknowledge(
+        self,
+        principal: Principal,
+        request: session_internal_pb2.AcknowledgeLogEventsRequest,
+        *,
+        timeout_seconds: float,
+    ) -> None:
+        """See SessionInternalService.AcknowledgeLogEvents."""
+        await self._call(self._internal.AcknowledgeLogEvents, request, principal, timeout_seconds)
 
 
 class EpisodicClient(_Client):

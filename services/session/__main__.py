@@ -25,7 +25,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     async with open_session(
         resources, session_settings, store_url=settings.session_store_url, access=redis_access(settings)
     ) as tier:
-        yield [tier.binding]
+        yield tier.bindings
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from mneme.session.internal.v1 import session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2_grpc
 from services.common.clock import Clock
 from services.common.hosting import HostSettings
@@ -14,6 +15,9 @@ from services.common.paging import PageTokens
 from services.common.rpc.server import ServiceBinding
 from services.common.tokens import TokenCounter
 from services.session.config import RedisAccess, RedisSettings, SessionSettings
+from services.session.internal_servicer import ROLES as INTERNAL_ROLES
+from services.session.internal_servicer import SERVICE_NAME as INTERNAL_SERVICE_NAME
+from services.session.internal_servicer import SessionInternalServicer
 from services.session.service import SessionService
 from services.session.servicer import ROLES, SERVICE_NAME, SessionServicer
 from services.session.store import SessionStore
@@ -40,8 +44,8 @@ class SessionTier:
 
     sessions: SessionService
     """Its use cases."""
-    binding: ServiceBinding
-    """What a `GrpcServer` serves."""
+    bindings: tuple[ServiceBinding, ...]
+    """What a `GrpcServer` serves: the public service and the internal one."""
 
 
 def redis_access(settings: HostSettings) -> RedisAccess:
@@ -102,7 +106,15 @@ def open_session_on(
     servicer = SessionServicer(sessions, chosen.limits, PageTokens(resources.secret), resources.clock)
     return SessionTier(
         sessions,
-        ServiceBinding(SERVICE_NAME, session_pb2_grpc.add_SessionServiceServicer_to_server, servicer, ROLES),
+        (
+            ServiceBinding(SERVICE_NAME, session_pb2_grpc.add_SessionServiceServicer_to_server, servicer, ROLES),
+            ServiceBinding(
+                INTERNAL_SERVICE_NAME,
+                session_internal_pb2_grpc.add_SessionInternalServiceServicer_to_server,
+                SessionInternalServicer(sessions, chosen, resources.clock),
+                INTERNAL_ROLES,
+            ),
+        ),
     )
 
 

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from google.protobuf.duration_pb2 import Duration
 
+from mneme.session.internal.v1 import session_internal_pb2 as internal_pb
 from mneme.session.v1 import session_pb2 as pb
 from services.common.auth import Principal
 from services.common.convert import scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
+from services.common.idempotency.requests import request_digest
 from services.common.paging import Cursor, PageTokens
 from services.common.validation import Violations
-from services.session.config import SessionLimits
+from services.session.config import SessionDefaults, SessionLimits
 from services.session.model import (
     POSITION_MAX,
     AppendCommand,
+    ConversationId,
     CreateCommand,
     DeleteCommand,
     ExtendCommand,
+    InteractionId,
     ListCommand,
     Owner,
     RequestMark,
     SaidTurn,
     SessionCursor,
-    SessionId,
     SessionKey,
+    SessionSpec,
     TenantId,
-    TurnId,
     UserId,
     moment_of,
 )
@@ -39,8 +41,14 @@ _WriteRequest: TypeAlias = (
     pb.CreateSessionRequest | pb.AppendTurnsRequest | pb.ExtendSessionRequest | pb.DeleteSessionRequest
 )
 _KeyedRequest: TypeAlias = (
-    pb.GetSessionRequest | pb.AppendTurnsRequest | pb.ExtendSessionRequest | pb.DeleteSessionRequest
+    pb.GetSessionRequest
+    | pb.AppendTurnsRequest
+    | pb.ExtendSessionRequest
+    | pb.DeleteSessionRequest
+    | internal_pb.IngestTurnsRequest
 )
+_EVENTS_DEFAULT: Final = 256
+_EVENTS_MAX: Final = 1_000
 
 
 def create_command(request: pb.CreateSessionRequest, principal: Principal, *, limits: SessionLimits) -> CreateCommand:
@@ -52,7 +60,7 @@ def create_command(request: pb.CreateSessionRequest, principal: Principal, *, li
     violations = Violations()
     mark = _mark(request, principal, limits, violations)
     owner = _owner(request.user_id, principal, limits, violations)
-    violations.identifier("session_id", request.session_id, chars_max=limits.id_chars_max, required=False)
+    violations.identifier("conversation_id", request.conversation_id, chars_max=limits.id_chars_max, required=False)
     window_turns = request.window_turns if request.HasField("window_turns") else None
     if window_turns is not None:
         violations.number("window_turns", window_turns, low=1, high=limits.window_turns_max)
@@ -60,7 +68,7 @@ def create_command(request: pb.CreateSessionRequest, principal: Principal, *, li
     violations.raise_if_any()
     return CreateCommand(
         owner=owner,
-        session_id=SessionId(request.session_id) if request.session_id else None,
+        conversation_id=ConversationId(request.conversation_id) if request.conversation_id else None,
         window_turns=window_turns,
         ttl=ttl,
         mark=mark,
@@ -97,6 +105,91 @@ def append_command(
     return AppendCommand(key=key, turns=tuple(turns), create_if_missing=request.create_if_missing, mark=mark)
 
 
+def ingest_command(
+    request: internal_pb.IngestTurnsRequest,
+    principal: Principal,
+    *,
+    now: datetime,
+    limits: SessionLimits,
+    defaults: SessionDefaults,
+) -> AppendCommand:
+    """Checks an IngestTurns.
+
+    Raises:
+        InvalidArgument: Names every wrong field.
+    """
+    violations = Violations()
+    key = _key(request, principal, limits, violations)
+    violations.count("turns", len(request.turns), count_max=limits.append_turns_max)
+    turns = _said_turns(request.turns, now, limits, violations)
+    window_turns = request.window_turns if request.HasField("window_turns") else defaults.window_turns
+    violations.number("window_turns", window_turns, low=1, high=limits.window_turns_max)
+    ttl = _ttl(request.ttl, limits, violations) if request.HasField("ttl") else None
+    violations.raise_if_any()
+    spec = SessionSpec(window_turns, ttl or defaults.ttl)
+    return AppendCommand(key=key, turns=tuple(turns), create_if_missing=True, mark=None, spec=spec)
+
+
+def events_owner(user_id: str, principal: Principal, *, limits: SessionLimits) -> Owner | None:
+    """Whose events a request is about; None for those of all users.
+
+    Raises:
+        InvalidArgument: The user's id is not valid.
+    """
+    return owner_of(user_id, principal, limits=limits) if user_id else None
+
+
+def owner_of(user_id: str, principal: Principal, *, limits: SessionLimits) -> Owner:
+    """The user of the caller's tenant.
+
+    Raises:
+        InvalidArgument: The user's id is not valid.
+    """
+    violations = Violations()
+    owner = _owner(user_id, principal, limits, violations)
+    violations.raise_if_any()
+    return owner
+
+
+def events_limit(request: internal_pb.ListLogEventsRequest) -> int:
+    """How many events to list.
+
+    Raises:
+        InvalidArgument: The number is not valid.
+    """
+    violations = Violations()
+    violations.number("limit", request.limit, low=0, high=_EVENTS_MAX)
+    violations.raise_if_any()
+    return request.limit or _EVENTS_DEFAULT
+
+
+def event_ids(request: internal_pb.AcknowledgeLogEventsRequest) -> Sequence[str]:
+    """The events to remove.
+
+    Raises:
+        InvalidArgument: Their number is not valid.
+    """
+    violations = Violations()
+    violations.count("event_ids", len(request.event_ids), count_min=1, count_max=_EVENTS_MAX)
+    violations.raise_if_any()
+    return request.event_ids
+
+
+def removed_owner(
+    request: internal_pb.RemoveSessionsRequest, principal: Principal, *, limits: SessionLimits
+) -> Owner | None:
+    """The user to remove; None for the whole tenant.
+
+    Raises:
+        InvalidArgument: Neither or both are named.
+    """
+    if request.whole_tenant == bool(request.user_id):
+        violations = Violations()
+        violations.add("user_id", "either a user or the whole tenant is required")
+        violations.raise_if_any()
+    return events_owner(request.user_id, principal, limits=limits)
+
+
 def extend_command(request: pb.ExtendSessionRequest, principal: Principal, *, limits: SessionLimits) -> ExtendCommand:
     """Checks an ExtendSession.
 
@@ -121,7 +214,22 @@ def delete_command(request: pb.DeleteSessionRequest, principal: Principal, *, li
     mark = _mark(request, principal, limits, violations)
     key = _key(request, principal, limits, violations)
     violations.raise_if_any()
-    return DeleteCommand(key=key, mark=mark)
+    return DeleteCommand(key=key, discard=request.discard, mark=mark)
+
+
+def removed_conversation(request: internal_pb.RemoveSessionsRequest, *, limits: SessionLimits) -> ConversationId | None:
+    """The only session to remove; None for all.
+
+    Raises:
+        InvalidArgument: It is not valid, or no user is named.
+    """
+    if not request.conversation_id:
+        return None
+    violations = Violations()
+    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.identifier("conversation_id", request.conversation_id, chars_max=limits.id_chars_max)
+    violations.raise_if_any()
+    return ConversationId(request.conversation_id)
 
 
 def list_command(
@@ -139,8 +247,8 @@ def list_command(
     cursor = tokens.decode(request.page_token, tenant_id=principal.tenant_id, query=list_identity(request.user_id))
     after = None
     if cursor is not None:
-        last_active, session_id = cursor
-        after = SessionCursor(moment_of(int(last_active)), SessionId(str(session_id)))
+        last_active, conversation_id = cursor
+        after = SessionCursor(moment_of(int(last_active)), ConversationId(str(conversation_id)))
     return ListCommand(owner=owner, page_size=page_size, after=after)
 
 
@@ -155,7 +263,9 @@ def _said_turns(
     turns: list[SaidTurn] = []
     for i, message in enumerate(messages):
         path = f"turns[{i}]"
-        violations.identifier(f"{path}.turn_id", message.turn_id, chars_max=limits.id_chars_max, required=False)
+        violations.identifier(
+            f"{path}.interaction_id", message.interaction_id, chars_max=limits.id_chars_max, required=False
+        )
         position = message.position if message.HasField("position") else None
         if position is not None:
             violations.number(f"{path}.position", position, low=0, high=POSITION_MAX)
@@ -165,7 +275,11 @@ def _said_turns(
         except InvalidArgument as error:
             violations.include(error)
             continue
-        turns.append(SaidTurn(turn_id=TurnId(message.turn_id) or None, position=position, turn=turn, scope=scope))
+        turns.append(
+            SaidTurn(
+                interaction_id=InteractionId(message.interaction_id) or None, position=position, turn=turn, scope=scope
+            )
+        )
     return turns
 
 
@@ -176,8 +290,8 @@ def _owner(user_id: str, principal: Principal, limits: SessionLimits, violations
 
 def _key(request: _KeyedRequest, principal: Principal, limits: SessionLimits, violations: Violations) -> SessionKey:
     owner = _owner(request.user_id, principal, limits, violations)
-    violations.identifier("session_id", request.session_id, chars_max=limits.id_chars_max)
-    return SessionKey(owner, SessionId(request.session_id))
+    violations.identifier("conversation_id", request.conversation_id, chars_max=limits.id_chars_max)
+    return SessionKey(owner, ConversationId(request.conversation_id))
 
 
 def _mark(
@@ -187,9 +301,7 @@ def _mark(
     if not request.request_id:
         return None
     # Of the message as it was sent: what the service fills in, such as times and ids, differs in a repeat.
-    digest = hashlib.sha256(request.DESCRIPTOR.full_name.encode("ascii"))
-    digest.update(request.SerializeToString(deterministic=True))
-    return RequestMark(principal.principal_id, request.request_id, digest.hexdigest()[:32])
+    return RequestMark(principal.principal_id, request.request_id, request_digest(request).hex())
 
 
 def _ttl(message: Duration, limits: SessionLimits, violations: Violations) -> timedelta | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import Enum, auto
 from typing import Final, NewType
 
 from services.common.scope import GLOBAL_SCOPE, Scope
@@ -11,8 +12,8 @@ from services.common.turns import Turn
 
 TenantId = NewType("TenantId", str)
 UserId = NewType("UserId", str)
-SessionId = NewType("SessionId", str)
-TurnId = NewType("TurnId", str)
+ConversationId = NewType("ConversationId", str)
+InteractionId = NewType("InteractionId", str)
 
 POSITION_MAX: Final = 2**53 - 1
 """The highest position. Redis and Lua count in doubles, which hold integers up to here exactly."""
@@ -35,7 +36,7 @@ class SessionKey:
     """Where a session is."""
 
     owner: Owner
-    session_id: SessionId
+    conversation_id: ConversationId
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class SessionSpec:
 class NewTurn:
     """A turn to append, checked and counted."""
 
-    turn_id: TurnId
+    interaction_id: InteractionId
     position: int | None  # in [0, POSITION_MAX]; None means after the last one
     turn: Turn
     token_count: int  # of the content, in tokens of the service's tokenizer
@@ -61,7 +62,7 @@ class NewTurn:
 class SessionTurn:
     """A turn in a session's window."""
 
-    turn_id: TurnId
+    interaction_id: InteractionId
     position: int  # in the conversation, from 0
     turn: Turn
     token_count: int
@@ -70,7 +71,7 @@ class SessionTurn:
     def as_new(self) -> NewTurn:
         """The turn as one to append at the place that it has."""
         return NewTurn(
-            turn_id=self.turn_id,
+            interaction_id=self.interaction_id,
             position=self.position,
             turn=self.turn,
             token_count=self.token_count,
@@ -93,6 +94,38 @@ class Session:
     def expire_time(self) -> datetime:
         """When it is gone, unless somebody reads or writes it before."""
         return self.last_active_time + self.spec.ttl
+
+
+class Report(Enum):
+    """Whether a write is reported to the conversation log, see `LogEvent`."""
+
+    NO = auto()  # the log has it already
+    BOUNDED = auto()  # reported, and refused where too many events of the user wait
+    ALWAYS = auto()  # reported whatever waits: it was accepted before
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChange:
+    """A session was created, or its time to live was set or began anew."""
+
+    spec: SessionSpec
+    set_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A session was deleted; with the conversation, its create time identifies the deletion."""
+
+    session_create_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """What the conversation log does not have yet."""
+
+    event_id: str  # unique among the events of its user
+    key: SessionKey
+    content: NewTurn | SettingsChange | Deletion
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +151,7 @@ class SessionCursor:
     """The last session of a page: the next one begins behind it."""
 
     last_active_time: datetime
-    session_id: SessionId
+    conversation_id: ConversationId
 
 
 def turn_size_bytes(turn: Turn) -> int:
@@ -144,7 +177,7 @@ class CreateCommand:
     """A checked CreateSession."""
 
     owner: Owner
-    session_id: SessionId | None  # None: made by the service
+    conversation_id: ConversationId | None  # None: made by the service
     window_turns: int | None  # None: the default
     ttl: timedelta | None  # None: the default
     mark: RequestMark | None
@@ -154,7 +187,7 @@ class CreateCommand:
 class SaidTurn:
     """A turn as a caller sends it, checked."""
 
-    turn_id: TurnId | None  # None: made by the service
+    interaction_id: InteractionId | None  # None: made by the service
     position: int | None  # None: after the last one
     turn: Turn
     scope: Scope = GLOBAL_SCOPE
@@ -168,6 +201,7 @@ class AppendCommand:
     turns: tuple[SaidTurn, ...]
     create_if_missing: bool
     mark: RequestMark | None
+    spec: SessionSpec | None = None  # of a session that it creates; None: the defaults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +218,7 @@ class DeleteCommand:
     """A checked DeleteSession."""
 
     key: SessionKey
+    discard: bool  # turns that are not in the log are not archived
     mark: RequestMark | None
 
 

@@ -5,30 +5,39 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from services.common.clock import Clock
+from services.common.errors import NotFound
 from services.common.ids import IdSource
 from services.common.tokens import TokenCounter
 from services.session.config import SessionSettings
 from services.session.model import (
     AppendCommand,
     Appended,
+    ConversationId,
     CreateCommand,
     DeleteCommand,
     ExtendCommand,
+    InteractionId,
     ListCommand,
+    LogEvent,
     NewTurn,
+    Owner,
+    Report,
     SaidTurn,
     Session,
     SessionCursor,
-    SessionId,
     SessionKey,
     SessionPage,
     SessionSpec,
-    TurnId,
+    TenantId,
     turn_size_bytes,
 )
 from services.session.store import Answer, SessionStore
+
+_EVENT_BYTES: Final = 512
+"""About what an event without a turn takes."""
 
 
 class SessionService:
@@ -61,9 +70,9 @@ class SessionService:
         Raises:
             AlreadyExists: There is a live one of this id.
         """
-        key = SessionKey(command.owner, command.session_id or SessionId(self._ids.new_id()))
+        key = SessionKey(command.owner, command.conversation_id or ConversationId(self._ids.new_id()))
         spec = SessionSpec(command.window_turns or self._defaults.window_turns, command.ttl or self._defaults.ttl)
-        return await self._store.create(key, spec, now=self._clock.now(), mark=command.mark)
+        return await self._store.create(key, spec, now=self._clock.now(), mark=command.mark, report=Report.BOUNDED)
 
     async def get(self, key: SessionKey) -> Answer[Session]:
         """Read a session, which resets its time to live.
@@ -82,23 +91,67 @@ class SessionService:
         sessions = tuple(answer.value[: command.page_size])
         cursor = None
         if len(answer.value) > command.page_size:
-            cursor = SessionCursor(sessions[-1].last_active_time, sessions[-1].key.session_id)
+            cursor = SessionCursor(sessions[-1].last_active_time, sessions[-1].key.conversation_id)
         return Answer(SessionPage(sessions, cursor), answer.is_degraded)
 
     async def append(self, command: AppendCommand) -> Answer[Appended]:
-        """Add turns to a session, making it where it is missing if the command says so.
+        """Add turns to a session, which is created where it is missing if the command asks for it.
+
+        They are reported to the conversation log.
 
         Raises:
-            NotFound: There is no live one, and it is not to be made.
+            NotFound: There is no live one, and it is not to be created.
+            LimitExceeded: Too many turns of the user wait for the log.
         """
+        return await self._append(command, Report.BOUNDED)
+
+    async def ingest(self, command: AppendCommand) -> Answer[Appended]:
+        """Add turns of the conversation log to their session, which is created where it is missing."""
+        return await self._append(command, Report.NO)
+
+    async def log_events(self, owner: Owner | None, limit: int) -> Sequence[LogEvent]:
+        """What the conversation log does not have yet, of one user or of all; not more than a message holds."""
+        events = await self._store.log_events(owner, limit=limit, now=self._clock.now())
+        room_bytes = self._limits.answer_bytes_max
+        for index, event in enumerate(events):
+            room_bytes -= turn_size_bytes(event.content.turn) if isinstance(event.content, NewTurn) else _EVENT_BYTES
+            if room_bytes < 0 and index:
+                return events[:index]
+        return events
+
+    async def acknowledge(self, owner: Owner, event_ids: Sequence[str]) -> None:
+        """Remove events that are in the conversation log."""
+        await self._store.acknowledge(owner, event_ids, now=self._clock.now())
+
+    async def remove(self, tenant_id: TenantId, owner: Owner | None, conversation_id: ConversationId | None) -> int:
+        """Remove a session of a user, all that is the user's, or without a user all that is the tenant's.
+
+        The conversation log gets no event of it.
+
+        Returns:
+            How many sessions were live.
+        """
+        now = self._clock.now()
+        if owner is None:
+            return await self._store.remove_tenant(tenant_id, now=now)
+        if conversation_id is not None:
+            try:
+                await self._store.delete(SessionKey(owner, conversation_id), now=now)
+            except NotFound:
+                return 0
+            return 1
+        return await self._store.remove_owner(owner, now=now)
+
+    async def _append(self, command: AppendCommand, report: Report) -> Answer[Appended]:
         turns = await self._counted(command.turns)
-        spec = SessionSpec(self._defaults.window_turns, self._defaults.ttl)
+        spec = command.spec or SessionSpec(self._defaults.window_turns, self._defaults.ttl)
         answer = await self._store.append(
             command.key,
             turns,
             create=spec if command.create_if_missing else None,
             now=self._clock.now(),
             mark=command.mark,
+            report=report,
         )
         appended = replace(answer.value, session=self._fitting(answer.value.session))
         return replace(answer, value=appended)
@@ -109,15 +162,19 @@ class SessionService:
         Raises:
             NotFound: There is no live one.
         """
-        return await self._store.extend(command.key, ttl=command.ttl, now=self._clock.now(), mark=command.mark)
+        return await self._store.extend(
+            command.key, ttl=command.ttl, now=self._clock.now(), mark=command.mark, report=Report.BOUNDED
+        )
 
     async def delete(self, command: DeleteCommand) -> Answer[Session]:
-        """Remove a session and return what it held.
+        """Remove a session and return what it held; its deletion is reported to the conversation log.
 
         Raises:
             NotFound: There is no live one.
         """
-        answer = await self._store.delete(command.key, now=self._clock.now(), mark=command.mark)
+        answer = await self._store.delete(
+            command.key, now=self._clock.now(), mark=command.mark, report=Report.ALWAYS, discard=command.discard
+        )
         return replace(answer, value=self._fitting(answer.value))
 
     async def _counted(self, said: Sequence[SaidTurn]) -> list[NewTurn]:
@@ -128,7 +185,7 @@ class SessionService:
             counts = self._token_counts(said)
         return [
             NewTurn(
-                turn_id=turn.turn_id or TurnId(self._ids.new_id()),
+                interaction_id=turn.interaction_id or InteractionId(self._ids.new_id()),
                 position=turn.position,
                 turn=turn.turn,
                 token_count=count,
@@ -147,7 +204,7 @@ class SessionService:
         """
         room_bytes = self._limits.answer_bytes_max
         for kept, turn in enumerate(reversed(session.turns)):
-            room_bytes -= turn_size_bytes(turn.turn) + len(turn.turn_id.encode()) + len(turn.scope.key.encode())
+            room_bytes -= turn_size_bytes(turn.turn) + len(turn.interaction_id.encode()) + len(turn.scope.key.encode())
             if room_bytes < 0:
                 return replace(session, turns=session.turns[-max(kept, 1) :])
         return session

@@ -9,13 +9,16 @@ from typing import Generic, Protocol, TypeVar
 
 from services.session.model import (
     Appended,
+    LogEvent,
     NewTurn,
     Owner,
+    Report,
     RequestMark,
     Session,
     SessionCursor,
     SessionKey,
     SessionSpec,
+    TenantId,
 )
 
 T_co = TypeVar("T_co", covariant=True)
@@ -41,7 +44,11 @@ class SessionStore(Protocol):
     - answer a repeated mark with the first answer and change nothing (`append` repeats the counts of the
       first answer with the session as it now is, which counts as reading it), and remember marks for the
       time it was configured with, also beyond the end of the session;
-    - not remember a mark whose call failed.
+    - not remember a mark whose call failed;
+    - report, where a write asks for it, what the conversation log does not have, in the same atomic step: an event
+      for each turn that was new, for the settings of a session that was created or extended, and for a deletion. It
+      stays until it is acknowledged, whatever happens to its session. A user has at most a configured number of them:
+      a write that is reported with `Report.BOUNDED` raises `LimitExceeded` beyond it.
 
     Every call with a mark raises `InvalidArgument` (REQUEST_ID_REUSED) where the mark's id was used for
     another request. Marks are told apart by owner, principal and request id. All methods raise
@@ -49,7 +56,13 @@ class SessionStore(Protocol):
     """
 
     async def create(
-        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        spec: SessionSpec,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """Makes an empty session.
 
@@ -84,6 +97,7 @@ class SessionStore(Protocol):
         create: SessionSpec | None,
         now: datetime,
         mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Appended]:
         """Adds turns in order, trims the window and makes `now` the last active time.
 
@@ -98,6 +112,7 @@ class SessionStore(Protocol):
             create: What to make the session with where it is missing; None if it must be there.
             now: The present.
             mark: Identity of the request.
+            report: Whether the new turns are reported to the conversation log.
 
         Raises:
             NotFound: There is no live session, and `create` is None.
@@ -105,7 +120,13 @@ class SessionStore(Protocol):
         ...
 
     async def extend(
-        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        *,
+        ttl: timedelta | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """Makes `now` the last active time and sets the time to live where one is given.
 
@@ -116,12 +137,48 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
+    async def delete(
+        self,
+        key: SessionKey,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
+        discard: bool = False,
+    ) -> Answer[Session]:
         """Removes a session and returns what it last held. What it remembered of turns goes with it.
+
+        With `discard` the events of its conversation's turns are removed too.
 
         Raises:
             NotFound: There is no live one.
         """
+        ...
+
+    async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
+        """Events that were not acknowledged, those of one user in the order of their writes.
+
+        Args:
+            owner: Whose; None for those of all users, as many users as the limit allows.
+            limit: At most this many, at least 1.
+            now: The present.
+        """
+        ...
+
+    async def acknowledge(self, owner: Owner, event_ids: Sequence[str], *, now: datetime) -> None:
+        """Removes events of a user; ids that are not there are ignored."""
+        ...
+
+    async def remove_owner(self, owner: Owner, *, now: datetime) -> int:
+        """Removes all that is the user's, idempotency records and events included.
+
+        Returns:
+            How many sessions were live.
+        """
+        ...
+
+    async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
+        """Removes all that is the tenant's; returns the number of live sessions."""
         ...
 
     async def check(self) -> None:

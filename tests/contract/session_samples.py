@@ -11,21 +11,21 @@ from services.common.turns import MessageRole, Turn
 from services.session.config import StoreSettings
 from services.session.model import (
     Appended,
+    ConversationId,
+    InteractionId,
     NewTurn,
     Owner,
     RequestMark,
     Session,
-    SessionId,
     SessionKey,
     SessionSpec,
     TenantId,
-    TurnId,
     UserId,
 )
 from services.session.store import SessionStore
 from tests.support.clock import FakeClock
 
-STORE_SETTINGS = StoreSettings(remembered_turns=20, mark_lifetime=timedelta(hours=1))
+STORE_SETTINGS = StoreSettings(remembered_turns=20, events_max=30, mark_lifetime=timedelta(hours=1))
 """What a driver under the contract is configured with."""
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -33,13 +33,13 @@ SPEC = SessionSpec(window_turns=10, ttl=timedelta(seconds=3600))
 ADA = Owner(TenantId("acme"), UserId("ada"))
 
 
-def key(session_id: str = "s1", owner: Owner = ADA) -> SessionKey:
-    return SessionKey(owner, SessionId(session_id))
+def key(conversation_id: str = "s1", owner: Owner = ADA) -> SessionKey:
+    return SessionKey(owner, ConversationId(conversation_id))
 
 
-def turn(turn_id: str, position: int | None = None, *, content: str = "") -> NewTurn:
-    said = Turn(role=MessageRole.USER, content=content or f"said in {turn_id}", time=NOON)
-    return NewTurn(turn_id=TurnId(turn_id), position=position, turn=said, token_count=3)
+def turn(interaction_id: str, position: int | None = None, *, content: str = "") -> NewTurn:
+    said = Turn(role=MessageRole.USER, content=content or f"said in {interaction_id}", time=NOON)
+    return NewTurn(interaction_id=InteractionId(interaction_id), position=position, turn=said, token_count=3)
 
 
 def mark(request_id: str, fingerprint: str = "f", principal: str = "agent") -> RequestMark:
@@ -47,7 +47,7 @@ def mark(request_id: str, fingerprint: str = "f", principal: str = "agent") -> R
 
 
 def ids(session: Session) -> list[str]:
-    return [t.turn_id for t in session.turns]
+    return [t.interaction_id for t in session.turns]
 
 
 class SessionStoreTests:

@@ -14,24 +14,25 @@ from services.common.turns import Attachment, MessageRole, Turn
 from services.session.model import (
     POSITION_MAX,
     Appended,
+    ConversationId,
+    InteractionId,
     NewTurn,
     Owner,
     Session,
     SessionCursor,
-    SessionId,
     SessionKey,
     SessionSpec,
     TenantId,
-    TurnId,
     UserId,
 )
 from services.session.store import SessionStore
+from tests.contract.session_events import SessionEventsContract
 from tests.contract.session_requests import SessionRequestsContract
 from tests.contract.session_samples import ADA, NOON, SPEC, ids, key, mark, turn
 from tests.support.clock import FakeClock
 
 
-class SessionStoreContract(SessionRequestsContract):
+class SessionStoreContract(SessionRequestsContract, SessionEventsContract):
     """Subclass it with a fixture `store`: a fresh driver with `STORE_SETTINGS`."""
 
     # Absence and creation
@@ -80,9 +81,11 @@ class SessionStoreContract(SessionRequestsContract):
             sources=("doc 1", "doc 2"),
             metadata={"k": "v", "": "empty"},
         )
-        await self.append(store, clock, [NewTurn(turn_id=TurnId("t"), position=7, turn=said, token_count=9)])
+        await self.append(
+            store, clock, [NewTurn(interaction_id=InteractionId("t"), position=7, turn=said, token_count=9)]
+        )
         (found,) = (await store.get(key(), now=clock.now())).value.turns
-        assert (found.turn, found.position, found.token_count, found.turn_id) == (said, 7, 9, "t")
+        assert (found.turn, found.position, found.token_count, found.interaction_id) == (said, 7, 9, "t")
 
     @pytest.mark.parametrize("scope", [Scope(), Scope(ScopeLevel.TASK, "p", "", "t ✓"), Scope(ScopeLevel.PROJECT, "p")])
     async def test_spec_5_3_a_turn_keeps_its_scope(self, store: SessionStore, clock: FakeClock, scope: Scope) -> None:
@@ -195,8 +198,8 @@ class SessionStoreContract(SessionRequestsContract):
         self, store: SessionStore, clock: FakeClock
     ) -> None:
         spec = SessionSpec(window_turns=12, ttl=SPEC.ttl)
-        for turn_id in "zyxwvutsrqpo":
-            await self.append(store, clock, [turn(turn_id, 4)], create=spec)
+        for interaction_id in "zyxwvutsrqpo":
+            await self.append(store, clock, [turn(interaction_id, 4)], create=spec)
         assert ids((await store.get(key(), now=clock.now())).value) == list("zyxwvutsrqpo")
         appended = await self.append(store, clock, [turn("n", 4)])
         assert ids(appended.session) == list("yxwvutsrqpon")
@@ -223,12 +226,12 @@ class SessionStoreContract(SessionRequestsContract):
     async def test_listing_shows_the_last_active_first_and_ties_by_id(
         self, store: SessionStore, clock: FakeClock
     ) -> None:
-        for session_id in ("b", "B", "é", "a", "a-"):
-            await self.append(store, clock, [turn("t")], at=key(session_id))
+        for conversation_id in ("b", "B", "é", "a", "a-"):
+            await self.append(store, clock, [turn("t")], at=key(conversation_id))
         clock.advance(seconds=1)
         await store.get(key("b"), now=clock.now())
         listed = (await store.list_sessions(ADA, limit=10, after=None, now=clock.now())).value
-        assert [s.key.session_id for s in listed] == ["b", "B", "a", "a-", "é"]
+        assert [s.key.conversation_id for s in listed] == ["b", "B", "a", "a-", "é"]
         assert {(s.turns, s.turn_count) for s in listed} == {((), 1)}
 
     @pytest.mark.parametrize("size", [1, 2, 3, 7])
@@ -242,10 +245,10 @@ class SessionStoreContract(SessionRequestsContract):
         after: SessionCursor | None = None
         while True:
             page = (await store.list_sessions(ADA, limit=size, after=after, now=clock.now())).value
-            seen += [s.key.session_id for s in page]
+            seen += [s.key.conversation_id for s in page]
             if len(page) < size:
                 break
-            after = SessionCursor(page[-1].last_active_time, page[-1].key.session_id)
+            after = SessionCursor(page[-1].last_active_time, page[-1].key.conversation_id)
             await self.append(store, clock, [turn("t")], at=key(f"new{len(seen)}"))
             clock.advance(seconds=1)
         assert len(seen) == len(set(seen))
@@ -258,7 +261,7 @@ class SessionStoreContract(SessionRequestsContract):
             await store.create(key(f"s{number}"), short, now=clock.now() + timedelta(seconds=1))
         clock.advance(seconds=11)
         listed = (await store.list_sessions(ADA, limit=2, after=None, now=clock.now())).value
-        assert [s.key.session_id for s in listed] == ["old"]
+        assert [s.key.conversation_id for s in listed] == ["old"]
 
     # Isolation
 
@@ -281,7 +284,7 @@ class SessionStoreContract(SessionRequestsContract):
         one: tuple[str, str, str],
         other: tuple[str, str, str],
     ) -> None:
-        keys = [SessionKey(Owner(TenantId(t), UserId(u)), SessionId(s)) for t, u, s in (one, other)]
+        keys = [SessionKey(Owner(TenantId(t), UserId(u)), ConversationId(s)) for t, u, s in (one, other)]
         await self.append(store, clock, [turn("mine")], at=keys[0])
         with pytest.raises(NotFound):
             await store.get(keys[1], now=clock.now())

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from services.session.stores.redis import RedisSessionStore
+from tests.contract.session_events import SessionRemovalContract
 from tests.contract.session_samples import STORE_SETTINGS
 from tests.contract.session_store import SessionStoreContract
 from tests.support.redis import redis_cluster_url, redis_store, redis_url, require_redis_server
@@ -29,29 +30,49 @@ def sentinel_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         yield group.url
 
 
-class TestRedisSessionStore(SessionStoreContract):
+class TestRedisSessionStore(SessionStoreContract, SessionRemovalContract):
     @pytest.fixture
     async def store(self, redis_url: str) -> AsyncIterator[RedisSessionStore]:
         async with redis_store(redis_url, store_settings=STORE_SETTINGS) as store:
             yield store
 
+    @pytest.fixture
+    async def replica(self, redis_url: str) -> AsyncIterator[RedisSessionStore]:
+        async with redis_store(redis_url, store_settings=STORE_SETTINGS) as replica:
+            yield replica
 
-class TestRedisClusterSessionStore(SessionStoreContract):
+
+class TestRedisClusterSessionStore(SessionStoreContract, SessionRemovalContract):
     @pytest.fixture
     async def store(self, redis_cluster_url: str) -> AsyncIterator[RedisSessionStore]:
         async with redis_store(redis_cluster_url, store_settings=STORE_SETTINGS) as store:
             yield store
 
+    @pytest.fixture
+    async def replica(self, redis_cluster_url: str) -> AsyncIterator[RedisSessionStore]:
+        async with redis_store(redis_cluster_url, store_settings=STORE_SETTINGS) as replica:
+            yield replica
 
-class TestRedisClusterOfThreeSessionStore(SessionStoreContract):
+
+class TestRedisClusterOfThreeSessionStore(SessionStoreContract, SessionRemovalContract):
     @pytest.fixture
     async def store(self, three_masters_url: str) -> AsyncIterator[RedisSessionStore]:
         async with redis_store(three_masters_url, store_settings=STORE_SETTINGS) as store:
             yield store
 
+    @pytest.fixture
+    async def replica(self, three_masters_url: str) -> AsyncIterator[RedisSessionStore]:
+        async with redis_store(three_masters_url, store_settings=STORE_SETTINGS) as replica:
+            yield replica
 
-class TestRedisSentinelSessionStore(SessionStoreContract):
+
+class TestRedisSentinelSessionStore(SessionStoreContract, SessionRemovalContract):
     @pytest.fixture
     async def store(self, sentinel_url: str) -> AsyncIterator[RedisSessionStore]:
         async with redis_store(sentinel_url, store_settings=STORE_SETTINGS) as store:
             yield store
+
+    @pytest.fixture
+    async def replica(self, sentinel_url: str) -> AsyncIterator[RedisSessionStore]:
+        async with redis_store(sentinel_url, store_settings=STORE_SETTINGS) as replica:
+            yield replica

@@ -49,11 +49,11 @@ async def test_spec_1_4_two_writers_of_one_session_lose_nothing(
                 assert said == [f"{writer} {number}" for number in range(TURNS)]
 
             window = await client.get_session(user_id, "c1")
-            assert [turn.turn_id for turn in window.turns] == [i.interaction_id for i in log[-10:]]
+            assert [turn.interaction_id for turn in window.turns] == [i.interaction_id for i in log[-10:]]
 
             async def is_settled() -> bool:
                 return all(not tier.pending_count for tier in await client.get_backlog())
 
             await until(is_settled)
             window = await client.get_session(user_id, "c1")
-            assert [turn.turn_id for turn in window.turns] == [i.interaction_id for i in log[-10:]]
+            assert [turn.interaction_id for turn in window.turns] == [i.interaction_id for i in log[-10:]]

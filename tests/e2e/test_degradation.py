@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 
-from mneme.gateway.v1 import context_pb2, conversations_pb2, recall_pb2
+from mneme.gateway.v1 import context_pb2, recall_pb2
 from mneme.semantic.v1 import profile_pb2
+from mneme.session.v1 import session_pb2
 from mneme_client import Client, Tier, TierState
 from services.common.postgres.server import EmbeddedPostgres
 from tests.support.stack import RunningStack, gated_gateway, refusal, stubs, until
@@ -104,7 +105,7 @@ async def test_spec_6_1_without_any_tier_a_gateway_remembers_and_says_that_it_ca
             raw.memory.Recall(recall_pb2.RecallRequest(user_id=user_id, query="code word")),
             raw.memory.BuildContext(context_pb2.BuildContextRequest(user_id=user_id, query="code word")),
             raw.profiles.GetProfile(profile_pb2.GetProfileRequest(user_id=user_id)),
-            raw.conversations.GetSession(conversations_pb2.GetSessionRequest(user_id=user_id, conversation_id="c1")),
+            raw.sessions.GetSession(session_pb2.GetSessionRequest(user_id=user_id, conversation_id="c1")),
         ):
             refused = await refusal(call)
             assert (refused.code, refused.reason) == (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE")

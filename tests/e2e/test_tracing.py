@@ -90,7 +90,7 @@ def database_spans_below(spans: Sequence[ReadableSpan], name: str) -> int:
 REMEMBER = "mneme.gateway.v1.MemoryService/Remember"
 RECALL = "mneme.gateway.v1.MemoryService/Recall"
 TAKING = {
-    "mneme.session.v1.SessionService/AppendTurns",
+    "mneme.session.internal.v1.SessionInternalService/IngestTurns",
     "mneme.episodic.internal.v1.EpisodicInternalService/StoreEpisodes",
     "mneme.semantic.internal.v1.SemanticInternalService/ExtractFacts",
     "mneme.semantic.internal.v1.SemanticInternalService/ObserveInteractions",
@@ -119,7 +119,10 @@ async def test_spec_8_1_a_write_and_all_its_deliveries_are_one_trace(traced: Tra
     spans = traced.trace_of(REMEMBER)
     assert_is_one_tree(spans)
     assert names(spans) >= TAKING
-    for method in (REMEMBER, *TAKING - {"mneme.session.v1.SessionService/AppendTurns"}):  # sessions are in memory here
+    for method in (
+        REMEMBER,
+        *TAKING - {"mneme.session.internal.v1.SessionInternalService/IngestTurns"},
+    ):  # sessions are in memory here
         assert database_spans_below(spans, method) > 0, method
     assert {span.name for span in spans if span.kind is SpanKind.CONSUMER} == DELIVERING
 

@@ -31,10 +31,10 @@ T = TypeVar("T")
 
 STORE_SETTINGS = StoreSettings(remembered_turns=3, mark_lifetime=timedelta(minutes=5))
 
-session_ids = st.sampled_from(["s1", "s2", "s3"])
-turn_ids = st.sampled_from([f"t{number}" for number in range(12)])
+conversation_ids = st.sampled_from(["s1", "s2", "s3"])
+interaction_ids = st.sampled_from([f"t{number}" for number in range(12)])
 positions = st.none() | st.integers(0, 8)
-turn_lists = st.lists(st.tuples(turn_ids, positions), min_size=1, max_size=5)
+turn_lists = st.lists(st.tuples(interaction_ids, positions), min_size=1, max_size=5)
 ttls = st.sampled_from([timedelta(seconds=40), timedelta(minutes=4)])
 windows = st.integers(1, 4)
 request_ids = st.sampled_from(["", "", "", "r1", "r2"])
@@ -57,25 +57,25 @@ class ModelSession:
 
     def append(self, turns: list[tuple[str, int | None]]) -> int:
         added = 0
-        for turn_id, position in turns:
-            if turn_id in self.known:
+        for interaction_id, position in turns:
+            if interaction_id in self.known:
                 continue
             place = position if position is not None else (self.kept()[-1][0] + 1 if self.turns else 0)
-            self.turns.append((place, len(self.turns), turn_id))
-            self.known.append(turn_id)
+            self.turns.append((place, len(self.turns), interaction_id))
+            self.known.append(interaction_id)
             added += 1
         excess = max(0, len(self.known) - self.window - STORE_SETTINGS.remembered_turns)
-        in_window = {turn_id for _, _, turn_id in self.kept()}
+        in_window = {interaction_id for _, _, interaction_id in self.kept()}
         self.known = [i for n, i in enumerate(self.known) if n >= excess or i in in_window]
         return added
 
     def view(self) -> tuple[Any, ...]:
-        placed = [(turn_id, position) for position, _, turn_id in self.kept()]
+        placed = [(interaction_id, position) for position, _, interaction_id in self.kept()]
         return (self.window, self.ttl, self.created, self.active, len(self.turns), placed)
 
 
 def view(session: Session) -> tuple[Any, ...]:
-    placed = [(t.turn_id, t.position) for t in session.turns]
+    placed = [(t.interaction_id, t.position) for t in session.turns]
     spec = session.spec
     return (
         spec.window_turns,
@@ -136,38 +136,38 @@ class SessionStoreMachine(RuleBasedStateMachine):
         if request_id:
             self.marks[request_id] = (what, answer, self.clock.now() + STORE_SETTINGS.mark_lifetime)
 
-    def live(self, session_id: str) -> ModelSession | None:
-        session = self.model.get(session_id)
+    def live(self, conversation_id: str) -> ModelSession | None:
+        session = self.model.get(conversation_id)
         if session is not None and session.active + session.ttl <= self.clock.now():
-            del self.model[session_id]
+            del self.model[conversation_id]
             return None
         return session
 
     # Commands
 
-    @rule(session_id=session_ids, window=windows, ttl=ttls, request_id=request_ids)
-    def create(self, session_id: str, window: int, ttl: timedelta, request_id: str) -> None:
-        what = f"create {session_id} {window} {ttl}"
+    @rule(conversation_id=conversation_ids, window=windows, ttl=ttls, request_id=request_ids)
+    def create(self, conversation_id: str, window: int, ttl: timedelta, request_id: str) -> None:
+        what = f"create {conversation_id} {window} {ttl}"
         request, first, is_reused = self.marked(request_id, what)
         now = self.clock.now()
-        call = self.store.create(key(session_id), SessionSpec(window, ttl), now=now, mark=request)
+        call = self.store.create(key(conversation_id), SessionSpec(window, ttl), now=now, mark=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
         elif first is not None:
             assert view(self.run(call).value) == first
-        elif self.live(session_id) is not None:
+        elif self.live(conversation_id) is not None:
             with pytest.raises(AlreadyExists):
                 self.run(call)
         else:
-            session = self.model[session_id] = ModelSession(window, ttl, now, now)
+            session = self.model[conversation_id] = ModelSession(window, ttl, now, now)
             assert view(self.run(call).value) == session.view()
             self.keep(request_id, what, session.view())
 
-    @rule(session_id=session_ids)
-    def get(self, session_id: str) -> None:
-        session = self.live(session_id)
-        call = self.store.get(key(session_id), now=self.clock.now())
+    @rule(conversation_id=conversation_ids)
+    def get(self, conversation_id: str) -> None:
+        session = self.live(conversation_id)
+        call = self.store.get(key(conversation_id), now=self.clock.now())
         if session is None:
             with pytest.raises(NotFound):
                 self.run(call)
@@ -176,23 +176,23 @@ class SessionStoreMachine(RuleBasedStateMachine):
             assert view(self.run(call).value) == session.view()
 
     @rule(
-        session_id=session_ids,
+        conversation_id=conversation_ids,
         turns=turn_lists,
         create=st.none() | st.builds(SessionSpec, windows, ttls),
         request_id=request_ids,
     )
     def append(
         self,
-        session_id: str,
+        conversation_id: str,
         turns: list[tuple[str, int | None]],
         create: SessionSpec | None,
         request_id: str,
     ) -> None:
-        what = f"append {session_id} {turns} {create}"
+        what = f"append {conversation_id} {turns} {create}"
         request, first, is_reused = self.marked(request_id, what)
-        now, session = self.clock.now(), self.live(session_id)
-        new = [turn(turn_id, position) for turn_id, position in turns]
-        call = self.store.append(key(session_id), new, create=create, now=now, mark=request)
+        now, session = self.clock.now(), self.live(conversation_id)
+        new = [turn(interaction_id, position) for interaction_id, position in turns]
+        call = self.store.append(key(conversation_id), new, create=create, now=now, mark=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
@@ -204,7 +204,7 @@ class SessionStoreMachine(RuleBasedStateMachine):
         is_created = session is None
         if session is None:
             assert create is not None
-            session = self.model[session_id] = ModelSession(create.window_turns, create.ttl, now, now)
+            session = self.model[conversation_id] = ModelSession(create.window_turns, create.ttl, now, now)
         counts = first if first is not None else (session.append(turns), is_created)
         session.active = now
         appended = self.run(call).value
@@ -213,12 +213,12 @@ class SessionStoreMachine(RuleBasedStateMachine):
         if first is None:
             self.keep(request_id, what, counts)
 
-    @rule(session_id=session_ids, ttl=st.none() | ttls, request_id=request_ids)
-    def extend(self, session_id: str, ttl: timedelta | None, request_id: str) -> None:
-        what = f"extend {session_id} {ttl}"
+    @rule(conversation_id=conversation_ids, ttl=st.none() | ttls, request_id=request_ids)
+    def extend(self, conversation_id: str, ttl: timedelta | None, request_id: str) -> None:
+        what = f"extend {conversation_id} {ttl}"
         request, first, is_reused = self.marked(request_id, what)
-        session = self.live(session_id)
-        call = self.store.extend(key(session_id), ttl=ttl, now=self.clock.now(), mark=request)
+        session = self.live(conversation_id)
+        call = self.store.extend(key(conversation_id), ttl=ttl, now=self.clock.now(), mark=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
@@ -233,12 +233,12 @@ class SessionStoreMachine(RuleBasedStateMachine):
             assert seen == without_turns(session.view())
             self.keep(request_id, what, seen)
 
-    @rule(session_id=session_ids, request_id=request_ids)
-    def delete(self, session_id: str, request_id: str) -> None:
-        what = f"delete {session_id}"
+    @rule(conversation_id=conversation_ids, request_id=request_ids)
+    def delete(self, conversation_id: str, request_id: str) -> None:
+        what = f"delete {conversation_id}"
         request, first, is_reused = self.marked(request_id, what)
-        session = self.live(session_id)
-        call = self.store.delete(key(session_id), now=self.clock.now(), mark=request)
+        session = self.live(conversation_id)
+        call = self.store.delete(key(conversation_id), now=self.clock.now(), mark=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
@@ -248,7 +248,7 @@ class SessionStoreMachine(RuleBasedStateMachine):
             with pytest.raises(NotFound):
                 self.run(call)
         else:
-            del self.model[session_id]
+            del self.model[conversation_id]
             assert view(self.run(call).value) == session.view()
             self.keep(request_id, what, session.view())
 
@@ -262,12 +262,12 @@ class SessionStoreMachine(RuleBasedStateMachine):
 
     def listed(self, store: SessionStore) -> list[tuple[str, tuple[Any, ...]]]:
         answer = self.run(store.list_sessions(ADA, limit=10, after=None, now=self.clock.now()))
-        return [(s.key.session_id, without_turns(view(s))) for s in answer.value]
+        return [(s.key.conversation_id, without_turns(view(s))) for s in answer.value]
 
     def expected(self) -> list[tuple[str, tuple[Any, ...]]]:
         live = [(i, s) for i in sorted(self.model) if (s := self.live(i)) is not None]
         live.sort(key=lambda entry: entry[1].active, reverse=True)
-        return [(session_id, without_turns(session.view())) for session_id, session in live]
+        return [(conversation_id, without_turns(session.view())) for conversation_id, session in live]
 
 
 class FallbackMachine(SessionStoreMachine):

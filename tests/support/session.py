@@ -10,13 +10,16 @@ from typing import TypeVar
 from services.common.errors import StoreUnavailable
 from services.session.model import (
     Appended,
+    LogEvent,
     NewTurn,
     Owner,
+    Report,
     RequestMark,
     Session,
     SessionCursor,
     SessionKey,
     SessionSpec,
+    TenantId,
 )
 from services.session.store import Answer, SessionStore
 
@@ -46,9 +49,15 @@ class SwitchableStore:
         await self._awaited.setdefault(self.calls + count, asyncio.Event()).wait()
 
     async def create(
-        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        spec: SessionSpec,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
-        return await self._pass(lambda: self._store.create(key, spec, now=now, mark=mark))
+        return await self._pass(lambda: self._store.create(key, spec, now=now, mark=mark, report=report))
 
     async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
         return await self._pass(lambda: self._store.get(key, now=now))
@@ -66,16 +75,45 @@ class SwitchableStore:
         create: SessionSpec | None,
         now: datetime,
         mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Appended]:
-        return await self._pass(lambda: self._store.append(key, turns, create=create, now=now, mark=mark))
+        return await self._pass(
+            lambda: self._store.append(key, turns, create=create, now=now, mark=mark, report=report)
+        )
 
     async def extend(
-        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        *,
+        ttl: timedelta | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
-        return await self._pass(lambda: self._store.extend(key, ttl=ttl, now=now, mark=mark))
+        return await self._pass(lambda: self._store.extend(key, ttl=ttl, now=now, mark=mark, report=report))
 
-    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
-        return await self._pass(lambda: self._store.delete(key, now=now, mark=mark))
+    async def delete(
+        self,
+        key: SessionKey,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
+        discard: bool = False,
+    ) -> Answer[Session]:
+        return await self._pass(lambda: self._store.delete(key, now=now, mark=mark, report=report, discard=discard))
+
+    async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
+        return await self._pass(lambda: self._store.log_events(owner, limit=limit, now=now))
+
+    async def acknowledge(self, owner: Owner, event_ids: Sequence[str], *, now: datetime) -> None:
+        await self._pass(lambda: self._store.acknowledge(owner, event_ids, now=now))
+
+    async def remove_owner(self, owner: Owner, *, now: datetime) -> int:
+        return await self._pass(lambda: self._store.remove_owner(owner, now=now))
+
+    async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
+        return await self._pass(lambda: self._store.remove_tenant(tenant_id, now=now))
 
     async def check(self) -> None:
         await self._pass(self._store.check)

@@ -32,6 +32,7 @@ from grpc_status import rpc_status
 
 from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from mneme.semantic.v1 import profile_pb2_grpc
+from mneme.session.v1 import session_pb2_grpc
 from mneme_client import Client
 from services.common.auth import IDENTITY_METADATA_KEY, IdentitySigner, Principal, Role, create_api_key, revoke_api_key
 from services.common.auth.authenticator import DEVELOPMENT_PRINCIPAL
@@ -84,6 +85,7 @@ class Stubs:
     deliveries: deliveries_pb2_grpc.DeliveryServiceStub
     grants: grants_pb2_grpc.GrantServiceStub
     profiles: profile_pb2_grpc.ProfileServiceStub
+    sessions: session_pb2_grpc.SessionServiceStub
 
 
 @contextlib.asynccontextmanager
@@ -97,6 +99,7 @@ async def stubs(target: str) -> AsyncIterator[Stubs]:
             deliveries_pb2_grpc.DeliveryServiceStub(channel),
             grants_pb2_grpc.GrantServiceStub(channel),
             profile_pb2_grpc.ProfileServiceStub(channel),
+            session_pb2_grpc.SessionServiceStub(channel),
         )
 
 

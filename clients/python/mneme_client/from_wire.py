@@ -145,18 +145,18 @@ def interaction(message: conversations_pb2.Interaction) -> r.Interaction:
 def session_turn(message: session_pb2.SessionTurn) -> r.SessionTurn:
     """A turn in a window."""
     return r.SessionTurn(
-        turn_id=message.turn_id,
+        interaction_id=message.interaction_id,
         position=message.position if message.HasField("position") else None,
         turn=turn(message.turn),
         token_count=message.token_count,
     )
 
 
-def session_window(message: conversations_pb2.GetSessionResponse) -> r.SessionWindow:
+def session_window(message: session_pb2.GetSessionResponse) -> r.SessionWindow:
     """A running conversation."""
     value = message.session
     return r.SessionWindow(
-        session_id=value.session_id,
+        conversation_id=value.conversation_id,
         user_id=value.user_id,
         turns=tuple(session_turn(t) for t in value.turns),
         window_turns=value.window_turns,

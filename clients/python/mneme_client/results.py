@@ -143,7 +143,7 @@ class RecalledNote:
 class SessionTurn:
     """A turn in the window of a running conversation."""
 
-    turn_id: str
+    interaction_id: str
     position: int | None
     turn: Turn
     token_count: int
@@ -280,7 +280,7 @@ class Interaction:
 class SessionWindow:
     """A running conversation with its last turns."""
 
-    session_id: str
+    conversation_id: str
     user_id: str
     turns: tuple[SessionTurn, ...]  # oldest first
     window_turns: int  # capacity of the window

@@ -40,7 +40,7 @@ def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, S
             conversation, or that lost a conflict: it would repeat them.
     """
     superseded_by = recalled.superseded_by
-    likely_told = {turn.turn_id for turn in recalled.recent_turns}
+    likely_told = {turn.interaction_id for turn in recalled.recent_turns}
     likely_told.update(memory.episode.episode_id for memory in recalled.memories[:told_rank_max])
     likely_told.update(superseded_by)  # in the text with a mark, or left out: no note is to repeat it without
     offers = {
@@ -64,7 +64,7 @@ def failed_sections(reports: Sequence[TierReport]) -> frozenset[SectionKind]:
 def _recent_turn(turn: session_pb2.SessionTurn) -> Candidate:
     said = turn.turn
     source = TurnSource("", turn.position, _role(said.role), said.speaker, _time(said))
-    return Candidate(_body([said.content], said.attachments), turn.turn_id, (turn.turn_id,), source)
+    return Candidate(_body([said.content], said.attachments), turn.interaction_id, (turn.interaction_id,), source)
 
 
 def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str]) -> Candidate:

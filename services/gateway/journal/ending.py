@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from services.gateway.journal.model import Caller, RememberCommand
@@ -30,11 +30,41 @@ class Ended:
     replayed: bool  # an earlier use of the request id did it, and this one nothing
 
 
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session's own settings as the log has them, for the time when its store loses it."""
+
+    window_turns: int
+    ttl: timedelta
+    active_time: datetime  # when they were set, or the time to live last began anew
+
+
 class SessionLog(Protocol):
     """Where sessions begin and end in the log."""
 
     async def session_start(self, tenant_id: str, user_id: str, conversation_id: str) -> int:
         """The position that the conversation's session begins at: turns before it belong to ended ones."""
+        ...
+
+    async def session_record(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionRecord | None:
+        """The own settings of the conversation's session; None where it has none, or was ended."""
+        ...
+
+    async def put_session_record(
+        self, tenant_id: str, user_id: str, conversation_id: str, record: SessionRecord
+    ) -> None:
+        """Replaces the own settings of the conversation's session."""
+        ...
+
+    async def archive(self, caller: Caller, commands: Sequence[RememberCommand]) -> int:
+        """Makes turns durable that were put into a session past the gateway, and returns how many were new.
+
+        Each turn has an interaction id; one that is in the log, or was removed from it, is not written again. They are
+        delivered to every tier but the session tier, which has them.
+
+        Raises:
+            Conflict: Another gateway writes one of them just now; nothing was written.
+        """
         ...
 
     async def earlier_end(self, caller: Caller, command: EndCommand) -> Ended | None:

@@ -42,6 +42,7 @@ class RememberCommand:
     scope: Scope = GLOBAL_SCOPE
     request_id: str = ""  # empty: not idempotent
     digest: bytes = b""  # of the whole request: tells a repeat from another request under the same id
+    interaction_ids: tuple[str, ...] = ()  # of the turns, one for one; empty: made by the journal
 
 
 class FeedbackValue(IntEnum):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Attachment, MessageRole, Turn
-from services.session.model import NewTurn, SessionTurn, TurnId, microseconds, moment_of
+from services.session.model import InteractionId, NewTurn, SessionTurn, microseconds, moment_of
 
 _VERSION: Final = 1
 """Stands in every payload, so that a later form can be told from this one during a rolling update."""
@@ -18,7 +18,7 @@ def encode_turn(new: NewTurn) -> bytes:
     turn = new.turn
     fields: dict[str, Any] = {
         "v": _VERSION,
-        "id": new.turn_id,
+        "id": new.interaction_id,
         "n": new.token_count,
         "role": int(turn.role),
         "content": turn.content,
@@ -38,7 +38,7 @@ def decode_turn(payload: bytes, *, position: int) -> SessionTurn:
     """The inverse of `encode_turn`. Raises ValueError or KeyError for what it did not write."""
     fields = json.loads(payload)
     return SessionTurn(
-        turn_id=TurnId(fields["id"]),
+        interaction_id=InteractionId(fields["id"]),
         position=position,
         token_count=fields.get("n", 0),
         scope=Scope.from_key(fields["scope"]) if "scope" in fields else GLOBAL_SCOPE,

@@ -12,19 +12,25 @@ from services.common.errors import AlreadyExists, NotFound
 from services.session.config import EmbeddedSettings, StoreSettings
 from services.session.model import (
     Appended,
+    ConversationId,
+    Deletion,
+    InteractionId,
+    LogEvent,
     NewTurn,
     Owner,
+    Report,
     RequestMark,
     Session,
     SessionCursor,
-    SessionId,
     SessionKey,
     SessionSpec,
-    TurnId,
+    SettingsChange,
+    TenantId,
     microseconds,
 )
 from services.session.store import Answer
 from services.session.stores.marks import MarkMemory
+from services.session.stores.outbox import Outbox
 from services.session.stores.window import LiveSession
 
 
@@ -40,24 +46,33 @@ class EmbeddedSessionStore:
         self._settings = settings
         self._remembered_turns = store_settings.remembered_turns
         self._sessions: OrderedDict[SessionKey, LiveSession] = OrderedDict()  # least recently active first
-        self._by_owner: dict[Owner, dict[SessionId, LiveSession]] = {}
+        self._by_owner: dict[Owner, dict[ConversationId, LiveSession]] = {}
         self._marks = MarkMemory(
             lifetime=store_settings.mark_lifetime,
             marks_max=settings.marks_max,
             bytes_max=settings.marks_bytes_max,
         )
+        self._outbox = Outbox(store_settings.events_max)
         self._size_bytes = 0
         self._next_expiry: datetime | None = None  # no session expires before
 
     async def create(
-        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        spec: SessionSpec,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """See `SessionStore.create`."""
         first = self._marks.recall(key.owner, mark, now=now)
         if isinstance(first, Session):
             return Answer(first)
         if self._live(key, now) is not None:
-            raise AlreadyExists("session", key.session_id)
+            raise AlreadyExists("session", key.conversation_id)
+        self._outbox.check(key.owner, report, 1)
+        self._outbox.add(report, key, SettingsChange(spec, now))
         session = self._begin(key, spec, now).snapshot()
         self._marks.remember(key.owner, mark, session, now=now)
         self._evict(now, spared=key)
@@ -75,8 +90,8 @@ class EmbeddedSessionStore:
         """See `SessionStore.list_sessions`."""
         lives = self._by_owner.get(owner, {}).values()
         sessions = (live.snapshot(with_turns=False) for live in lives if live.expire_time > now)
-        start = _rank(after.last_active_time, after.session_id) if after is not None else None
-        ranked = [(_rank(s.last_active_time, s.key.session_id), s) for s in sessions]
+        start = _rank(after.last_active_time, after.conversation_id) if after is not None else None
+        ranked = [(_rank(s.last_active_time, s.key.conversation_id), s) for s in sessions]
         behind = [entry for entry in ranked if start is None or entry[0] > start]
         return Answer([session for _, session in nsmallest(limit, behind, key=lambda entry: entry[0])])
 
@@ -88,6 +103,7 @@ class EmbeddedSessionStore:
         create: SessionSpec | None,
         now: datetime,
         mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Appended]:
         """See `SessionStore.append`."""
         first = self._marks.recall(key.owner, mark, now=now)
@@ -97,45 +113,95 @@ class EmbeddedSessionStore:
             self._touch(live, now)
             return Answer(replace(first, session=live.snapshot()))
         is_created = live is None and create is not None
+        self._outbox.check(key.owner, report, len(turns) + is_created)
         if live is None and create is not None:
             live = self._begin(key, create, now)
+            self._outbox.add(report, key, SettingsChange(create, now))
         if live is None:
-            raise NotFound("session", key.session_id)
+            raise NotFound("session", key.conversation_id)
         self._size_bytes -= live.size_bytes
         added = live.append(turns)
+        for turn in added:
+            self._outbox.add(report, key, turn)
         self._size_bytes += live.size_bytes
         self._touch(live, now)
         self._evict(now, spared=key)
-        appended = Appended(live.snapshot(), appended_count=added, is_created=is_created)
+        appended = Appended(live.snapshot(), appended_count=len(added), is_created=is_created)
         # Only the counts are repeated: keeping every answer's window would multiply what a session takes.
         counts = replace(appended, session=live.snapshot(with_turns=False))
         self._marks.remember(key.owner, mark, counts, now=now)
         return Answer(appended)
 
     async def extend(
-        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        *,
+        ttl: timedelta | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """See `SessionStore.extend`."""
         first = self._marks.recall(key.owner, mark, now=now)
         if isinstance(first, Session):
             return Answer(first)
         live = self._required(key, now)
+        self._outbox.check(key.owner, report, 1)
         if ttl is not None:
             live.set_ttl(ttl)
         self._touch(live, now)
         session = live.snapshot(with_turns=False)
+        self._outbox.add(report, key, SettingsChange(session.spec, now))
         self._marks.remember(key.owner, mark, session, now=now)
         return Answer(session)
 
-    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
+    async def delete(
+        self,
+        key: SessionKey,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
+        discard: bool = False,
+    ) -> Answer[Session]:
         """See `SessionStore.delete`."""
         first = self._marks.recall(key.owner, mark, now=now)
         if isinstance(first, Session):
             return Answer(first)
         session = self._required(key, now).snapshot()
         self._drop(key)
+        if discard:
+            self._outbox.discard_turns(key)
+        self._outbox.add(report, key, Deletion(session.create_time))
         self._marks.remember(key.owner, mark, session, now=now)
         return Answer(session)
+
+    async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
+        """See `SessionStore.log_events`."""
+        del now  # events do not expire
+        return self._outbox.list_events(owner, limit)
+
+    async def acknowledge(self, owner: Owner, event_ids: Sequence[str], *, now: datetime) -> None:
+        """See `SessionStore.acknowledge`."""
+        del now
+        self._outbox.acknowledge(owner, event_ids)
+
+    async def remove_owner(self, owner: Owner, *, now: datetime) -> int:
+        """See `SessionStore.remove_owner`."""
+        lives = list(self._by_owner.get(owner, {}).values())
+        for live in lives:
+            self._drop(live.key)
+        self._outbox.remove(owner)
+        self._marks.remove(lambda of: of == owner)
+        return sum(live.expire_time > now for live in lives)
+
+    async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
+        """See `SessionStore.remove_tenant`."""
+        owners = {owner for owner in self._by_owner if owner.tenant_id == tenant_id}
+        owners.update(self._outbox.owners_of(tenant_id))
+        removed = sum([await self.remove_owner(owner, now=now) for owner in owners])
+        self._marks.remove(lambda of: of.tenant_id == tenant_id)
+        return removed
 
     async def check(self) -> None:
         """See `SessionStore.check`: memory is always there."""
@@ -145,15 +211,15 @@ class EmbeddedSessionStore:
         live = self._live(key, now)
         return live.snapshot() if live is not None else None
 
-    def adopt(self, session: Session, *, now: datetime, turn_ids: Sequence[TurnId] = ()) -> None:
+    def adopt(self, session: Session, *, now: datetime, interaction_ids: Sequence[InteractionId] = ()) -> None:
         """Hold what another store reports of a session, in place of what was held here.
 
-        `turn_ids` were appended just before; some of the turns may have left the window already.
+        `interaction_ids` were appended just before; some of the turns may have left the window already.
         """
         known = self._sessions.get(session.key)
         if known is not None and known.is_ahead_of(session):
             return  # answers to calls at once may arrive in another order than they were given
-        live = LiveSession.of(session, turn_ids, known=known, remembered_turns=self._remembered_turns)
+        live = LiveSession.of(session, interaction_ids, known=known, remembered_turns=self._remembered_turns)
         self._drop(session.key)
         self._hold(live)
         self._evict(now, spared=session.key)
@@ -165,8 +231,12 @@ class EmbeddedSessionStore:
         self._marks.remember(owner, mark, answer, now=now)
 
     def forget(self, key: SessionKey) -> None:
-        """Drop a session that another store says is gone."""
+        """Drop a session that another store reports as gone."""
         self._drop(key)
+
+    def forget_events(self) -> None:
+        """Drop all log events, which another store has."""
+        self._outbox.clear()
 
     @property
     def size_bytes(self) -> int:
@@ -187,7 +257,7 @@ class EmbeddedSessionStore:
     def _required(self, key: SessionKey, now: datetime) -> LiveSession:
         live = self._live(key, now)
         if live is None:
-            raise NotFound("session", key.session_id)
+            raise NotFound("session", key.conversation_id)
         return live
 
     def _begin(self, key: SessionKey, spec: SessionSpec, now: datetime) -> LiveSession:
@@ -197,7 +267,7 @@ class EmbeddedSessionStore:
 
     def _hold(self, live: LiveSession) -> None:
         self._sessions[live.key] = live
-        self._by_owner.setdefault(live.key.owner, {})[live.key.session_id] = live
+        self._by_owner.setdefault(live.key.owner, {})[live.key.conversation_id] = live
         self._size_bytes += live.size_bytes
         self._note_expiry(live)
 
@@ -207,7 +277,7 @@ class EmbeddedSessionStore:
             return
         self._size_bytes -= live.size_bytes
         of_owner = self._by_owner[key.owner]
-        del of_owner[key.session_id]
+        del of_owner[key.conversation_id]
         if not of_owner:
             del self._by_owner[key.owner]
 
@@ -240,6 +310,6 @@ class EmbeddedSessionStore:
         )
 
 
-def _rank(last_active_time: datetime, session_id: SessionId) -> tuple[int, str]:
+def _rank(last_active_time: datetime, conversation_id: ConversationId) -> tuple[int, str]:
     """Sort key of listings."""
-    return -microseconds(last_active_time), session_id
+    return -microseconds(last_active_time), conversation_id

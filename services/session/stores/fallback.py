@@ -16,13 +16,16 @@ from services.common.errors import AlreadyExists, NotFound, StoreUnavailable
 from services.session.config import FallbackSettings
 from services.session.model import (
     Appended,
+    LogEvent,
     NewTurn,
     Owner,
+    Report,
     RequestMark,
     Session,
     SessionCursor,
     SessionKey,
     SessionSpec,
+    TenantId,
 )
 from services.session.store import Answer, SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore
@@ -106,10 +109,16 @@ class FallbackSessionStore:
             await asyncio.wait([self._recovery])
 
     async def create(
-        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        spec: SessionSpec,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """See `SessionStore.create`."""
-        return await self._write(Create(key=key, now=now, mark=mark, spec=spec))
+        return await self._write(Create(key=key, now=now, mark=mark, report=report, spec=spec))
 
     async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
         """See `SessionStore.get`."""
@@ -149,19 +158,73 @@ class FallbackSessionStore:
         create: SessionSpec | None,
         now: datetime,
         mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Appended]:
         """See `SessionStore.append`."""
-        return await self._write(Append(key=key, now=now, mark=mark, turns=tuple(turns), create=create))
+        write = Append(key=key, now=now, mark=mark, report=report, turns=tuple(turns), create=create)
+        return await self._write(write)
 
     async def extend(
-        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        *,
+        ttl: timedelta | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """See `SessionStore.extend`."""
-        return await self._write(Extend(key=key, now=now, mark=mark, ttl=ttl))
+        return await self._write(Extend(key=key, now=now, mark=mark, report=report, ttl=ttl))
 
-    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
+    async def delete(
+        self,
+        key: SessionKey,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
+        discard: bool = False,
+    ) -> Answer[Session]:
         """See `SessionStore.delete`."""
-        return await self._write(Delete(key=key, now=now, mark=mark))
+        return await self._write(Delete(key=key, now=now, mark=mark, report=report, discard=discard))
+
+    async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
+        """See `SessionStore.log_events`. Events of queued writes are listed again when the primary has them."""
+        if not self.is_degraded:
+            try:
+                return await self._primary.log_events(owner, limit=limit, now=now)
+            except StoreUnavailable as error:
+                self._lose_primary(error)
+        return await self._memory.log_events(owner, limit=limit, now=now)
+
+    async def acknowledge(self, owner: Owner, event_ids: Sequence[str], *, now: datetime) -> None:
+        """See `SessionStore.acknowledge`. What the primary does not hear of, it lists again."""
+        await self._memory.acknowledge(owner, event_ids, now=now)
+        if not self.is_degraded:
+            try:
+                await self._primary.acknowledge(owner, event_ids, now=now)
+            except StoreUnavailable as error:
+                self._lose_primary(error)
+
+    async def remove_owner(self, owner: Owner, *, now: datetime) -> int:
+        """See `SessionStore.remove_owner`."""
+        return await self._remove(lambda store: store.remove_owner(owner, now=now))
+
+    async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
+        """See `SessionStore.remove_tenant`."""
+        return await self._remove(lambda store: store.remove_tenant(tenant_id, now=now))
+
+    async def _remove(self, remove: Callable[[SessionStore], Awaitable[int]]) -> int:
+        # Memory alone cannot remove: the primary still has the data.
+        if self.is_degraded:
+            raise StoreUnavailable(_STORE_NAME, self._settings.probe_seconds_max)
+        try:
+            removed = await remove(self._primary)
+        except StoreUnavailable as error:
+            self._lose_primary(error)
+            raise
+        await remove(self._memory)
+        return removed
 
     async def check(self) -> None:
         """See `SessionStore.check`: there is room for one more write, here or there."""
@@ -204,7 +267,9 @@ class FallbackSessionStore:
             return
         match write, result:
             case Append() as append, Appended(session=session):
-                self._memory.adopt(session, now=write.now, turn_ids=[turn.turn_id for turn in append.turns])
+                self._memory.adopt(
+                    session, now=write.now, interaction_ids=[turn.interaction_id for turn in append.turns]
+                )
                 self._note_append(write)
             case Create(), Session() as session:
                 self._mirror(session, now=write.now)
@@ -257,6 +322,7 @@ class FallbackSessionStore:
                 _log.exception("session_store_recovery_failed")
         # The queue was found empty without suspending since: nothing can have come in between.
         self._recovery = None
+        self._memory.forget_events()  # the primary has them by now
         _log.info("session_store_back", replayed_writes=replayed)
 
     async def _catch_up(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -66,6 +67,11 @@ class MarkMemory:
         self._size_bytes += size_bytes
         while self._marks and self._is_oldest_due(now):
             self._forget(next(iter(self._marks)))
+
+    def remove(self, is_removed: Callable[[Owner], bool]) -> None:
+        """Forget the answers of owners."""
+        for key in [key for key in self._marks if is_removed(key[0])]:
+            self._forget(key)
 
     def _is_oldest_due(self, now: datetime) -> bool:
         if len(self._marks) > self._marks_max or self._size_bytes > self._bytes_max:

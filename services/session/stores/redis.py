@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import quote
 
@@ -17,41 +15,34 @@ from services.common.errors import AlreadyExists, NotFound
 from services.session.config import RedisSettings, StoreSettings
 from services.session.model import (
     Appended,
+    ConversationId,
+    LogEvent,
     NewTurn,
     Owner,
+    Report,
     RequestMark,
     Session,
     SessionCursor,
-    SessionId,
     SessionKey,
     SessionSpec,
+    TenantId,
     microseconds,
     moment_of,
 )
 from services.session.store import Answer
 from services.session.stores.codec import decode_turn, encode_turn
 from services.session.stores.marks import request_id_reused
+from services.session.stores.outbox import too_many_events
 from services.session.stores.redis_client import RedisClient, translate_errors
+from services.session.stores.redis_events import RedisEvents
+from services.session.stores.redis_script import Argument, Script
 
-_Argument = str | bytes | int
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Script:
-    """A script and the digest that the server knows it by."""
-
-    text: str
-    sha: str
-
-    @classmethod
-    def load(cls, name: str) -> _Script:
-        text = (Path(__file__).parent / name).read_text(encoding="utf-8")
-        return cls(text, hashlib.sha1(text.encode("utf-8"), usedforsecurity=False).hexdigest())
-
-
-_SESSION_SCRIPT: Final = _Script.load("session.lua")
-_LIST_SCRIPT: Final = _Script.load("list.lua")
+_SESSION_SCRIPT: Final = Script.load("session.lua")
+_LIST_SCRIPT: Final = Script.load("list.lua")
+_REMOVE_SCRIPT: Final = Script.load("remove.lua")
 
 
 class RedisSessionStore:
@@ -75,31 +66,39 @@ class RedisSessionStore:
         self._grace = settings.expire_grace
         self._remembered_turns = store_settings.remembered_turns
         self._mark_lifetime = store_settings.mark_lifetime
+        self._events_max = store_settings.events_max
+        self._events = RedisEvents(self._run, self._key, f"{settings.key_prefix}reporters")
         # Waiting for a connection is no sign that Redis is gone, so it happens outside of the time limit.
         self._slots = asyncio.Semaphore(settings.connections_max)
 
     async def create(
-        self, key: SessionKey, spec: SessionSpec, *, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        spec: SessionSpec,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """See `SessionStore.create`."""
-        answer = await self._step("create", key, now, mark, *_spec_arguments(spec))
+        answer = await self._step("create", key, now, mark, report, *_spec_arguments(spec))
         return Answer(_session(key.owner, answer))
 
     async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
         """See `SessionStore.get`."""
-        return Answer(_session(key.owner, await self._step("get", key, now, None)))
+        return Answer(_session(key.owner, await self._step("get", key, now, None, Report.NO)))
 
     async def list_sessions(
         self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
     ) -> Answer[list[Session]]:
         """See `SessionStore.list_sessions`."""
         keys = [self._key(owner, "heads"), self._key(owner, "recent")]
-        arguments: list[_Argument] = [microseconds(now), limit]
+        arguments: list[Argument] = [microseconds(now), limit]
         if after is not None:
-            arguments += [microseconds(after.last_active_time), after.session_id]
+            arguments += [microseconds(after.last_active_time), after.conversation_id]
         flat = await self._run(_LIST_SCRIPT, keys, arguments)
         pairs = zip(flat[::2], flat[1::2], strict=True)
-        return Answer([_session_of(owner, session_id, head, ()) for session_id, head in pairs])
+        return Answer([_session_of(owner, conversation_id, head, ()) for conversation_id, head in pairs])
 
     async def append(
         self,
@@ -109,26 +108,80 @@ class RedisSessionStore:
         create: SessionSpec | None,
         now: datetime,
         mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Appended]:
         """See `SessionStore.append`."""
-        arguments: list[_Argument] = [*_spec_arguments(create), self._remembered_turns]
+        arguments: list[Argument] = [*_spec_arguments(create), self._remembered_turns]
         for turn in turns:
-            arguments += [turn.turn_id, "" if turn.position is None else turn.position, encode_turn(turn)]
-        answer = await self._step("append", key, now, mark, *arguments)
+            arguments += [turn.interaction_id, "" if turn.position is None else turn.position, encode_turn(turn)]
+        answer = await self._step("append", key, now, mark, report, *arguments)
         _, _, added, created, *_ = answer
         session = _session(key.owner, answer)
         return Answer(Appended(session, appended_count=int(added), is_created=created == b"1"))
 
     async def extend(
-        self, key: SessionKey, *, ttl: timedelta | None, now: datetime, mark: RequestMark | None = None
+        self,
+        key: SessionKey,
+        *,
+        ttl: timedelta | None,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
     ) -> Answer[Session]:
         """See `SessionStore.extend`."""
-        answer = await self._step("extend", key, now, mark, "" if ttl is None else ttl // _MICROSECOND)
+        answer = await self._step("extend", key, now, mark, report, "" if ttl is None else ttl // _MICROSECOND)
         return Answer(_session(key.owner, answer))
 
-    async def delete(self, key: SessionKey, *, now: datetime, mark: RequestMark | None = None) -> Answer[Session]:
+    async def delete(
+        self,
+        key: SessionKey,
+        *,
+        now: datetime,
+        mark: RequestMark | None = None,
+        report: Report = Report.NO,
+        discard: bool = False,
+    ) -> Answer[Session]:
         """See `SessionStore.delete`."""
-        return Answer(_session(key.owner, await self._step("delete", key, now, mark)))
+        return Answer(_session(key.owner, await self._step("delete", key, now, mark, report, int(discard))))
+
+    async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
+        """See `SessionStore.log_events`."""
+        return await self._events.list_events(owner, limit=limit, now=now)
+
+    async def acknowledge(self, owner: Owner, event_ids: Sequence[str], *, now: datetime) -> None:
+        """See `SessionStore.acknowledge`."""
+        await self._events.acknowledge(owner, event_ids, now=now)
+
+    async def remove_owner(self, owner: Owner, *, now: datetime) -> int:
+        """See `SessionStore.remove_owner`. Looks at every key of the server."""
+        removed = await self._remove(self._key_tag(owner), now)
+        await self._remove_keys(f"{_glob(self._prefix)}{self._key_tag(owner)}:*")
+        return removed
+
+    async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
+        """See `SessionStore.remove_tenant`. Looks at every key of the server."""
+        pattern = f"{_glob(self._prefix)}{{{_escaped(tenant_id)}:*}}:*"
+        tags = {name[len(self._prefix) :].partition("}")[0] + "}" for name in await self._scan(pattern)}
+        removed = 0
+        for tag in sorted(tags):
+            removed += await self._remove(tag, now)
+        await self._remove_keys(pattern)
+        return removed
+
+    async def _remove(self, tag: str, now: datetime) -> int:
+        keys = [f"{self._prefix}{tag}:{kind}" for kind in ("ending", "heads", "recent", "events")]
+        return int(cast("Any", await self._run(_REMOVE_SCRIPT, keys, [microseconds(now)])))
+
+    async def _remove_keys(self, pattern: str) -> None:
+        client = cast("Any", self._client)
+        for name in await self._scan(pattern):
+            with translate_errors():
+                await client.unlink(name)
+
+    async def _scan(self, pattern: str) -> list[str]:
+        client = cast("Any", self._client)
+        with translate_errors():
+            return [name.decode("utf-8") async for name in client.scan_iter(match=pattern, count=1_000)]
 
     async def check(self) -> None:
         """See `SessionStore.check`: writes a key, since a replica answers pings too."""
@@ -143,37 +196,51 @@ class RedisSessionStore:
                     raise
 
     async def _step(
-        self, operation: str, key: SessionKey, now: datetime, mark: RequestMark | None, *arguments: _Argument
+        self,
+        operation: str,
+        key: SessionKey,
+        now: datetime,
+        mark: RequestMark | None,
+        report: Report,
+        *arguments: Argument,
     ) -> list[bytes]:
         owner = key.owner
-        keys = [self._key(owner, kind, key.session_id) for kind in ("texts", "window", "known")]
-        keys += [self._key(owner, kind) for kind in ("heads", "recent", "ending")]
+        if report is not Report.NO:
+            await self._events.announce(owner, now=now)
+        keys = [self._key(owner, kind, key.conversation_id) for kind in ("texts", "window", "known")]
+        keys += [self._key(owner, kind) for kind in ("heads", "recent", "ending", "events")]
         fingerprint = ""
         if mark is not None:
             keys.append(self._key(owner, "mark", mark.principal_id, mark.request_id))
             fingerprint = mark.fingerprint
-        common: list[_Argument] = [
+        common: list[Argument] = [
             operation,
             microseconds(now),
-            key.session_id,
+            key.conversation_id,
             self._grace // _MICROSECOND,
             fingerprint,
             self._mark_lifetime // _MICROSECOND,
+            self._most_events(report),
         ]
         answer = await self._run(_SESSION_SCRIPT, keys, [*common, *arguments])
         match answer[0]:
             case b"ok":
                 return answer
             case b"missing":
-                raise NotFound("session", key.session_id)
+                raise NotFound("session", key.conversation_id)
             case b"exists":
-                raise AlreadyExists("session", key.session_id)
+                raise AlreadyExists("session", key.conversation_id)
             case b"reused":
                 raise request_id_reused()
+            case b"full":
+                raise too_many_events(self._events_max)
             case status:
                 raise RuntimeError(f"the session script answered {status!r}")
 
-    async def _run(self, script: _Script, keys: Sequence[str], arguments: Sequence[_Argument]) -> list[bytes]:
+    def _most_events(self, report: Report) -> Argument:
+        return "" if report is Report.NO else self._events_max if report is Report.BOUNDED else -1
+
+    async def _run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> list[bytes]:
         client = cast("Any", self._client)  # the two clients' signatures differ in detail
         async with self._slots:
             with translate_errors():
@@ -187,29 +254,37 @@ class RedisSessionStore:
 
     def _key(self, owner: Owner, kind: str, *parts: str) -> str:
         """A key; ids are percent-encoded, so that no id can hold a separator or a brace."""
-        tag = f"{{{_escaped(owner.tenant_id)}:{_escaped(owner.user_id)}}}"
-        return ":".join([f"{self._prefix}{tag}", kind, *map(_escaped, parts)])
+        return ":".join([f"{self._prefix}{self._key_tag(owner)}", kind, *map(_escaped, parts)])
+
+    @staticmethod
+    def _key_tag(owner: Owner) -> str:
+        return f"{{{_escaped(owner.tenant_id)}:{_escaped(owner.user_id)}}}"
 
 
 def _escaped(identifier: str) -> str:
     return quote(identifier, safe="")
 
 
-def _spec_arguments(spec: SessionSpec | None) -> tuple[_Argument, _Argument]:
+def _glob(text: str) -> str:
+    """A pattern that matches the text alone."""
+    return re.sub(r"([*?\[\]\\^])", r"\\\1", text)
+
+
+def _spec_arguments(spec: SessionSpec | None) -> tuple[Argument, Argument]:
     return ("", "") if spec is None else (spec.window_turns, spec.ttl // _MICROSECOND)
 
 
 def _session(owner: Owner, answer: Sequence[bytes]) -> Session:
     """The session in a script's answer: ok, id, counts, head, then positions and payloads."""
-    _, session_id, _, _, head, *flat = answer
-    return _session_of(owner, session_id, head, flat)
+    _, conversation_id, _, _, head, *flat = answer
+    return _session_of(owner, conversation_id, head, flat)
 
 
-def _session_of(owner: Owner, session_id: bytes, head: bytes, flat: Sequence[bytes]) -> Session:
+def _session_of(owner: Owner, conversation_id: bytes, head: bytes, flat: Sequence[bytes]) -> Session:
     window_turns, ttl, created, active, count = map(int, head.split())
     placed = zip(flat[::2], flat[1::2], strict=True)
     return Session(
-        key=SessionKey(owner, SessionId(session_id.decode("utf-8"))),
+        key=SessionKey(owner, ConversationId(conversation_id.decode("utf-8"))),
         spec=SessionSpec(window_turns, ttl * _MICROSECOND),
         # Scores are doubles: exact up to POSITION_MAX, but servers differ in how they print large ones.
         turns=tuple(decode_turn(payload, position=int(float(score))) for score, payload in placed),

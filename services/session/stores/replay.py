@@ -11,7 +11,7 @@ import structlog
 
 from services.common.errors import MnemeError, NotFound, StoreUnavailable
 from services.session.config import FallbackSettings
-from services.session.model import Appended, Session, SessionKey
+from services.session.model import Appended, Report, Session, SessionKey
 from services.session.store import SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.writes import Append, Extend, Repeat, Write
@@ -58,6 +58,8 @@ class ReplayQueue:
             # Memory knew the session, so the primary should too. If that has lost it, the whole window is
             # restored first: an append that creates would put its turns at the beginning.
             write = replace(write, create=None)
+        if write.report is not Report.NO:
+            write = replace(write, report=Report.ALWAYS)  # it is accepted: a full list of events must not drop it
         self._writes.append(write)
         self._size_bytes += write.size_bytes
 
@@ -137,6 +139,7 @@ class ReplayQueue:
             mark=None,
             turns=tuple(turn.as_new() for turn in session.turns),
             create=session.spec,
+            report=Report.ALWAYS,  # the log knows by their ids which turns it has
         )
         await whole.apply(self._primary)
         if write.mark is not None:

@@ -4,20 +4,22 @@
 -- KEYS  1 texts    hash    arrival -> payload of a turn in the window
 --       2 window   zset    arrival, scored by position: the score orders, arrival breaks ties
 --       3 known    zset    turn id, scored by arrival: turns that are not added again
---       4 heads    hash    session id -> "window_turns ttl created active count", of all the user's sessions
---       5 recent   zset    session id, scored by minus the last active time: the order of listings
---       6 ending   zset    session id, scored by expire time: what may be dropped
---       7 mark     string  the answer to this request; only where the request has an id
--- ARGV  1 operation  2 now  3 session id  4 grace  5 fingerprint of the request  6 lifetime of marks
+--       4 heads    hash    conversation id -> "window_turns ttl created active count", of all the user's sessions
+--       5 recent   zset    conversation id, scored by minus the last active time: the order of listings
+--       6 ending   zset    conversation id, scored by expire time: what may be dropped
+--       7 events   stream  what the conversation log does not have yet: conversation, kind, payload
+--       8 mark     string  the answer to this request; only where the request has an id
+-- ARGV  1 operation  2 now  3 conversation id  4 grace  5 fingerprint of the request  6 lifetime of marks
+--       7 most events to wait, or empty where nothing is reported, or -1 without a bound
 --       then the operation's own
 --
 -- Times are microseconds from the caller's clock, lifetimes microseconds; Redis's own clock only drops keys
 -- that have been over for the grace time. Numbers above 2^53 do not occur. Answers are lists that begin with
--- ok, missing, exists or reused.
+-- ok, missing, exists, reused or full.
 
 local POSITION_MAX = 9007199254740991
 
-local operation, now, session_id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local operation, now, conversation_id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local grace, fingerprint, mark_lifetime = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 
 local function text(number)
@@ -26,6 +28,42 @@ end
 
 local function milliseconds(lifetime)
   return text(math.ceil(lifetime / 1000))
+end
+
+-- Events ------------------------------------------------------------------------------------------------
+
+local reported = ARGV[7] ~= ''
+local events_max = tonumber(ARGV[7])
+
+local function is_full(added)
+  return reported and events_max >= 0 and redis.call('XLEN', KEYS[7]) + added > events_max
+end
+
+-- Ids are made here, of the caller's clock, since a replica runs this script too. They only grow while events wait.
+local function report(kind, payload)
+  if not reported then return end
+  local milliseconds_now, number = math.floor(now / 1000), 0
+  local last = redis.call('XREVRANGE', KEYS[7], '+', '-', 'COUNT', 1)[1]
+  if last then
+    local last_milliseconds, last_number = string.match(last[1], '^(%d+)-(%d+)$')
+    if tonumber(last_milliseconds) >= milliseconds_now then
+      milliseconds_now, number = tonumber(last_milliseconds), tonumber(last_number) + 1
+    end
+  end
+  local id = text(milliseconds_now) .. '-' .. text(number)
+  redis.call('XADD', KEYS[7], id, 'conversation', conversation_id, 'kind', kind, 'payload', payload)
+end
+
+local function report_settings(head)
+  report('settings', text(head.window) .. ' ' .. text(head.ttl) .. ' ' .. text(now))
+end
+
+-- Events of the conversation's turns
+local function discard_turns()
+  for _, event in ipairs(redis.call('XRANGE', KEYS[7], '-', '+')) do
+    if event[2][2] == conversation_id and event[2][4] == 'turn' then redis.call('XDEL', KEYS[7], event[1]) end
+  end
+  if redis.call('XLEN', KEYS[7]) == 0 then redis.call('DEL', KEYS[7]) end
 end
 
 -- Head --------------------------------------------------------------------------------------------------
@@ -43,9 +81,9 @@ end
 
 local function drop()
   redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-  redis.call('HDEL', KEYS[4], session_id)
-  redis.call('ZREM', KEYS[5], session_id)
-  redis.call('ZREM', KEYS[6], session_id)
+  redis.call('HDEL', KEYS[4], conversation_id)
+  redis.call('ZREM', KEYS[5], conversation_id)
+  redis.call('ZREM', KEYS[6], conversation_id)
 end
 
 -- Redis may have evicted some of the keys for want of memory: half a session is none.
@@ -56,7 +94,7 @@ local function is_whole(head)
 end
 
 local function live()
-  local packed = redis.call('HGET', KEYS[4], session_id)
+  local packed = redis.call('HGET', KEYS[4], conversation_id)
   local head = packed and parse(packed)
   if head and head.active + head.ttl > now and is_whole(head) then return head end
   -- Only where there is something: Redis stops refusing for want of memory after a script's first write.
@@ -71,9 +109,9 @@ end
 local function save(head)
   if head.active < now then head.active = now end
   local lifetime = head.ttl + grace
-  redis.call('HSET', KEYS[4], session_id, pack(head))
-  redis.call('ZADD', KEYS[5], text(-head.active), session_id)
-  redis.call('ZADD', KEYS[6], text(head.active + head.ttl), session_id)
+  redis.call('HSET', KEYS[4], conversation_id, pack(head))
+  redis.call('ZADD', KEYS[5], text(-head.active), conversation_id)
+  redis.call('ZADD', KEYS[6], text(head.active + head.ttl), conversation_id)
   for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], milliseconds(lifetime)) end
   for i = 4, 6 do keep_at_least(KEYS[i], lifetime) end
 end
@@ -94,9 +132,9 @@ end
 
 -- Answers -----------------------------------------------------------------------------------------------
 
--- ok, session id, turns added, whether created, head, then position and payload of each turn
+-- ok, conversation id, turns added, whether created, head, then position and payload of each turn
 local function answer(head, added, created, with_turns)
-  local list = {'ok', session_id, text(added), text(created), pack(head)}
+  local list = {'ok', conversation_id, text(added), text(created), pack(head)}
   if not with_turns then return list end
   local window = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
   if #window == 0 then return list end
@@ -111,7 +149,7 @@ local function answer(head, added, created, with_turns)
 end
 
 local function first_answer()
-  local kept = KEYS[7] and redis.call('GET', KEYS[7])
+  local kept = KEYS[8] and redis.call('GET', KEYS[8])
   if not kept then return nil end
   local mark = cjson.decode(kept)
   if tonumber(mark[2]) <= now then return nil end
@@ -120,15 +158,15 @@ local function first_answer()
 end
 
 local function remember(list)
-  if not KEYS[7] then return end
+  if not KEYS[8] then return end
   local mark = cjson.encode({fingerprint, text(now + mark_lifetime), list})
-  redis.call('SET', KEYS[7], mark, 'PX', milliseconds(mark_lifetime + grace))
+  redis.call('SET', KEYS[8], mark, 'PX', milliseconds(mark_lifetime + grace))
 end
 
 -- Turns -------------------------------------------------------------------------------------------------
 
-local function add(head, turn_id, position, payload)
-  if redis.call('ZSCORE', KEYS[3], turn_id) then return 0 end
+local function add(head, interaction_id, position, payload)
+  if redis.call('ZSCORE', KEYS[3], interaction_id) then return 0 end
   if position == '' then
     local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
     position = last and text(math.min(tonumber(last) + 1, POSITION_MAX)) or '0'
@@ -136,7 +174,8 @@ local function add(head, turn_id, position, payload)
   local arrival = string.format('%016d', head.count)
   redis.call('HSET', KEYS[1], arrival, payload)
   redis.call('ZADD', KEYS[2], position, arrival)
-  redis.call('ZADD', KEYS[3], text(head.count), turn_id)
+  redis.call('ZADD', KEYS[3], text(head.count), interaction_id)
+  report('turn', payload)
   head.count = head.count + 1
   if redis.call('ZCARD', KEYS[2]) > head.window then
     redis.call('HDEL', KEYS[1], redis.call('ZPOPMIN', KEYS[2])[1])
@@ -158,12 +197,14 @@ end
 
 local operations = {}
 
--- ARGV 7 window  8 ttl
+-- ARGV 8 window  9 ttl
 function operations.create(first)
   if first then return first end
   if live() then return {'exists'} end
-  local head = begin(ARGV[7], ARGV[8])
+  if is_full(1) then return {'full'} end
+  local head = begin(ARGV[8], ARGV[9])
   save(head)
+  report_settings(head)
   local list = answer(head, 0, 1, false)
   remember(list)
   return list
@@ -176,7 +217,7 @@ function operations.get()
   return answer(head, 0, 0, true)
 end
 
--- ARGV 7 window to create with, or empty  8 ttl  9 turns to know beyond the window
+-- ARGV 8 window to create with, or empty  9 ttl  10 turns to know beyond the window
 --      then turn id, position or empty, payload of each turn
 function operations.append(first)
   local head = live()
@@ -185,38 +226,45 @@ function operations.append(first)
     save(head)
     return answer(head, tonumber(first[3]), tonumber(first[4]), true)
   end
-  local created = 0
+  if not head and ARGV[8] == '' then return {'missing'} end
+  local created = head and 0 or 1
+  if is_full((#ARGV - 10) / 3 + created) then return {'full'} end
   if not head then
-    if ARGV[7] == '' then return {'missing'} end
-    head, created = begin(ARGV[7], ARGV[8]), 1
+    head = begin(ARGV[8], ARGV[9])
+    report_settings(head)
   end
   local added = 0
-  for i = 10, #ARGV, 3 do added = added + add(head, ARGV[i], ARGV[i + 1], ARGV[i + 2]) end
-  forget_oldest(head.window + tonumber(ARGV[9]))
+  for i = 11, #ARGV, 3 do added = added + add(head, ARGV[i], ARGV[i + 1], ARGV[i + 2]) end
+  forget_oldest(head.window + tonumber(ARGV[10]))
   save(head)
   -- Only the counts are repeated: keeping every answer's window would multiply what a session takes.
   remember(answer(head, added, created, false))
   return answer(head, added, created, true)
 end
 
--- ARGV 7 ttl, or empty
+-- ARGV 8 ttl, or empty
 function operations.extend(first)
   if first then return first end
   local head = live()
   if not head then return {'missing'} end
-  if ARGV[7] ~= '' then head.ttl = tonumber(ARGV[7]) end
+  if is_full(1) then return {'full'} end
+  if ARGV[8] ~= '' then head.ttl = tonumber(ARGV[8]) end
   save(head)
+  report_settings(head)
   local list = answer(head, 0, 0, false)
   remember(list)
   return list
 end
 
+-- ARGV 8 whether events of turns are discarded: 1 or 0
 function operations.delete(first)
   if first then return first end
   local head = live()
   if not head then return {'missing'} end
   local list = answer(head, 0, 0, true)
   drop()
+  if ARGV[8] == '1' then discard_turns() end
+  report('deletion', text(head.created))
   remember(list)
   return list
 end

@@ -9,12 +9,12 @@ from typing import Final
 
 from services.session.model import (
     POSITION_MAX,
+    InteractionId,
     NewTurn,
     Session,
     SessionKey,
     SessionSpec,
     SessionTurn,
-    TurnId,
     turn_size_bytes,
 )
 
@@ -33,21 +33,26 @@ class LiveSession:
         self._turn_count = 0
         self._arrivals = 0
         self._window: list[_Placed] = []
-        self._remembered: dict[TurnId, None] = {}  # in order of arrival
+        self._remembered: dict[InteractionId, None] = {}  # in order of arrival
         self._remembered_max = spec.window_turns + remembered_turns
         self.size_bytes = 0
 
     @classmethod
     def of(
-        cls, session: Session, turn_ids: Sequence[TurnId], *, known: LiveSession | None, remembered_turns: int
+        cls,
+        session: Session,
+        interaction_ids: Sequence[InteractionId],
+        *,
+        known: LiveSession | None,
+        remembered_turns: int,
     ) -> LiveSession:
         """Take over the state that another store reports, with the ids that `known` remembers and those given."""
         live = cls(session.key, session.spec, now=session.create_time, remembered_turns=remembered_turns)
         # Another create time means that the session was deleted and made anew: what it knew is gone with it.
         if known is not None and known.create_time == session.create_time:
             live._remembered.update(known.remembered_ids)
-        live._remembered.update(dict.fromkeys(turn_ids))
-        live._remembered.update(dict.fromkeys(turn.turn_id for turn in session.turns))
+        live._remembered.update(dict.fromkeys(interaction_ids))
+        live._remembered.update(dict.fromkeys(turn.interaction_id for turn in session.turns))
         live._window = [(turn.position, number, turn) for number, turn in enumerate(session.turns)]
         live._arrivals = len(session.turns)
         live._turn_count = session.turn_count
@@ -57,7 +62,7 @@ class LiveSession:
         return live
 
     @property
-    def remembered_ids(self) -> Mapping[TurnId, None]:
+    def remembered_ids(self) -> Mapping[InteractionId, None]:
         """Ids of turns that would not be added again, in order of arrival."""
         return self._remembered
 
@@ -78,13 +83,13 @@ class LiveSession:
         """Set another time to live."""
         self._spec = SessionSpec(self._spec.window_turns, ttl)
 
-    def append(self, turns: Sequence[NewTurn]) -> int:
-        """Add those turns that are new and return how many were."""
-        added = 0
+    def append(self, turns: Sequence[NewTurn]) -> list[NewTurn]:
+        """Add those turns that are new and return them."""
+        added: list[NewTurn] = []
         for turn in turns:
-            if turn.turn_id not in self._remembered:
+            if turn.interaction_id not in self._remembered:
                 self._place(turn)
-                added += 1
+                added.append(turn)
         self._forget_oldest()
         return added
 
@@ -105,10 +110,14 @@ class LiveSession:
             # At the end of the scale turns share the last position: arrival still orders them.
             position = min(self._window[-1][0] + 1, POSITION_MAX) if self._window else 0
         turn = SessionTurn(
-            turn_id=new.turn_id, position=position, turn=new.turn, token_count=new.token_count, scope=new.scope
+            interaction_id=new.interaction_id,
+            position=position,
+            turn=new.turn,
+            token_count=new.token_count,
+            scope=new.scope,
         )
         insort(self._window, (position, self._arrivals, turn), key=lambda placed: placed[:2])
-        self._remembered[new.turn_id] = None
+        self._remembered[new.interaction_id] = None
         self._arrivals += 1
         self._turn_count += 1
         self.size_bytes += turn_size_bytes(new.turn)
@@ -120,7 +129,7 @@ class LiveSession:
         excess = len(self._remembered) - self._remembered_max
         if excess <= 0:
             return
-        in_window = {turn.turn_id for _, _, turn in self._window}
-        for turn_id in list(self._remembered)[:excess]:
-            if turn_id not in in_window:
-                del self._remembered[turn_id]
+        in_window = {turn.interaction_id for _, _, turn in self._window}
+        for interaction_id in list(self._remembered)[:excess]:
+            if interaction_id not in in_window:
+                del self._remembered[interaction_id]

@@ -9,6 +9,7 @@ from typing import Final
 from services.session.model import (
     Appended,
     NewTurn,
+    Report,
     RequestMark,
     Session,
     SessionKey,
@@ -27,11 +28,12 @@ class Create:
     key: SessionKey
     now: datetime
     mark: RequestMark | None
+    report: Report = Report.NO
     spec: SessionSpec
 
     async def apply(self, store: SessionStore) -> Answer[Session]:
         """Do it."""
-        return await store.create(self.key, self.spec, now=self.now, mark=self.mark)
+        return await store.create(self.key, self.spec, now=self.now, mark=self.mark, report=self.report)
 
     @property
     def size_bytes(self) -> int:
@@ -46,12 +48,15 @@ class Append:
     key: SessionKey
     now: datetime
     mark: RequestMark | None
+    report: Report = Report.NO
     turns: tuple[NewTurn, ...]
     create: SessionSpec | None
 
     async def apply(self, store: SessionStore) -> Answer[Appended]:
         """Do it."""
-        return await store.append(self.key, self.turns, create=self.create, now=self.now, mark=self.mark)
+        return await store.append(
+            self.key, self.turns, create=self.create, now=self.now, mark=self.mark, report=self.report
+        )
 
     @property
     def size_bytes(self) -> int:
@@ -74,12 +79,12 @@ class Repeat:
 
     def joined(self, session: Session) -> Repeat:
         """With what another answer says of the session, which may be a later or an earlier one."""
-        turns = {turn.turn_id: turn for turn in (*self.turns, *Repeat.of(session).turns)}
+        turns = {turn.interaction_id: turn for turn in (*self.turns, *Repeat.of(session).turns)}
         return Repeat(key=self.key, now=max(self.now, session.last_active_time), turns=tuple(turns.values()))
 
     async def apply(self, store: SessionStore) -> Answer[Appended]:
-        """Do it: turns that the store has are not added again."""
-        return await store.append(self.key, self.turns, create=None, now=self.now)
+        """Do it: turns that the store has are not added again. What was lost may be missing in the log too."""
+        return await store.append(self.key, self.turns, create=None, now=self.now, report=Report.ALWAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +94,12 @@ class Extend:
     key: SessionKey
     now: datetime
     mark: RequestMark | None
+    report: Report = Report.NO
     ttl: timedelta | None
 
     async def apply(self, store: SessionStore) -> Answer[Session]:
         """Do it."""
-        return await store.extend(self.key, ttl=self.ttl, now=self.now, mark=self.mark)
+        return await store.extend(self.key, ttl=self.ttl, now=self.now, mark=self.mark, report=self.report)
 
     @property
     def size_bytes(self) -> int:
@@ -108,10 +114,12 @@ class Delete:
     key: SessionKey
     now: datetime
     mark: RequestMark | None
+    report: Report = Report.NO
+    discard: bool = False
 
     async def apply(self, store: SessionStore) -> Answer[Session]:
         """Do it."""
-        return await store.delete(self.key, now=self.now, mark=self.mark)
+        return await store.delete(self.key, now=self.now, mark=self.mark, report=self.report, discard=self.discard)
 
     @property
     def size_bytes(self) -> int:

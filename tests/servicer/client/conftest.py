@@ -10,6 +10,7 @@ import pytest
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
+from mneme.session.v1 import session_pb2_grpc
 from mneme_client import Client, RetryPolicy
 from tests.servicer.client.fake_gateway import FakeGateway
 
@@ -31,6 +32,7 @@ async def running() -> AsyncIterator[Running]:
     server = grpc.aio.server()
     memory_pb2_grpc.add_MemoryServiceServicer_to_server(gateway, server)
     conversations_pb2_grpc.add_ConversationServiceServicer_to_server(gateway, server)
+    session_pb2_grpc.add_SessionServiceServicer_to_server(gateway, server)
     deliveries_pb2_grpc.add_DeliveryServiceServicer_to_server(gateway, server)
     grants_pb2_grpc.add_GrantServiceServicer_to_server(gateway, server)
     gateway.add_profiles(server)

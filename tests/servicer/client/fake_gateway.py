@@ -25,6 +25,7 @@ from mneme.gateway.v1 import (
     tiers_pb2,
 )
 from mneme.semantic.v1 import profile_pb2
+from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.errors import FieldViolation, InvalidArgument
 from services.common.errors_grpc import item_status
 
@@ -34,6 +35,7 @@ class FakeGateway(
     conversations_pb2_grpc.ConversationServiceServicer,
     deliveries_pb2_grpc.DeliveryServiceServicer,
     grants_pb2_grpc.GrantServiceServicer,
+    session_pb2_grpc.SessionServiceServicer,
 ):
     """All of the gateway's RPCs, for one tenant, in memory."""
 
@@ -217,25 +219,39 @@ class FakeGateway(
         page, token = page_of(found, request.page_size, request.page_token)
         return conversations_pb2.ListInteractionsResponse(interactions=page, next_page_token=token)
 
-    async def GetSession(
-        self, request: conversations_pb2.GetSessionRequest, context: Any
-    ) -> conversations_pb2.GetSessionResponse:
+    async def GetSession(self, request: session_pb2.GetSessionRequest, context: Any) -> session_pb2.GetSessionResponse:
         await self._enter(request, context)
         turns = self.log.get((request.user_id, request.conversation_id))
         if turns is None:
             await self._fail(status(grpc.StatusCode.NOT_FOUND, "session not found", "NOT_FOUND"), context)
-        answer = conversations_pb2.GetSessionResponse()
-        answer.session.session_id, answer.session.user_id = request.conversation_id, request.user_id
+        answer = session_pb2.GetSessionResponse()
+        answer.session.conversation_id, answer.session.user_id = request.conversation_id, request.user_id
         answer.session.ttl.FromSeconds(3_600)
         for turn in turns or ():
             answer.session.turns.add(turn=turn, position=0)
         return answer
 
-    async def EndSession(
-        self, request: conversations_pb2.EndSessionRequest, context: Any
-    ) -> conversations_pb2.EndSessionResponse:
+    async def CreateSession(self, request: session_pb2.CreateSessionRequest, context: Any) -> Any:
         await self._enter(request, context)
-        return conversations_pb2.EndSessionResponse(archived_turn_count=2)
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED)
+
+    async def ListSessions(self, request: session_pb2.ListSessionsRequest, context: Any) -> Any:
+        await self._enter(request, context)
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED)
+
+    async def AppendTurns(self, request: session_pb2.AppendTurnsRequest, context: Any) -> Any:
+        await self._enter(request, context)
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED)
+
+    async def ExtendSession(self, request: session_pb2.ExtendSessionRequest, context: Any) -> Any:
+        await self._enter(request, context)
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED)
+
+    async def DeleteSession(
+        self, request: session_pb2.DeleteSessionRequest, context: Any
+    ) -> session_pb2.DeleteSessionResponse:
+        await self._enter(request, context)
+        return session_pb2.DeleteSessionResponse()
 
     async def GetBacklog(
         self, request: deliveries_pb2.GetBacklogRequest, context: Any

@@ -207,7 +207,7 @@ async def test_recall_is_read_completely(client: Client, gateway: FakeGateway) -
     fact.fact.text = "likes the sea"
     note = answer.notes.add(score=0.4, hops=1)
     note.note.content = "sea"
-    answer.recent_turns.add(turn_id="t", token_count=3)
+    answer.recent_turns.add(interaction_id="t", token_count=3)
     answer.tiers.add(tier=tiers_pb2.TIER_AGENTIC, state=tiers_pb2.TIER_STATE_FAILED, reason="DEADLINE_EXCEEDED")
     answer.reading.speakers.append("Ana")
     answer.reading.MergeFrom(
@@ -360,7 +360,7 @@ async def test_the_other_calls(client: Client, gateway: FakeGateway) -> None:
     assert (await client.get_profile("u")).preferences.language == "en"
     window = await client.get_session("u", "c")
     assert (window.ttl, window.turns[0].turn.content) == (timedelta(hours=1), "hi")
-    assert await client.end_session("u", "c", discard=True) == 2
+    await client.delete_session("u", "c", discard=True)
     context = await client.build_context("u", "q", token_budget=500)
     assert context.sections[0].items[0].interaction_ids == ("i1",)
     assert context.sections[0].items[0].duplicate_memory_ids == ("m2",)

@@ -24,7 +24,7 @@ def answers(gateway: FakeGateway) -> None:
     session = recall_pb2.TierResult(
         tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_SESSION, state=tiers_pb2.TIER_STATE_RESPONDED)
     )
-    session.recent_turns.add(turn_id="t1").turn.content = "hello"
+    session.recent_turns.add(interaction_id="t1").turn.content = "hello"
     episodic = recall_pb2.TierResult(
         tier=tiers_pb2.TierReport(tier=tiers_pb2.TIER_EPISODIC, state=tiers_pb2.TIER_STATE_RESPONDED)
     )

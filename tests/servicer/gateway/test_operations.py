@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SERVICES = {
     "gateway": ["v1.MemoryService", "v1.ConversationService", "v1.DeliveryService"],
-    "session": ["v1.SessionService"],
+    "session": ["internal.v1.SessionInternalService", "v1.SessionService"],
     "episodic": ["v1.EpisodicService", "internal.v1.EpisodicInternalService"],
     "semantic": ["v1.FactService", "v1.ProfileService"],
     "agentic": ["v1.NoteService"],

@@ -44,7 +44,6 @@ NEEDED_ROLE = {
     "RememberBatch": "writer",
     "RememberStream": "writer",
     "Feedback": "writer",
-    "EndSession": "writer",
     "CreateGrant": "writer",
     "RevokeGrant": "writer",
     "ListDeadLetters": "admin",
@@ -185,7 +184,7 @@ async def test_spec_7_1_another_tenant_finds_nothing_under_the_same_ids(
         assert [i async for i in other.list_interactions(acme.user_id, "c1")] == []
         assert [c async for c in other.list_conversations(acme.user_id)] == []
         assert (await other.get_profile(acme.user_id)).statistics.user_turn_count == 0
-        for use in (other.get_session, other.end_session):
+        for use in (other.get_session, other.delete_session):
             with pytest.raises(MnemeClientError) as caught:
                 await use(acme.user_id, "c1")
             assert (caught.value.code, caught.value.reason) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")

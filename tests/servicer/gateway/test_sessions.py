@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,11 @@ import pytest
 import pytest_asyncio
 
 from mneme.common.v1 import common_pb2
+from mneme.session.internal.v1 import session_internal_pb2, session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from mneme_client import Client, MnemeClientError, Scope, ScopeLevel
 from mneme_client.results import SessionWindow
+from services.common.auth import Principal, Role
 from services.common.postgres.server import EmbeddedPostgres
 from services.gateway.config import GatewaySettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
@@ -30,6 +32,17 @@ async def sessions(stack: RunningStack) -> AsyncIterator[session_pb2_grpc.Sessio
     """The session tier itself."""
     async with grpc.aio.insecure_channel(stack.services.tier_targets.session) as channel:
         yield session_pb2_grpc.SessionServiceStub(channel)
+
+
+async def lose(stack: RunningStack, user_id: str, metadata: Sequence[tuple[str, str]] | None = None) -> None:
+    """Loses the session as its store would."""
+    request = session_internal_pb2.RemoveSessionsRequest(user_id=user_id, conversation_id="c1")
+    async with grpc.aio.insecure_channel(stack.services.tier_targets.session) as channel:
+        stub = session_internal_pb2_grpc.SessionInternalServiceStub(channel)
+        assert (await stub.RemoveSessions(request, metadata=metadata or stack.identity())).removed_sessions == 1
+
+
+ACME = Principal("acme", "test", Role.WRITER)
 
 
 def texts(window: SessionWindow) -> list[str]:
@@ -51,7 +64,7 @@ async def test_spec_1_3_the_window_holds_the_last_ten_turns(client: Client, user
     assert texts(window) == [f"turn {n}" for n in range(14, 24)]
     assert [turn.position for turn in window.turns] == list(range(14, 24))
     logged = [i.interaction_id async for i in client.list_interactions(user_id, "c1")]
-    assert [turn.turn_id for turn in window.turns] == logged[14:]
+    assert [turn.interaction_id for turn in window.turns] == logged[14:]
     assert not window.rebuilt
 
 
@@ -63,7 +76,7 @@ async def test_a_recall_returns_the_window_of_the_running_conversation(client: C
 
 
 async def test_spec_5_3_turns_of_a_task_are_not_shown_to_who_only_names_the_conversation(
-    client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
+    client: Client, user_id: str, stack: RunningStack
 ) -> None:
     task = Scope(ScopeLevel.TASK, task_id="payroll")
     await client.remember(user_id, "c1", "for everyone")
@@ -80,29 +93,26 @@ async def test_spec_5_3_turns_of_a_task_are_not_shown_to_who_only_names_the_conv
         assert await shown() == ["for everyone"]
         assert await shown(task) == ["for everyone", "the vault code is 4711"]
         assert len((await client.get_session(user_id, "c1")).turns) == 2  # the owner's
-        lose = session_pb2.DeleteSessionRequest(user_id=user_id, session_id="c1")
-        await sessions.DeleteSession(lose, metadata=stack.identity())
+        await lose(stack, user_id)
 
 
 async def test_spec_1_5_a_session_that_its_store_lost_is_rebuilt_from_the_log(
-    client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
+    client: Client, user_id: str, stack: RunningStack
 ) -> None:
     await client.remember(user_id, "c1", [f"turn {n}" for n in range(12)])
     before = await client.get_session(user_id, "c1")
-    lose = session_pb2.DeleteSessionRequest(user_id=user_id, session_id="c1", request_id=f"{user_id}-lose")
-    await sessions.DeleteSession(lose, metadata=stack.identity())
+    await lose(stack, user_id)
     rebuilt = await client.get_session(user_id, "c1")
     assert rebuilt.rebuilt
-    assert [t.turn_id for t in rebuilt.turns] == [t.turn_id for t in before.turns]
+    assert [t.interaction_id for t in rebuilt.turns] == [t.interaction_id for t in before.turns]
     assert not (await client.get_session(user_id, "c1")).rebuilt
 
 
 async def test_spec_1_5_a_lost_session_has_its_past_when_the_next_turn_comes(
-    client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
+    client: Client, user_id: str, stack: RunningStack
 ) -> None:
     await client.remember(user_id, "c1", [f"turn {n}" for n in range(4)])
-    lose = session_pb2.DeleteSessionRequest(user_id=user_id, session_id="c1", request_id=f"{user_id}-lose")
-    await sessions.DeleteSession(lose, metadata=stack.identity())
+    await lose(stack, user_id)
     await client.remember(user_id, "c1", "turn 4")
     assert texts(await client.get_session(user_id, "c1")) == [f"turn {n}" for n in range(5)]
 
@@ -110,20 +120,20 @@ async def test_spec_1_5_a_lost_session_has_its_past_when_the_next_turn_comes(
 async def test_a_session_that_never_was_is_not_found(client: Client, user_id: str) -> None:
     assert await gone(client, user_id)
     with pytest.raises(MnemeClientError) as caught:
-        await client.end_session(user_id, "c1")
+        await client.delete_session(user_id, "c1")
     assert (caught.value.code, caught.value.reason) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
 
 
 async def test_spec_1_5_an_ended_session_stays_in_the_log_and_is_not_rebuilt(client: Client, user_id: str) -> None:
     await client.remember(user_id, "c1", ["one", "two"])
-    assert await client.end_session(user_id, "c1") == 0  # everything is in the log already
+    await client.delete_session(user_id, "c1")
     assert await gone(client, user_id)
     assert [i.turn.content async for i in client.list_interactions(user_id, "c1")] == ["one", "two"]
 
 
 async def test_a_conversation_that_goes_on_after_its_end_has_a_new_window(client: Client, user_id: str) -> None:
     await client.remember(user_id, "c1", ["one", "two"])
-    await client.end_session(user_id, "c1")
+    await client.delete_session(user_id, "c1")
     await client.remember(user_id, "c1", "three")
     assert texts(await client.get_session(user_id, "c1")) == ["three"]
 
@@ -134,7 +144,7 @@ async def put_past_the_gateway(
     turns = [
         session_pb2.SessionTurn(turn=common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text)) for text in said
     ]
-    request = session_pb2.AppendTurnsRequest(user_id=user_id, session_id="c1", turns=turns, create_if_missing=True)
+    request = session_pb2.AppendTurnsRequest(user_id=user_id, conversation_id="c1", turns=turns, create_if_missing=True)
     await sessions.AppendTurns(request, metadata=stack.identity())
 
 
@@ -143,7 +153,7 @@ async def test_spec_1_5_turns_that_are_not_in_the_log_are_archived_at_the_end(
 ) -> None:
     await client.remember(user_id, "c1", "in the log")
     await put_past_the_gateway(stack, sessions, user_id, "My sister is called Zoe.", "She lives in Oslo.")
-    assert await client.end_session(user_id, "c1") == 2
+    await client.delete_session(user_id, "c1")
     logged = [i.turn.content async for i in client.list_interactions(user_id, "c1")]
     assert logged == ["in the log", "My sister is called Zoe.", "She lives in Oslo."]
     assert await gone(client, user_id)
@@ -165,7 +175,7 @@ async def test_spec_1_5_archived_turns_do_not_bring_an_ended_session_back(
     ):
         await client.remember(user_id, "c1", "in the log")
         await put_past_the_gateway(stack, sessions, user_id, "past the gateway")
-        assert await client.end_session(user_id, "c1") == 1
+        await client.delete_session(user_id, "c1")
 
         async def is_delivered() -> bool:
             return all(not tier.pending_count for tier in await client.get_backlog())
@@ -178,7 +188,7 @@ async def test_spec_1_5_what_is_discarded_is_not_archived(
     client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
 ) -> None:
     await put_past_the_gateway(stack, sessions, user_id, "forget this")
-    assert await client.end_session(user_id, "c1", discard=True) == 0
+    await client.delete_session(user_id, "c1", discard=True)
     assert [i async for i in client.list_interactions(user_id, "c1")] == []
     assert await gone(client, user_id)
 
@@ -187,28 +197,26 @@ async def test_spec_6_3_a_repeated_end_leaves_the_next_session_alone(
     client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
 ) -> None:
     await client.remember(user_id, "c1", ["one", "two"])
-    assert await client.end_session(user_id, "c1", request_id=f"{user_id}-end") == 0
+    await client.delete_session(user_id, "c1", request_id=f"{user_id}-end")
     await client.remember(user_id, "c1", "three")
     await put_past_the_gateway(stack, sessions, user_id, "four")
-    assert await client.end_session(user_id, "c1", request_id=f"{user_id}-end") == 0
+    await client.delete_session(user_id, "c1", request_id=f"{user_id}-end")
     assert texts(await client.get_session(user_id, "c1")) == ["three", "four"]
+    await client.remember(user_id, "c2", "another")
     with pytest.raises(MnemeClientError) as caught:
-        await client.end_session(user_id, "c2", request_id=f"{user_id}-end")
+        await client.delete_session(user_id, "c2", request_id=f"{user_id}-end")
     assert caught.value.reason == "REQUEST_ID_REUSED"
 
 
 async def test_spec_7_1_a_reader_sees_a_session_that_its_store_lost(secured_stack: RunningStack, user_id: str) -> None:
     async with secured_stack.client("writer") as writer, secured_stack.client("reader") as reader:
         await writer.remember(user_id, "c1", ["one", "two"])
-        lose = session_pb2.DeleteSessionRequest(user_id=user_id, session_id="c1")
-        async with grpc.aio.insecure_channel(secured_stack.services.tier_targets.session) as channel:
-            sessions = session_pb2_grpc.SessionServiceStub(channel)
-            for _ in range(2):
-                await sessions.DeleteSession(lose, metadata=secured_stack.with_key("writer"))
-                found = await reader.recall(user_id, "anything", conversation_id="c1")
-                assert [turn.turn.content for turn in found.recent_turns] == ["one", "two"]
-                assert not found.degraded
-            await sessions.DeleteSession(lose, metadata=secured_stack.with_key("writer"))
+        for _ in range(2):
+            await lose(secured_stack, user_id, secured_stack.identity(ACME))
+            found = await reader.recall(user_id, "anything", conversation_id="c1")
+            assert [turn.turn.content for turn in found.recent_turns] == ["one", "two"]
+            assert not found.degraded
+        await lose(secured_stack, user_id, secured_stack.identity(ACME))
         assert (await reader.get_session(user_id, "c1")).rebuilt
 
 
@@ -216,7 +224,102 @@ async def test_spec_6_3_an_end_that_is_repeated_returns_the_first_answer(
     client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
 ) -> None:
     await put_past_the_gateway(stack, sessions, user_id, "one", "two")
-    first = await client.end_session(user_id, "c1", request_id=f"{user_id}-end")
-    again = await client.end_session(user_id, "c1", request_id=f"{user_id}-end")
-    assert first == again == 2
+    await client.delete_session(user_id, "c1", request_id=f"{user_id}-end")
+    await client.delete_session(user_id, "c1", request_id=f"{user_id}-end")
     assert [i.turn.content async for i in client.list_interactions(user_id, "c1")] == ["one", "two"]
+
+
+async def logged(client: Client, user_id: str) -> list[str]:
+    return [i.turn.content async for i in client.list_interactions(user_id, "c1")]
+
+
+async def test_spec_1_5_turns_put_in_past_the_gateway_reach_the_log_without_an_end(
+    client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
+) -> None:
+    said = [f"turn {n}" for n in range(15)]  # five leave the window
+    await put_past_the_gateway(stack, sessions, user_id, *said)
+
+    async def is_logged() -> bool:
+        return len(await logged(client, user_id)) == len(said)
+
+    await until(is_logged)
+    assert await logged(client, user_id) == said
+    window = await client.get_session(user_id, "c1")
+    assert texts(window) == said[5:]
+    await lose(stack, user_id)
+    rebuilt = await client.get_session(user_id, "c1")
+    assert [turn.interaction_id for turn in rebuilt.turns] == [turn.interaction_id for turn in window.turns]
+    assert await logged(client, user_id) == said
+
+
+async def test_spec_1_5_a_rebuilt_session_has_its_own_window_and_time_to_live(
+    client: Client, user_id: str, stack: RunningStack
+) -> None:
+    async with grpc.aio.insecure_channel(stack.target) as channel:
+        door = session_pb2_grpc.SessionServiceStub(channel)
+        create = session_pb2.CreateSessionRequest(
+            request_id=f"{user_id}-create", user_id=user_id, conversation_id="c1", window_turns=3
+        )
+        create.ttl.FromSeconds(7_200)
+        await door.CreateSession(create)
+        await lose(stack, user_id)
+        assert (await client.get_session(user_id, "c1")).rebuilt  # empty as it was
+        extend = session_pb2.ExtendSessionRequest(request_id=f"{user_id}-extend", user_id=user_id, conversation_id="c1")
+        extend.ttl.FromSeconds(9_000)
+        await door.ExtendSession(extend)
+        await client.remember(user_id, "c1", [f"turn {n}" for n in range(5)])
+        for _ in ("read", "written"):
+            await lose(stack, user_id)
+            window = await client.get_session(user_id, "c1")
+            assert (window.window_turns, window.ttl, window.rebuilt) == (3, timedelta(seconds=9_000), True)
+            assert len(window.turns) == 3
+            await lose(stack, user_id)
+            await client.remember(user_id, "c1", "the next")
+            window = await client.get_session(user_id, "c1")
+            assert (window.window_turns, window.ttl, window.rebuilt) == (3, timedelta(seconds=9_000), False)
+            assert texts(window)[-1] == "the next"
+
+
+async def test_spec_1_5_a_session_deleted_past_the_gateway_stays_deleted(
+    client: Client, user_id: str, stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub
+) -> None:
+    await client.remember(user_id, "c1", "in the log")
+    await put_past_the_gateway(stack, sessions, user_id, "past the gateway")
+    request = session_pb2.DeleteSessionRequest(user_id=user_id, conversation_id="c1")
+    await sessions.DeleteSession(request, metadata=stack.identity())
+    assert await gone(client, user_id)
+    assert await logged(client, user_id) == ["in the log", "past the gateway"]
+    await client.remember(user_id, "c1", "a new session")
+    assert texts(await client.get_session(user_id, "c1")) == ["a new session"]
+
+
+async def test_spec_6_11_turns_appended_through_the_door_are_in_the_log(
+    client: Client, user_id: str, stack: RunningStack
+) -> None:
+    async with grpc.aio.insecure_channel(stack.target) as channel:
+        door = session_pb2_grpc.SessionServiceStub(channel)
+        turns = [
+            session_pb2.SessionTurn(turn=common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=text))
+            for text in ("one", "two")
+        ]
+        turns[1].scope.level = common_pb2.SCOPE_LEVEL_PROJECT
+        turns[1].scope.project_id = "p1"
+        request = session_pb2.AppendTurnsRequest(
+            request_id=f"{user_id}-append", user_id=user_id, conversation_id="c1", turns=turns
+        )
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await door.AppendTurns(request)
+        assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+        request.create_if_missing = True
+        first = await door.AppendTurns(request)
+        assert (first.appended_count, first.created) == (2, True)
+        again = await door.AppendTurns(request)
+        assert again.appended_count == 2
+        interactions = [i async for i in client.list_interactions(user_id, "c1")]
+        assert [(i.turn.content, i.scope.project_id) for i in interactions] == [("one", ""), ("two", "p1")]
+        for response in (first, again):
+            assert [t.interaction_id for t in response.session.turns] == [i.interaction_id for i in interactions]
+        request.turns[0].interaction_id = interactions[0].interaction_id
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await door.AppendTurns(request)
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT

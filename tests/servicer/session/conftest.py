@@ -49,9 +49,9 @@ READER = caller("acme", Role.READER)
 OTHER_TENANT = caller("globex", Role.WRITER)
 
 
-def said(turn_id: str = "", content: str = "hello there", position: int | None = None) -> pb.SessionTurn:
+def said(interaction_id: str = "", content: str = "hello there", position: int | None = None) -> pb.SessionTurn:
     turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content=content)
-    return pb.SessionTurn(turn_id=turn_id, turn=turn, position=position)
+    return pb.SessionTurn(interaction_id=interaction_id, turn=turn, position=position)
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,17 @@ class Running:
         answer: pb.AppendTurnsResponse = await self.stub.AppendTurns(request, metadata=who)
         return answer
 
-    async def say(self, *turn_ids: str, session_id: str = "s1", who: Metadata = WRITER) -> pb.Session:
+    async def say(self, *interaction_ids: str, conversation_id: str = "s1", who: Metadata = WRITER) -> pb.Session:
         request = pb.AppendTurnsRequest(
             user_id="ada",
-            session_id=session_id,
-            turns=[said(turn_id) for turn_id in turn_ids],
+            conversation_id=conversation_id,
+            turns=[said(interaction_id) for interaction_id in interaction_ids],
             create_if_missing=True,
         )
         return (await self.append(request, who)).session
 
-    async def get(self, session_id: str = "s1", who: Metadata = WRITER) -> pb.GetSessionResponse:
-        request = pb.GetSessionRequest(user_id="ada", session_id=session_id)
+    async def get(self, conversation_id: str = "s1", who: Metadata = WRITER) -> pb.GetSessionResponse:
+        request = pb.GetSessionRequest(user_id="ada", conversation_id=conversation_id)
         answer: pb.GetSessionResponse = await self.stub.GetSession(request, metadata=who)
         return answer
 
@@ -115,8 +115,8 @@ def read_problem(error: grpc.aio.AioRpcError) -> Problem:
 async def served(tier: SessionTier) -> AsyncIterator[session_pb2_grpc.SessionServiceStub]:
     """A stub of the tier over a server on a free port."""
     authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
-    chain = interceptors(InterceptorSettings(), authenticator, method_roles([tier.binding]), SequentialIds())
-    server = GrpcServer(ServerSettings(grace_seconds=0.1), [tier.binding], chain)
+    chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), SequentialIds())
+    server = GrpcServer(ServerSettings(grace_seconds=0.1), tier.bindings, chain)
     address = await server.start()
     try:
         async with grpc.aio.insecure_channel(address) as channel:

@@ -41,17 +41,21 @@ def group(tmp_path: Path) -> Iterator[SentinelGroup]:
         yield group
 
 
-async def say(stub: session_pb2_grpc.SessionServiceStub, session_id: str, turn_id: str) -> pb.AppendTurnsResponse:
-    request = pb.AppendTurnsRequest(user_id="ada", session_id=session_id, turns=[said(turn_id)], create_if_missing=True)
+async def say(
+    stub: session_pb2_grpc.SessionServiceStub, conversation_id: str, interaction_id: str
+) -> pb.AppendTurnsResponse:
+    request = pb.AppendTurnsRequest(
+        user_id="ada", conversation_id=conversation_id, turns=[said(interaction_id)], create_if_missing=True
+    )
     answer: pb.AppendTurnsResponse = await stub.AppendTurns(request, metadata=WRITER)
     return answer
 
 
-async def held(stub: session_pb2_grpc.SessionServiceStub, session_id: str) -> pb.Session:
+async def held(stub: session_pb2_grpc.SessionServiceStub, conversation_id: str) -> pb.Session:
     """The session as Redis has it."""
     async with asyncio.timeout(SECONDS_MAX):
         while True:
-            request = pb.GetSessionRequest(user_id="ada", session_id=session_id)
+            request = pb.GetSessionRequest(user_id="ada", conversation_id=conversation_id)
             answer: pb.GetSessionResponse = await stub.GetSession(request, metadata=WRITER)
             if not answer.degraded:
                 return answer.session
@@ -68,12 +72,12 @@ class Writers:
         self.acknowledged: dict[str, list[str]] = {f"s{number}": [] for number in range(count)}
         self.degraded = 0
 
-    async def write(self, session_id: str) -> None:
-        done = self.acknowledged[session_id]
+    async def write(self, conversation_id: str) -> None:
+        done = self.acknowledged[conversation_id]
         while not self._stopped.is_set():
-            turn_id = f"{session_id}-{len(done)}"
-            answer = await say(self._stub, session_id, turn_id)
-            done.append(turn_id)
+            interaction_id = f"{conversation_id}-{len(done)}"
+            answer = await say(self._stub, conversation_id, interaction_id)
+            done.append(interaction_id)
             if answer.degraded:
                 self.degraded += 1
                 await asyncio.sleep(0.01)  # what memory holds for Redis has a bound
@@ -82,8 +86,8 @@ class Writers:
     @contextlib.asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as tasks:
-            for session_id in self.acknowledged:
-                tasks.create_task(self.write(session_id))
+            for conversation_id in self.acknowledged:
+                tasks.create_task(self.write(conversation_id))
             yield
             self._stopped.set()
 
@@ -112,14 +116,14 @@ async def test_spec_1_4_nothing_acknowledged_is_lost_by_a_failover(group: Sentin
             assert group.master() is not before
             await writers.more(100)
         degraded = writers.degraded
-        await asyncio.gather(*(held(stub, session_id) for session_id in writers.acknowledged))
+        await asyncio.gather(*(held(stub, conversation_id) for conversation_id in writers.acknowledged))
     assert degraded
     # Another process, without a memory of its own, finds all of it behind the same URL.
     async with served_from(group.url, SETTINGS) as stub:
-        for session_id, turn_ids in writers.acknowledged.items():
-            session = await held(stub, session_id)
-            assert [turn.turn_id for turn in session.turns] == turn_ids[-10:]
-            assert [turn.position for turn in session.turns] == list(range(len(turn_ids)))[-10:]
+        for conversation_id, interaction_ids in writers.acknowledged.items():
+            session = await held(stub, conversation_id)
+            assert [turn.interaction_id for turn in session.turns] == interaction_ids[-10:]
+            assert [turn.position for turn in session.turns] == list(range(len(interaction_ids)))[-10:]
 
 
 async def test_spec_1_6_sentinels_that_are_gone_hold_up_nothing(group: SentinelGroup) -> None:
@@ -140,7 +144,7 @@ async def test_spec_1_6_a_master_that_became_a_replica_is_left(group: SentinelGr
         await say(stub, "s1", "b")
         session = await held(stub, "s1")
         assert group.master() is after
-        assert [turn.turn_id for turn in session.turns] == ["a", "b"]
+        assert [turn.interaction_id for turn in session.turns] == ["a", "b"]
 
 
 async def test_spec_1_4_slots_that_move_are_followed(tmp_path: Path) -> None:
@@ -155,10 +159,10 @@ async def test_spec_1_4_slots_that_move_are_followed(tmp_path: Path) -> None:
                 await writers.more(50)
                 cluster.migrate(slot, source, target)
                 await writers.more(50)
-            for session_id, turn_ids in writers.acknowledged.items():
-                session = await held(stub, session_id)
-                assert [turn.turn_id for turn in session.turns] == turn_ids[-10:]
-                assert session.turn_count == len(turn_ids)
+            for conversation_id, interaction_ids in writers.acknowledged.items():
+                session = await held(stub, conversation_id)
+                assert [turn.interaction_id for turn in session.turns] == interaction_ids[-10:]
+                assert session.turn_count == len(interaction_ids)
 
 
 async def test_spec_1_5_what_redis_forgot_is_absent_and_made_anew(tmp_path: Path) -> None:

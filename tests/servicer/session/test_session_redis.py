@@ -30,9 +30,12 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RedisServ
     server.stop()
 
 
-async def say(stub: session_pb2_grpc.SessionServiceStub, *turn_ids: str) -> pb.AppendTurnsResponse:
+async def say(stub: session_pb2_grpc.SessionServiceStub, *interaction_ids: str) -> pb.AppendTurnsResponse:
     request = pb.AppendTurnsRequest(
-        user_id="ada", session_id="s1", turns=[said(turn_id) for turn_id in turn_ids], create_if_missing=True
+        user_id="ada",
+        conversation_id="s1",
+        turns=[said(interaction_id) for interaction_id in interaction_ids],
+        create_if_missing=True,
     )
     answer: pb.AppendTurnsResponse = await stub.AppendTurns(request, metadata=WRITER)
     return answer
@@ -42,14 +45,14 @@ async def recovered(stub: session_pb2_grpc.SessionServiceStub) -> pb.Session:
     """Reads until the answer is not degraded any more."""
     async with asyncio.timeout(20):
         while True:
-            request = pb.GetSessionRequest(user_id="ada", session_id="s1")
+            request = pb.GetSessionRequest(user_id="ada", conversation_id="s1")
             answer: pb.GetSessionResponse = await stub.GetSession(request, metadata=WRITER)
             if not answer.degraded:
                 return answer.session
 
 
 def ids(session: pb.Session) -> list[str]:
-    return [turn.turn_id for turn in session.turns]
+    return [turn.interaction_id for turn in session.turns]
 
 
 async def test_spec_1_6_redis_may_stop_and_come_back_empty(server: RedisServer) -> None:
@@ -117,5 +120,5 @@ async def test_an_empty_url_needs_no_redis() -> None:
     async with served_from("", SETTINGS) as stub:
         assert not (await say(stub, "a")).degraded
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stub.GetSession(pb.GetSessionRequest(user_id="ada", session_id="s2"), metadata=WRITER)
+            await stub.GetSession(pb.GetSessionRequest(user_id="ada", conversation_id="s2"), metadata=WRITER)
         assert caught.value.code() == grpc.StatusCode.NOT_FOUND

@@ -22,11 +22,11 @@ LONG_ID = "x" * 129
 
 
 def ids(session: pb.Session) -> list[str]:
-    return [turn.turn_id for turn in session.turns]
+    return [turn.interaction_id for turn in session.turns]
 
 
 def append(*turns: pb.SessionTurn, **fields: Any) -> pb.AppendTurnsRequest:
-    defaults: dict[str, Any] = {"user_id": "ada", "session_id": "s1", "create_if_missing": True}
+    defaults: dict[str, Any] = {"user_id": "ada", "conversation_id": "s1", "create_if_missing": True}
     fields = defaults | fields
     return pb.AppendTurnsRequest(turns=turns, **fields)
 
@@ -41,7 +41,7 @@ def seconds(count: int, nanos: int = 0) -> Duration:
 async def test_spec_1_1_a_session_is_created_read_listed_and_deleted(running: Running) -> None:
     created = await running.stub.CreateSession(pb.CreateSessionRequest(user_id="ada"), metadata=WRITER)
     session = created.session
-    assert (session.session_id, session.user_id) == ("made-000001", "ada")
+    assert (session.conversation_id, session.user_id) == ("made-000001", "ada")
     assert (session.window_turns, session.ttl.seconds, session.turn_count) == (10, 3600, 0)
     assert session.expire_time.ToDatetime() - session.create_time.ToDatetime() == timedelta(hours=1)
     assert not created.degraded
@@ -49,10 +49,10 @@ async def test_spec_1_1_a_session_is_created_read_listed_and_deleted(running: Ru
     listed = await running.stub.ListSessions(pb.ListSessionsRequest(user_id="ada"), metadata=READER)
     assert list(listed.sessions) == [session]
     deleted = await running.stub.DeleteSession(
-        pb.DeleteSessionRequest(user_id="ada", session_id="made-000001"), metadata=WRITER
+        pb.DeleteSessionRequest(user_id="ada", conversation_id="made-000001"), metadata=WRITER
     )
     assert deleted.session == session
-    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", session_id="made-000001"))
+    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", conversation_id="made-000001"))
     assert (problem.code, problem.reason) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
 
 
@@ -68,9 +68,9 @@ async def test_spec_1_1_a_turn_keeps_everything_said_about_it(running: Running) 
         metadata={"k": "v"},
     )
     scope = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK, project_id="p", task_id="t")
-    await running.append(append(pb.SessionTurn(turn_id="t", position=4, turn=turn, scope=scope)))
+    await running.append(append(pb.SessionTurn(interaction_id="t", position=4, turn=turn, scope=scope)))
     (found,) = (await running.get()).session.turns
-    assert found == pb.SessionTurn(turn_id="t", position=4, turn=turn, token_count=1, scope=scope)
+    assert found == pb.SessionTurn(interaction_id="t", position=4, turn=turn, token_count=1, scope=scope)
 
 
 async def test_what_a_turn_lacks_is_made_by_the_service(running: Running) -> None:
@@ -95,17 +95,17 @@ async def test_spec_1_2_a_session_slides_and_expires(running: Running) -> None:
     await running.get()
     running.clock.advance(seconds=3_599)
     extended = await running.stub.ExtendSession(
-        pb.ExtendSessionRequest(user_id="ada", session_id="s1", ttl=seconds(60, 500_000_000)), metadata=WRITER
+        pb.ExtendSessionRequest(user_id="ada", conversation_id="s1", ttl=seconds(60, 500_000_000)), metadata=WRITER
     )
     assert extended.session.ttl == seconds(60, 500_000_000)
     assert not extended.session.turns
     running.clock.advance(seconds=60.5)
-    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", session_id="s1"))
+    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", conversation_id="s1"))
     assert problem.code == grpc.StatusCode.NOT_FOUND
 
 
 async def test_spec_1_3_the_window_is_configurable_per_session(running: Running) -> None:
-    request = pb.CreateSessionRequest(user_id="ada", session_id="s1", window_turns=2, ttl=seconds(90))
+    request = pb.CreateSessionRequest(user_id="ada", conversation_id="s1", window_turns=2, ttl=seconds(90))
     await running.stub.CreateSession(request, metadata=WRITER)
     session = await running.say("a", "b", "c")
     assert (ids(session), session.turn_count, session.ttl.seconds) == (["b", "c"], 3, 90)
@@ -128,7 +128,7 @@ async def test_spec_1_4_repeated_requests_are_answered_as_the_first_time(running
     create = pb.CreateSessionRequest(user_id="ada", request_id="r2")
     made = await running.stub.CreateSession(create, metadata=WRITER)
     assert await running.stub.CreateSession(create, metadata=WRITER) == made
-    delete = pb.DeleteSessionRequest(user_id="ada", session_id="s1", request_id="r3")
+    delete = pb.DeleteSessionRequest(user_id="ada", conversation_id="s1", request_id="r3")
     gone = await running.stub.DeleteSession(delete, metadata=WRITER)
     assert await running.stub.DeleteSession(delete, metadata=WRITER) == gone
     assert ids(gone.session) == ids(first.session)
@@ -138,8 +138,8 @@ async def test_a_request_id_for_another_request_is_refused(running: Running) -> 
     await running.append(append(said("a"), request_id="r1"))
     for method, request in (
         ("AppendTurns", append(said("b"), request_id="r1")),
-        ("ExtendSession", pb.ExtendSessionRequest(user_id="ada", session_id="s1", request_id="r1")),
-        ("DeleteSession", pb.DeleteSessionRequest(user_id="ada", session_id="s1", request_id="r1")),
+        ("ExtendSession", pb.ExtendSessionRequest(user_id="ada", conversation_id="s1", request_id="r1")),
+        ("DeleteSession", pb.DeleteSessionRequest(user_id="ada", conversation_id="s1", request_id="r1")),
         ("CreateSession", pb.CreateSessionRequest(user_id="ada", request_id="r1")),
     ):
         problem = await running.problem(method, request)
@@ -152,7 +152,7 @@ async def test_a_request_id_for_another_request_is_refused(running: Running) -> 
 
 async def test_spec_1_4_two_writers_at_once_lose_no_turn(running: Running) -> None:
     await running.stub.CreateSession(
-        pb.CreateSessionRequest(user_id="ada", session_id="s1", window_turns=100), metadata=WRITER
+        pb.CreateSessionRequest(user_id="ada", conversation_id="s1", window_turns=100), metadata=WRITER
     )
 
     async def write(name: str) -> int:
@@ -177,14 +177,14 @@ async def test_spec_1_4_two_writers_at_once_lose_no_turn(running: Running) -> No
 
 async def test_pages_go_from_the_last_active_to_the_first(running: Running) -> None:
     for number in range(5):
-        await running.say("t", session_id=f"s{number}")
+        await running.say("t", conversation_id=f"s{number}")
         running.clock.advance(seconds=number % 2)
     seen, token = [], ""
     while True:
         page = await running.stub.ListSessions(
             pb.ListSessionsRequest(user_id="ada", page_size=2, page_token=token), metadata=READER
         )
-        seen += [session.session_id for session in page.sessions]
+        seen += [session.conversation_id for session in page.sessions]
         token = page.next_page_token
         if not token:
             break
@@ -193,7 +193,7 @@ async def test_pages_go_from_the_last_active_to_the_first(running: Running) -> N
 
 async def test_a_page_token_is_good_for_its_query_alone(running: Running) -> None:
     for number in range(2):
-        await running.say("t", session_id=f"s{number}")
+        await running.say("t", conversation_id=f"s{number}")
     page = await running.stub.ListSessions(pb.ListSessionsRequest(user_id="ada", page_size=1), metadata=READER)
     assert page.next_page_token
     for user_id, token, who in (
@@ -221,9 +221,9 @@ _TURN = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content="x")
         ("CreateSession", pb.CreateSessionRequest(user_id=LONG_ID), "TEXT_TOO_LONG", ["user_id"]),
         (
             "CreateSession",
-            pb.CreateSessionRequest(user_id="a", session_id=LONG_ID, request_id=LONG_ID),
+            pb.CreateSessionRequest(user_id="a", conversation_id=LONG_ID, request_id=LONG_ID),
             "TEXT_TOO_LONG",
-            ["request_id", "session_id"],
+            ["request_id", "conversation_id"],
         ),
         ("CreateSession", pb.CreateSessionRequest(user_id="a", window_turns=0), "INVALID_FIELD", ["window_turns"]),
         ("CreateSession", pb.CreateSessionRequest(user_id="a", window_turns=1_001), "INVALID_FIELD", ["window_turns"]),
@@ -231,17 +231,22 @@ _TURN = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content="x")
         ("CreateSession", pb.CreateSessionRequest(user_id="a", ttl=seconds(-5)), "INVALID_FIELD", ["ttl"]),
         ("CreateSession", pb.CreateSessionRequest(user_id="a", ttl=seconds(2_592_001)), "INVALID_FIELD", ["ttl"]),
         ("CreateSession", pb.CreateSessionRequest(user_id="a", ttl=seconds(2**62)), "INVALID_FIELD", ["ttl"]),
-        ("GetSession", pb.GetSessionRequest(), "INVALID_FIELD", ["user_id", "session_id"]),
-        ("GetSession", pb.GetSessionRequest(user_id="a", session_id=LONG_ID), "TEXT_TOO_LONG", ["session_id"]),
+        ("GetSession", pb.GetSessionRequest(), "INVALID_FIELD", ["user_id", "conversation_id"]),
+        (
+            "GetSession",
+            pb.GetSessionRequest(user_id="a", conversation_id=LONG_ID),
+            "TEXT_TOO_LONG",
+            ["conversation_id"],
+        ),
         ("ListSessions", pb.ListSessionsRequest(page_size=-1), "INVALID_FIELD", ["user_id", "page_size"]),
-        ("ExtendSession", pb.ExtendSessionRequest(user_id="a"), "INVALID_FIELD", ["session_id"]),
+        ("ExtendSession", pb.ExtendSessionRequest(user_id="a"), "INVALID_FIELD", ["conversation_id"]),
         (
             "ExtendSession",
-            pb.ExtendSessionRequest(user_id="a", session_id="s", ttl=seconds(0, 999_999_999)),
+            pb.ExtendSessionRequest(user_id="a", conversation_id="s", ttl=seconds(0, 999_999_999)),
             "INVALID_FIELD",
             ["ttl"],
         ),
-        ("DeleteSession", pb.DeleteSessionRequest(session_id="s"), "INVALID_FIELD", ["user_id"]),
+        ("DeleteSession", pb.DeleteSessionRequest(conversation_id="s"), "INVALID_FIELD", ["user_id"]),
         ("AppendTurns", append(), "INVALID_FIELD", ["turns"]),
         ("AppendTurns", append(*[said()] * 257), "TOO_MANY_ITEMS", ["turns"]),
         ("AppendTurns", append(said(), pb.SessionTurn()), "UNKNOWN_ENUM_VALUE", ["turns[1].turn.role"]),
@@ -253,7 +258,7 @@ _TURN = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, content="x")
             "INVALID_FIELD",
             ["turns[0].scope.task_id"],
         ),
-        ("AppendTurns", append(said(LONG_ID)), "TEXT_TOO_LONG", ["turns[0].turn_id"]),
+        ("AppendTurns", append(said(LONG_ID)), "TEXT_TOO_LONG", ["turns[0].interaction_id"]),
         ("AppendTurns", append(said(position=-1)), "INVALID_FIELD", ["turns[0].position"]),
         ("AppendTurns", append(said(), said(position=2**53)), "INVALID_FIELD", ["turns[1].position"]),
         (
@@ -277,12 +282,12 @@ async def test_limits_are_inclusive(running: Running) -> None:
     request = pb.CreateSessionRequest(
         request_id="r" * 128,
         user_id="u" * 128,
-        session_id="s" * 128,
+        conversation_id="s" * 128,
         window_turns=1_000,
         ttl=seconds(30 * 86_400),
     )
     created = await running.stub.CreateSession(request, metadata=WRITER)
-    assert created.session.session_id == "s" * 128
+    assert created.session.conversation_id == "s" * 128
     answer = await running.append(append(*(said(content="x") for _ in range(256))))
     assert answer.appended_count == 256
     assert (await running.append(append(said(position=2**53 - 1)))).session.turns[-1].position == 2**53 - 1
@@ -296,8 +301,8 @@ async def test_limits_are_inclusive(running: Running) -> None:
     [
         ("CreateSession", pb.CreateSessionRequest(user_id="ada")),
         ("AppendTurns", append(said())),
-        ("ExtendSession", pb.ExtendSessionRequest(user_id="ada", session_id="s1")),
-        ("DeleteSession", pb.DeleteSessionRequest(user_id="ada", session_id="s1")),
+        ("ExtendSession", pb.ExtendSessionRequest(user_id="ada", conversation_id="s1")),
+        ("DeleteSession", pb.DeleteSessionRequest(user_id="ada", conversation_id="s1")),
     ],
 )
 async def test_spec_7_1_readers_do_not_write(running: Running, method: str, message: Any) -> None:
@@ -306,19 +311,23 @@ async def test_spec_7_1_readers_do_not_write(running: Running, method: str, mess
 
 
 async def test_spec_7_1_a_call_without_a_credential_is_refused(running: Running) -> None:
-    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", session_id="s1"), ())
+    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", conversation_id="s1"), ())
     assert (problem.code, problem.reason) == (grpc.StatusCode.UNAUTHENTICATED, "CREDENTIAL_MISSING")
 
 
 async def test_spec_7_1_tenants_do_not_see_each_other(running: Running) -> None:
     await running.say("mine")
-    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", session_id="s1"), OTHER_TENANT)
+    problem = await running.problem(
+        "GetSession", pb.GetSessionRequest(user_id="ada", conversation_id="s1"), OTHER_TENANT
+    )
     assert problem.code == grpc.StatusCode.NOT_FOUND
     theirs = await running.say("theirs", who=OTHER_TENANT)
     assert ids(theirs) == ["theirs"]
     listed = await running.stub.ListSessions(pb.ListSessionsRequest(user_id="ada"), metadata=OTHER_TENANT)
     assert [session.turn_count for session in listed.sessions] == [1]
-    await running.stub.DeleteSession(pb.DeleteSessionRequest(user_id="ada", session_id="s1"), metadata=OTHER_TENANT)
+    await running.stub.DeleteSession(
+        pb.DeleteSessionRequest(user_id="ada", conversation_id="s1"), metadata=OTHER_TENANT
+    )
     assert ids((await running.get()).session) == ["mine"]
 
 
@@ -336,9 +345,9 @@ async def test_spec_1_6_degraded_answers_say_so(running: Running) -> None:
     assert listed.degraded
     created = await running.stub.CreateSession(pb.CreateSessionRequest(user_id="ada"), metadata=WRITER)
     assert created.degraded
-    extend = pb.ExtendSessionRequest(user_id="ada", session_id="s1")
+    extend = pb.ExtendSessionRequest(user_id="ada", conversation_id="s1")
     assert (await running.stub.ExtendSession(extend, metadata=WRITER)).degraded
-    delete = pb.DeleteSessionRequest(user_id="ada", session_id="s1")
+    delete = pb.DeleteSessionRequest(user_id="ada", conversation_id="s1")
     assert (await running.stub.DeleteSession(delete, metadata=WRITER)).degraded
     pause = await running.sleep.next_pause()
     running.line.line = Line.UP
@@ -352,7 +361,7 @@ async def test_spec_1_6_degraded_answers_say_so(running: Running) -> None:
 
 async def test_an_answer_fits_into_a_message_whatever_the_window(running: Running) -> None:
     await running.stub.CreateSession(
-        pb.CreateSessionRequest(user_id="ada", session_id="s1", window_turns=1_000), metadata=WRITER
+        pb.CreateSessionRequest(user_id="ada", conversation_id="s1", window_turns=1_000), metadata=WRITER
     )
     for batch in range(3):
         turns = [said(f"t{batch}-{number}", "ü" * 16_000) for number in range(60)]
@@ -366,7 +375,7 @@ async def test_an_answer_fits_into_a_message_whatever_the_window(running: Runnin
 
 async def test_the_ids_and_scopes_of_a_window_count_into_its_size(running: Running) -> None:
     await running.stub.CreateSession(
-        pb.CreateSessionRequest(user_id="ada", session_id="s1", window_turns=1_000), metadata=WRITER
+        pb.CreateSessionRequest(user_id="ada", conversation_id="s1", window_turns=1_000), metadata=WRITER
     )
     wide = "\U0001f30d" * 128
     scope = common_pb2.Scope(

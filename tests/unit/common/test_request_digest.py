@@ -9,7 +9,8 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import conversations_pb2, memory_pb2
+from mneme.gateway.v1 import memory_pb2
+from mneme.session.v1 import session_pb2
 from services.common.idempotency.requests import request_digest
 
 
@@ -75,6 +76,6 @@ def test_spec_6_3_the_request_id_and_the_order_of_metadata_are_not_in_the_digest
 
 
 def test_spec_6_3_a_default_that_is_set_differs_from_one_that_is_not() -> None:
-    end = conversations_pb2.EndSessionRequest(request_id="r", user_id="u", conversation_id="c")
-    discarding = conversations_pb2.EndSessionRequest(request_id="r", user_id="u", conversation_id="c", discard=True)
+    end = session_pb2.DeleteSessionRequest(request_id="r", user_id="u", conversation_id="c")
+    discarding = session_pb2.DeleteSessionRequest(request_id="r", user_id="u", conversation_id="c", discard=True)
     assert request_digest(end) != request_digest(discarding)

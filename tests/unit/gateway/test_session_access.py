@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from mneme.session.internal.v1 import session_internal_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Role
 from services.common.errors import NotFound
@@ -16,14 +17,19 @@ from services.gateway.sessions import SessionSettings, session_turn
 from tests.unit.gateway.tiers import ADA, NEVER, FakeClient, FakeJournal, FakeTiers, interaction, sessions, uuid
 
 
-def appended(*positions: int, created: bool) -> session_pb2.AppendTurnsResponse:
+def appended(*positions: int, created: bool) -> session_internal_pb2.IngestTurnsResponse:
     window = [session_turn(interaction(position)) for position in positions]
-    return session_pb2.AppendTurnsResponse(session=session_pb2.Session(turns=window), created=created)
+    return session_internal_pb2.IngestTurnsResponse(session=session_pb2.Session(turns=window), created=created)
 
 
-def tiers(answer: session_pb2.AppendTurnsResponse) -> FakeTiers:
+def tiers(answer: session_internal_pb2.IngestTurnsResponse) -> FakeTiers:
     return FakeTiers(
-        session=FakeClient(get=NotFound("session", "c1"), append=answer, delete=session_pb2.DeleteSessionResponse())
+        session=FakeClient(
+            get=NotFound("session", "c1"),
+            append=answer,
+            delete=session_internal_pb2.RemoveSessionsResponse(),
+            log_events=session_internal_pb2.ListLogEventsResponse(),
+        )
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.semantic.internal.v1 import semantic_pb2
-from mneme.session.v1 import session_pb2
+from mneme.session.internal.v1 import session_internal_pb2
 from services.common.auth import Role
 from services.common.errors import FailedPrecondition, InvalidArgument, NotFound, Reason, StoreUnavailable
 from services.common.errors_grpc import item_status
@@ -49,8 +49,7 @@ async def test_sessions_are_fed_conversation_by_conversation_in_order() -> None:
     ]
     outcome = await sink.deliver("acme", batch)
     requests = tiers.session.method("append").requests
-    assert [(r.session_id, [t.position for t in r.turns]) for r in requests] == [("a", [2]), ("b", [1, 3])]
-    assert all(request.create_if_missing for request in requests)
+    assert [(r.conversation_id, [t.position for t in r.turns]) for r in requests] == [("a", [2]), ("b", [1, 3])]
     assert sorted(numbers(outcome.done)) == [1, 2, 3]
     principal = tiers.session.method("append").principals[0]
     assert (principal.tenant_id, principal.role) == ("acme", Role.WRITER)
@@ -166,7 +165,12 @@ async def test_a_delivery_without_an_interaction_where_one_is_needed_is_our_bug(
 
 
 async def test_a_session_that_begins_late_is_given_what_came_before() -> None:
-    tiers = FakeTiers(session=FakeClient(append=session_pb2.AppendTurnsResponse(created=True)))
+    tiers = FakeTiers(
+        session=FakeClient(
+            append=session_internal_pb2.IngestTurnsResponse(created=True),
+            log_events=session_internal_pb2.ListLogEventsResponse(),
+        )
+    )
     journal = FakeJournal(logged=[interaction(n) for n in range(6)])
     await SessionSink(sessions(tiers, journal), timeout_seconds=3.0).deliver("acme", [delivery(5, interaction(5))])
     requests = tiers.session.method("append").requests

@@ -17,13 +17,16 @@ from mneme.common.v1 import common_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2
+from mneme.session.internal.v1 import session_internal_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Principal, Role
 from services.common.errors import MnemeError
 from services.common.scope import Scope
 from services.common.turns import MessageRole, Turn
+from services.gateway.journal.ending import SessionRecord
 from services.gateway.journal.model import DeliveryState, Interaction, SequenceSpan, Tier
 from services.gateway.journal.store import Journal
+from services.gateway.session_archive import SessionArchive
 from services.gateway.sessions import SessionAccess, SessionSettings
 from services.gateway.upstream import Upstream
 from tests.support.clock import FakeClock
@@ -94,7 +97,9 @@ class FakeTiers:
 
     session: FakeClient = field(
         default_factory=lambda: FakeClient(
-            get=session_pb2.GetSessionResponse(), append=session_pb2.AppendTurnsResponse()
+            get=session_pb2.GetSessionResponse(),
+            append=session_internal_pb2.IngestTurnsResponse(),
+            log_events=session_internal_pb2.ListLogEventsResponse(),
         )
     )
     episodic: FakeClient = field(
@@ -122,6 +127,7 @@ class FakeJournal:
     names: Sequence[str] = ()
     state: DeliveryState = DeliveryState.DELIVERED  # of what was written
     logged: Sequence[Interaction] = ()
+    record: SessionRecord | None = None  # the session's own settings
     start: int = 0  # position that the session begins at
     asked: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -138,6 +144,9 @@ class FakeJournal:
     ) -> Sequence[Interaction]:
         return [said for said in self.logged if said.position >= self.start][-limit:]
 
+    async def session_record(self, _tenant_id: str, _user_id: str, _conversation_id: str) -> SessionRecord | None:
+        return self.record
+
     async def session_start(self, _tenant_id: str, _user_id: str, _conversation_id: str) -> int:
         return self.start
 
@@ -147,7 +156,9 @@ class FakeJournal:
 
 def sessions(tiers: FakeTiers, journal: FakeJournal | None = None) -> SessionAccess:
     log = (journal or FakeJournal()).as_journal()
-    return SessionAccess(tiers.upstream(), log, clock=FakeClock(NOON), settings=SessionSettings())
+    clock = FakeClock(NOON)
+    archive = SessionArchive(tiers.upstream(), log, clock=clock)
+    return SessionAccess(tiers.upstream(), log, archive, clock=clock, settings=SessionSettings())
 
 
 def uuid(number: int) -> str:
@@ -234,7 +245,7 @@ def note_hit(name: str, *sources: int, score: float = 0.5, scope: Scope | None =
 
 def session_turn(number: int, text: str = "hi", *, scope: Scope | None = None) -> session_pb2.SessionTurn:
     turn = common_pb2.Turn(role=common_pb2.MESSAGE_ROLE_USER, speaker="Ada", content=text)
-    message = session_pb2.SessionTurn(turn_id=uuid(number), position=number, turn=turn)
+    message = session_pb2.SessionTurn(interaction_id=uuid(number), position=number, turn=turn)
     if scope is not None:
         message.scope.CopyFrom(scope_message(scope))
     return message

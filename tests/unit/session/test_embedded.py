@@ -20,15 +20,15 @@ def bounded(**bounds: int) -> EmbeddedSessionStore:
 
 async def held(store: EmbeddedSessionStore, clock: FakeClock) -> list[str]:
     listed = await store.list_sessions(ADA, limit=100, after=None, now=clock.now())
-    return sorted(session.key.session_id for session in listed.value)
+    return sorted(session.key.conversation_id for session in listed.value)
 
 
 async def test_beyond_the_bound_the_expired_go_first() -> None:
     store, clock = bounded(sessions_max=3), FakeClock()
     await store.create(key("old"), SPEC, now=clock.now())
     short = SessionSpec(window_turns=1, ttl=timedelta(seconds=5))
-    for session_id in ("short1", "short2"):
-        await store.create(key(session_id), short, now=clock.now())
+    for conversation_id in ("short1", "short2"):
+        await store.create(key(conversation_id), short, now=clock.now())
     clock.advance(seconds=5)
     await store.create(key("new"), SPEC, now=clock.now())
     assert len(store) == 2
@@ -37,8 +37,8 @@ async def test_beyond_the_bound_the_expired_go_first() -> None:
 
 async def test_then_the_least_recently_active_go() -> None:
     store, clock = bounded(sessions_max=3), FakeClock()
-    for session_id in ("a", "b", "c"):
-        await store.create(key(session_id), SPEC, now=clock.advance(seconds=1))
+    for conversation_id in ("a", "b", "c"):
+        await store.create(key(conversation_id), SPEC, now=clock.advance(seconds=1))
     await store.get(key("a"), now=clock.advance(seconds=1))
     await store.append(key("d"), [turn("t")], create=SPEC, now=clock.advance(seconds=1))
     assert await held(store, clock) == ["a", "c", "d"]
@@ -57,9 +57,9 @@ async def test_a_short_life_is_noticed_among_long_ones() -> None:
 
 async def test_windows_are_bounded_in_bytes() -> None:
     store, clock = bounded(payload_bytes_max=10_000), FakeClock()
-    for session_id in ("a", "b", "c"):
-        long = turn(f"t-{session_id}", content="x" * 4_000)
-        await store.append(key(session_id), [long], create=SPEC, now=clock.advance(seconds=1))
+    for conversation_id in ("a", "b", "c"):
+        long = turn(f"t-{conversation_id}", content="x" * 4_000)
+        await store.append(key(conversation_id), [long], create=SPEC, now=clock.advance(seconds=1))
     assert await held(store, clock) == ["b", "c"]
     assert store.size_bytes <= 10_000
     huge = turn("huge", content="x" * 20_000)

@@ -42,15 +42,15 @@ class World:
         pause.end()
         await self.store.wait_until_recovered()
 
-    async def say(self, *turn_ids: str, session_id: str = "s1", **options: Any) -> bool:
+    async def say(self, *interaction_ids: str, conversation_id: str = "s1", **options: Any) -> bool:
         """Appends turns; returns whether the answer was degraded."""
         options.setdefault("create", SPEC)
         now = self.clock.advance(seconds=1)
-        turns = [turn(turn_id) for turn_id in turn_ids]
-        return (await self.store.append(key(session_id), turns, now=now, **options)).is_degraded
+        turns = [turn(interaction_id) for interaction_id in interaction_ids]
+        return (await self.store.append(key(conversation_id), turns, now=now, **options)).is_degraded
 
-    async def held_by_primary(self, session_id: str = "s1") -> Session:
-        session = self.primary.peek(key(session_id), now=self.clock.now())
+    async def held_by_primary(self, conversation_id: str = "s1") -> Session:
+        session = self.primary.peek(key(conversation_id), now=self.clock.now())
         assert session is not None
         return session
 
@@ -81,8 +81,8 @@ async def test_spec_1_6_answers_come_from_memory_and_say_so(world: World) -> Non
 async def test_spec_1_6_an_outage_is_warned_of_once(world: World) -> None:
     with capture_logs() as logs:
         world.cut()
-        for turn_id in "abc":
-            await world.say(turn_id)
+        for interaction_id in "abc":
+            await world.say(interaction_id)
         await world.repair()
         await world.say("d")
         assert [log["event"] for log in logs] == ["session_store_lost", "session_store_back"]
@@ -96,7 +96,7 @@ async def test_spec_1_6_writes_are_replayed_in_order_and_once(world: World) -> N
     await world.say("a")
     world.cut()
     await world.say("b", "c")
-    await world.say("x", session_id="s2")
+    await world.say("x", conversation_id="s2")
     await world.say("d", "b")
     await world.store.extend(key(), ttl=timedelta(days=1), now=world.clock.now())
     await world.store.delete(key("s2"), now=world.clock.now())
@@ -134,13 +134,13 @@ async def test_a_request_answered_before_the_outage_is_recognised_during_it(worl
 
 async def test_a_primary_that_comes_back_empty_gets_the_windows_back(world: World) -> None:
     await world.say("a", "b")
-    await world.say("r", session_id="read")
+    await world.say("r", conversation_id="read")
     world.cut()
     await world.say("c", mark=mark("r1"))
     await world.say("d")
     await world.store.get(key("read"), now=world.clock.now())
-    for session_id in ("s1", "read"):
-        world.primary.forget(key(session_id))
+    for conversation_id in ("s1", "read"):
+        world.primary.forget(key(conversation_id))
     await world.repair()
     held = await world.held_by_primary()
     assert ids(held) == ["a", "b", "c", "d"]
@@ -212,8 +212,8 @@ async def test_the_primary_is_probed_with_growing_pauses_and_not_by_calls(world:
 
 async def test_an_outage_in_the_middle_of_a_replay_loses_and_doubles_nothing(world: World) -> None:
     world.cut()
-    for turn_id in "abcdef":
-        await world.say(turn_id)
+    for interaction_id in "abcdef":
+        await world.say(interaction_id)
     for line in (Line.CUT_ON_THE_WAY_BACK, Line.CUT):
         pause = await world.sleep.next_pause()
         world.line.line = Line.UP
@@ -289,8 +289,8 @@ async def test_calls_at_once_around_an_outage_lose_no_turn(world: World) -> None
 
 
 async def test_spec_1_6_what_a_replica_lost_that_took_over_is_repeated(world: World) -> None:
-    for turn_id in ("a", "b", "c"):
-        assert not await world.say(turn_id)
+    for interaction_id in ("a", "b", "c"):
+        assert not await world.say(interaction_id)
     before = await world.held_by_primary()
     world.cut()
     await world.say("d")
@@ -305,7 +305,7 @@ async def test_spec_1_6_what_a_replica_lost_that_took_over_is_repeated(world: Wo
 async def test_spec_1_6_a_session_that_was_ended_elsewhere_is_not_brought_back_by_repeats(world: World) -> None:
     await world.say("a")
     world.cut()
-    await world.say("b", session_id="s2")
+    await world.say("b", conversation_id="s2")
     await world.primary.delete(key(), now=world.clock.now())
     await world.repair()
     assert world.primary.peek(key(), now=world.clock.now()) is None
@@ -321,7 +321,7 @@ async def test_spec_1_6_an_append_that_was_on_its_way_at_the_loss_is_repeated(wo
     await asyncio.sleep(0)  # the call has arrived, its answer has not
     assert ids(await world.held_by_primary()) == ["a", "b"]
     world.cut()
-    await world.say("c", session_id="s2")
+    await world.say("c", conversation_id="s2")
     arrived.set()
     assert not (await late).is_degraded
     await world.primary.delete(key(), now=world.clock.now())
@@ -335,11 +335,11 @@ async def test_appends_of_long_ago_are_not_repeated() -> None:
     async with world.store:
         await world.say("a")
         world.clock.advance(seconds=5)
-        for session_id in ("s2", "s3", "s4"):
-            await world.say("b", session_id=session_id)
+        for conversation_id in ("s2", "s3", "s4"):
+            await world.say("b", conversation_id=conversation_id)
         world.cut()
         calls = world.line.calls
-        await world.say("c", session_id="s5")
+        await world.say("c", conversation_id="s5")
         await world.repair()
     # The lost write, a check, repeats of two sessions, and the write again.
     assert world.line.calls - calls == 5

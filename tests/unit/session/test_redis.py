@@ -67,8 +67,8 @@ async def test_every_key_ends_by_itself_after_a_grace_time(store: RedisSessionSt
 
 async def test_all_keys_of_a_user_share_a_slot(store: RedisSessionStore, raw: Redis) -> None:
     clock = FakeClock()
-    for session_id in ("s1", "s{2}", "s:3"):
-        await store.append(key(session_id), [turn("a")], create=SPEC, now=clock.now(), mark=mark(session_id))
+    for conversation_id in ("s1", "s{2}", "s:3"):
+        await store.append(key(conversation_id), [turn("a")], create=SPEC, now=clock.now(), mark=mark(conversation_id))
     tags = {name[name.index("{") : name.index("}") + 1] for name in await names(raw)}
     assert tags == {"{acme:ada}"}
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from mneme.gateway.v1 import conversations_pb2
+from mneme.session.v1 import session_pb2
 from mneme_client import from_wire, results, to_wire
 from mneme_client.aio.operations import Operations
-from mneme_client.calls import PAGE_SIZE_MAX, Call, read_one, read_page
+from mneme_client.calls import PAGE_SIZE_MAX, Call, read_nothing, read_page
 
 _SERVICE = "/mneme.gateway.v1.ConversationService"
+_SESSIONS = "/mneme.session.v1.SessionService"
 
 
 class ConversationOperations(Operations):
-    """Lists conversations and their turns, reads sessions and ends them."""
+    """Lists conversations and their turns, reads sessions and deletes them."""
 
     def list_conversations(
         self, user_id: str, *, page_size: int = PAGE_SIZE_MAX, timeout_seconds: float | None = None
@@ -46,14 +48,14 @@ class ConversationOperations(Operations):
         """The window of a running conversation.
 
         Raises:
-            MnemeClientError: With NOT_FOUND when it never was, expired, or was ended.
+            MnemeClientError: With NOT_FOUND when it never was, expired, or was deleted.
         """
-        request = conversations_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
-        response = conversations_pb2.GetSessionResponse
-        call = Call(f"{_SERVICE}/GetSession", request, response, from_wire.session_window)
+        request = session_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
+        response = session_pb2.GetSessionResponse
+        call = Call(f"{_SESSIONS}/GetSession", request, response, from_wire.session_window)
         return await self._call(call, timeout_seconds)
 
-    async def end_session(
+    async def delete_session(
         self,
         user_id: str,
         conversation_id: str,
@@ -61,8 +63,8 @@ class ConversationOperations(Operations):
         discard: bool = False,
         request_id: str | None = None,
         timeout_seconds: float | None = None,
-    ) -> int:
-        """Deletes a session and returns how many of its turns this call wrote to the log.
+    ) -> None:
+        """Deletes a session. Turns that are not in the log are archived to it first.
 
         Args:
             user_id: Whose session.
@@ -71,16 +73,11 @@ class ConversationOperations(Operations):
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
         """
-        request = conversations_pb2.EndSessionRequest(
+        request = session_pb2.DeleteSessionRequest(
             request_id=request_id or to_wire.new_request_id(),
             user_id=user_id,
             conversation_id=conversation_id,
             discard=discard,
         )
-        call = Call(
-            f"{_SERVICE}/EndSession",
-            request,
-            conversations_pb2.EndSessionResponse,
-            read_one("archived_turn_count", int),
-        )
-        return await self._call(call, timeout_seconds)
+        response = session_pb2.DeleteSessionResponse
+        await self._call(Call(f"{_SESSIONS}/DeleteSession", request, response, read_nothing), timeout_seconds)

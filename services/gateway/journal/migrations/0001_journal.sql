@@ -14,6 +14,9 @@ CREATE TABLE conversations (
     next_position     bigint NOT NULL,
     interaction_count bigint NOT NULL,            -- smaller than next_position once interactions were removed
     session_start     bigint NOT NULL DEFAULT 0,  -- turns before it belong to sessions that were ended
+    session_window    integer,                    -- the session's own settings; NULL: the defaults
+    session_ttl       interval,
+    session_active    timestamptz,
     create_time       timestamptz NOT NULL,
     update_time       timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, user_id, conversation_id)

@@ -143,7 +143,7 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
             command.user_id,
             command.conversation_id,
             command.scope.key,
-            [UUID(self._ids.new_id()) for _ in turns],
+            [UUID(text) for text in command.interaction_ids] or [UUID(self._ids.new_id()) for _ in turns],
             [int(turn.role) for turn in turns],
             [turn.speaker for turn in turns],
             [turn.content for turn in turns],

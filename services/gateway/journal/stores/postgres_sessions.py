@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from services.common.clock import Clock
 from services.common.errors import MnemeError
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
-from services.gateway.journal.ending import EndCommand, Ended
+from services.gateway.journal.ending import EndCommand, Ended, SessionRecord
 from services.gateway.journal.model import Appended, Caller, RememberCommand, Tier
 from services.gateway.journal.stores import rows
 
@@ -24,6 +26,13 @@ _DROP_DELIVERIES: Final = """
         JOIN gateway.interactions i ON i.tenant_id = c.tenant_id AND i.user_id = c.user_id
             AND i.conversation_id = c.conversation_id AND i.position >= c.session_start
         WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.conversation_id = $3)
+"""
+
+
+_KNOWN: Final = """
+    SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)
+    UNION ALL
+    SELECT interaction_id FROM gateway.tombstones WHERE tenant_id = $1 AND interaction_id = ANY($2)
 """
 
 
@@ -50,6 +59,66 @@ class PostgresSessions(ABC):
                 conversation_id,
             )
         return int(found or 0)
+
+    async def session_record(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionRecord | None:
+        """See `SessionLog.session_record`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetchrow(
+                "SELECT session_window, session_ttl, session_active FROM gateway.conversations"
+                " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3 AND session_window IS NOT NULL",
+                tenant_id,
+                user_id,
+                conversation_id,
+            )
+        return SessionRecord(*found) if found is not None else None
+
+    async def put_session_record(
+        self, tenant_id: str, user_id: str, conversation_id: str, record: SessionRecord
+    ) -> None:
+        """See `SessionLog.put_session_record`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute(
+                "INSERT INTO gateway.conversations (tenant_id, user_id, conversation_id, next_position,"
+                " interaction_count, session_window, session_ttl, session_active, create_time, update_time)"
+                " VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $7)"
+                " ON CONFLICT (tenant_id, user_id, conversation_id) DO UPDATE SET"
+                " session_window = excluded.session_window, session_ttl = excluded.session_ttl,"
+                " session_active = excluded.session_active",
+                tenant_id,
+                user_id,
+                conversation_id,
+                record.window_turns,
+                record.ttl,
+                record.active_time,
+                self._clock.now(),
+            )
+
+    async def archive(self, caller: Caller, commands: Sequence[RememberCommand]) -> int:
+        """See `SessionLog.archive`."""
+        ids = [UUID(text) for command in commands for text in command.interaction_ids]
+        archived = 0
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            known = {str(row[0]) for row in await connection.fetch(_KNOWN, caller.tenant_id, ids)}
+            for command in commands:
+                new = [(i, t) for i, t in zip(command.interaction_ids, command.turns, strict=True) if i not in known]
+                if not new:
+                    continue
+                known.update(interaction_id for interaction_id, _ in new)
+                chosen = replace(
+                    command, interaction_ids=tuple(i for i, _ in new), turns=tuple(turn for _, turn in new)
+                )
+                outcome = await self._append_one(connection, caller, chosen, timedelta())
+                if isinstance(outcome, MnemeError):
+                    raise outcome
+                await connection.execute(
+                    "DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $2 AND sequence BETWEEN $3 AND $4",
+                    caller.tenant_id,
+                    int(Tier.SESSION),
+                    outcome.span.first,
+                    outcome.span.last,
+                )
+                archived += len(new)
+        return archived
 
     async def earlier_end(self, caller: Caller, command: EndCommand) -> Ended | None:
         """See `SessionLog.earlier_end`."""
@@ -91,7 +160,8 @@ class PostgresSessions(ABC):
             if archive:
                 await connection.execute(_DROP_DELIVERIES, *session, int(Tier.SESSION))
             await connection.execute(
-                "UPDATE gateway.conversations SET session_start = next_position"
+                "UPDATE gateway.conversations SET session_start = next_position,"
+                " session_window = NULL, session_ttl = NULL, session_active = NULL"
                 " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
                 *session,
             )

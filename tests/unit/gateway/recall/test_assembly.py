@@ -59,7 +59,8 @@ def assembled(memories: list[int], facts: list[int], notes: list[int], turns: li
     coarse = CoarseResult(
         episodes=None,
         recent_turns=tuple(
-            session_pb2.SessionTurn(turn_id=str(i), turn=common_pb2.Turn(content="x" * s)) for i, s in enumerate(turns)
+            session_pb2.SessionTurn(interaction_id=str(i), turn=common_pb2.Turn(content="x" * s))
+            for i, s in enumerate(turns)
         ),
         reports=(),
     )
@@ -81,7 +82,7 @@ def test_the_best_of_each_kind_and_the_newest_turns_are_told_as_far_as_they_fit(
     assert [m.ranked.episode_id for m in told.memories] == [str(i) for i in range(len(told.memories))]
     assert [hit.fact.fact_id for hit in told.facts] == [str(i) for i in range(len(told.facts))]
     assert [hit.note.note_id for hit in told.notes] == [str(i) for i in range(len(told.notes))]
-    assert [t.turn_id for t in told.recent_turns] == [str(i) for i in range(len(turns))][
+    assert [t.interaction_id for t in told.recent_turns] == [str(i) for i in range(len(turns))][
         -len(told.recent_turns) or 99 :
     ]
     is_whole = [len(part) for part in parts] == [len(memories), len(facts), len(notes), len(turns)]

@@ -50,7 +50,7 @@ def full_tiers() -> FakeTiers:
     tiers.episodic.method("search_candidates").answer = candidates([1, 2, 3])
     tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f")])
     tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=[note_hit("n1"), note_hit("n2")])
-    window = session_pb2.Session(session_id="c1", turns=[session_turn(7)])
+    window = session_pb2.Session(conversation_id="c1", turns=[session_turn(7)])
     tiers.session.method("get").answer = session_pb2.GetSessionResponse(session=window)
     return tiers
 
@@ -221,7 +221,7 @@ async def test_spec_5_10_a_tier_whose_index_lacks_turns_says_so() -> None:
 
 async def test_spec_1_6_and_5_10_a_window_from_memory_instead_of_its_store_is_told() -> None:
     tiers = full_tiers()
-    window = session_pb2.Session(session_id="c1", turns=[session_turn(7)])
+    window = session_pb2.Session(conversation_id="c1", turns=[session_turn(7)])
     tiers.session.method("get").answer = session_pb2.GetSessionResponse(session=window, degraded=True)
     result = await search(tiers)
     report = reports(result)[Tier.SESSION]

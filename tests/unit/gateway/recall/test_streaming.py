@@ -56,7 +56,7 @@ def full_tiers() -> FakeTiers:
     tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=facts)
     notes = [note_hit("n", 2), note_hit("hidden", 1, scope=SECRET)]
     tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=notes)
-    window = session_pb2.Session(session_id="c1", turns=[session_turn(7), session_turn(8, scope=SECRET)])
+    window = session_pb2.Session(conversation_id="c1", turns=[session_turn(7), session_turn(8, scope=SECRET)])
     tiers.session.method("get").answer = session_pb2.GetSessionResponse(session=window)
     return tiers
 
@@ -153,7 +153,7 @@ async def test_spec_5_12_each_piece_holds_what_its_tier_gave_and_is_of_use_by_it
         assert ([hit.note.note_id for hit in notes.notes], notes.facts) == (["n"], ())
         gate_of[Tier.SESSION].set()
         window = await anext(stream)
-        assert ([turn.turn_id for turn in window.recent_turns], window.notes) == ([uuid(7)], ())
+        assert ([turn.interaction_id for turn in window.recent_turns], window.notes) == ([uuid(7)], ())
         last = await anext(stream)
     assert (ids(first), ids(last)) == ([uuid(1), uuid(2)], [uuid(3), uuid(1)])  # the fact has come later
 
@@ -201,7 +201,7 @@ async def test_spec_5_3_nothing_leaves_before_quarantine(order: Sequence[Tier]) 
         assert uuid(2) not in ids(piece)
         assert "hidden" not in [hit.fact.fact_id for hit in piece.facts]
         assert "hidden" not in [hit.note.note_id for hit in piece.notes]
-        assert uuid(8) not in [turn.turn_id for turn in piece.recent_turns]
+        assert uuid(8) not in [turn.interaction_id for turn in piece.recent_turns]
 
 
 @pytest.mark.parametrize("tier", RECALL_TIERS)

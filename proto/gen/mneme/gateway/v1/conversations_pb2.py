@@ -24,10 +24,9 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
-from mneme.session.v1 import session_pb2 as mneme_dot_session_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$mneme/gateway/v1/conversations.proto\x12\x10mneme.gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1emneme/session/v1/session.proto\"\xb5\x01\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x19\n\x11interaction_count\x18\x03 \x01(\x05\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"R\n\x18ListConversationsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"k\n\x19ListConversationsResponse\x12\x35\n\rconversations\x18\x01 \x03(\x0b\x32\x1e.mneme.gateway.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xcd\x01\n\x0bInteraction\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x10\n\x08position\x18\x03 \x01(\x05\x12#\n\x04turn\x18\x04 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"j\n\x17ListInteractionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"h\n\x18ListInteractionsResponse\x12\x33\n\x0cinteractions\x18\x01 \x03(\x0b\x32\x1d.mneme.gateway.v1.Interaction\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"=\n\x11GetSessionRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\"c\n\x12GetSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x0f\n\x07rebuilt\x18\x02 \x01(\x08\x12\x10\n\x08\x64\x65graded\x18\x03 \x01(\x08\"b\n\x11\x45ndSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x0f\n\x07\x64iscard\x18\x04 \x01(\x08\"1\n\x12\x45ndSessionResponse\x12\x1b\n\x13\x61rchived_turn_count\x18\x01 \x01(\x05\x32\xa0\x03\n\x13\x43onversationService\x12l\n\x11ListConversations\x12*.mneme.gateway.v1.ListConversationsRequest\x1a+.mneme.gateway.v1.ListConversationsResponse\x12i\n\x10ListInteractions\x12).mneme.gateway.v1.ListInteractionsRequest\x1a*.mneme.gateway.v1.ListInteractionsResponse\x12W\n\nGetSession\x12#.mneme.gateway.v1.GetSessionRequest\x1a$.mneme.gateway.v1.GetSessionResponse\x12W\n\nEndSession\x12#.mneme.gateway.v1.EndSessionRequest\x1a$.mneme.gateway.v1.EndSessionResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$mneme/gateway/v1/conversations.proto\x12\x10mneme.gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\xb5\x01\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x19\n\x11interaction_count\x18\x03 \x01(\x05\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"R\n\x18ListConversationsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"k\n\x19ListConversationsResponse\x12\x35\n\rconversations\x18\x01 \x03(\x0b\x32\x1e.mneme.gateway.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xcd\x01\n\x0bInteraction\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x10\n\x08position\x18\x03 \x01(\x05\x12#\n\x04turn\x18\x04 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"j\n\x17ListInteractionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"h\n\x18ListInteractionsResponse\x12\x33\n\x0cinteractions\x18\x01 \x03(\x0b\x32\x1d.mneme.gateway.v1.Interaction\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xee\x01\n\x13\x43onversationService\x12l\n\x11ListConversations\x12*.mneme.gateway.v1.ListConversationsRequest\x1a+.mneme.gateway.v1.ListConversationsResponse\x12i\n\x10ListInteractions\x12).mneme.gateway.v1.ListInteractionsRequest\x1a*.mneme.gateway.v1.ListInteractionsResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,26 +34,18 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.gateway.v1.conversati
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023ai.mneme.gateway.v1P\001Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\252\002\020Mneme.Gateway.V1'
-  _globals['_CONVERSATION']._serialized_start=154
-  _globals['_CONVERSATION']._serialized_end=335
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=337
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=419
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=421
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=528
-  _globals['_INTERACTION']._serialized_start=531
-  _globals['_INTERACTION']._serialized_end=736
-  _globals['_LISTINTERACTIONSREQUEST']._serialized_start=738
-  _globals['_LISTINTERACTIONSREQUEST']._serialized_end=844
-  _globals['_LISTINTERACTIONSRESPONSE']._serialized_start=846
-  _globals['_LISTINTERACTIONSRESPONSE']._serialized_end=950
-  _globals['_GETSESSIONREQUEST']._serialized_start=952
-  _globals['_GETSESSIONREQUEST']._serialized_end=1013
-  _globals['_GETSESSIONRESPONSE']._serialized_start=1015
-  _globals['_GETSESSIONRESPONSE']._serialized_end=1114
-  _globals['_ENDSESSIONREQUEST']._serialized_start=1116
-  _globals['_ENDSESSIONREQUEST']._serialized_end=1214
-  _globals['_ENDSESSIONRESPONSE']._serialized_start=1216
-  _globals['_ENDSESSIONRESPONSE']._serialized_end=1265
-  _globals['_CONVERSATIONSERVICE']._serialized_start=1268
-  _globals['_CONVERSATIONSERVICE']._serialized_end=1684
+  _globals['_CONVERSATION']._serialized_start=122
+  _globals['_CONVERSATION']._serialized_end=303
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=305
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=387
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=389
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=496
+  _globals['_INTERACTION']._serialized_start=499
+  _globals['_INTERACTION']._serialized_end=704
+  _globals['_LISTINTERACTIONSREQUEST']._serialized_start=706
+  _globals['_LISTINTERACTIONSREQUEST']._serialized_end=812
+  _globals['_LISTINTERACTIONSRESPONSE']._serialized_start=814
+  _globals['_LISTINTERACTIONSRESPONSE']._serialized_end=918
+  _globals['_CONVERSATIONSERVICE']._serialized_start=921
+  _globals['_CONVERSATIONSERVICE']._serialized_end=1159
 # @@protoc_insertion_point(module_scope)

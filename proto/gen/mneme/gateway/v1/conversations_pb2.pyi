@@ -2,7 +2,6 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
-from mneme.session.v1 import session_pb2 as _session_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -78,39 +77,3 @@ class ListInteractionsResponse(_message.Message):
     interactions: _containers.RepeatedCompositeFieldContainer[Interaction]
     next_page_token: str
     def __init__(self, interactions: _Optional[_Iterable[_Union[Interaction, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
-
-class GetSessionRequest(_message.Message):
-    __slots__ = ("user_id", "conversation_id")
-    USER_ID_FIELD_NUMBER: _ClassVar[int]
-    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
-    user_id: str
-    conversation_id: str
-    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ...) -> None: ...
-
-class GetSessionResponse(_message.Message):
-    __slots__ = ("session", "rebuilt", "degraded")
-    SESSION_FIELD_NUMBER: _ClassVar[int]
-    REBUILT_FIELD_NUMBER: _ClassVar[int]
-    DEGRADED_FIELD_NUMBER: _ClassVar[int]
-    session: _session_pb2.Session
-    rebuilt: bool
-    degraded: bool
-    def __init__(self, session: _Optional[_Union[_session_pb2.Session, _Mapping]] = ..., rebuilt: _Optional[bool] = ..., degraded: _Optional[bool] = ...) -> None: ...
-
-class EndSessionRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "conversation_id", "discard")
-    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
-    USER_ID_FIELD_NUMBER: _ClassVar[int]
-    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
-    DISCARD_FIELD_NUMBER: _ClassVar[int]
-    request_id: str
-    user_id: str
-    conversation_id: str
-    discard: bool
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., discard: _Optional[bool] = ...) -> None: ...
-
-class EndSessionResponse(_message.Message):
-    __slots__ = ("archived_turn_count",)
-    ARCHIVED_TURN_COUNT_FIELD_NUMBER: _ClassVar[int]
-    archived_turn_count: int
-    def __init__(self, archived_turn_count: _Optional[int] = ...) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ConversationServiceStub:
-    """ConversationService reads the conversation log and the running sessions.
+    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService.
     """
 
     def __init__(self, channel):
@@ -45,20 +45,10 @@ class ConversationServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.ListInteractionsRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.ListInteractionsResponse.FromString,
                 _registered_method=True)
-        self.GetSession = channel.unary_unary(
-                '/mneme.gateway.v1.ConversationService/GetSession',
-                request_serializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.GetSessionRequest.SerializeToString,
-                response_deserializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.GetSessionResponse.FromString,
-                _registered_method=True)
-        self.EndSession = channel.unary_unary(
-                '/mneme.gateway.v1.ConversationService/EndSession',
-                request_serializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.EndSessionRequest.SerializeToString,
-                response_deserializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.EndSessionResponse.FromString,
-                _registered_method=True)
 
 
 class ConversationServiceServicer:
-    """ConversationService reads the conversation log and the running sessions.
+    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService.
     """
 
     def ListConversations(self, request, context):
@@ -71,23 +61,6 @@ class ConversationServiceServicer:
     def ListInteractions(self, request, context):
         """ListInteractions pages through the transcript of a conversation, oldest first. It is for the conversation's owner,
         who knows its ids: turns of all scopes are listed, each with its scope.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def GetSession(self, request, context):
-        """GetSession returns the window of a running conversation. One that its store lost within its lifetime is rebuilt
-        from the log. Fails with NOT_FOUND when it never was, expired, or was ended. It is for the conversation's owner,
-        who knows its ids: the window holds turns of all scopes, each with its scope.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def EndSession(self, request, context):
-        """EndSession deletes a session. Turns that were put into it past the gateway are archived to the log and the
-        episodic tier first, unless told not to.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -106,16 +79,6 @@ def add_ConversationServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.ListInteractionsRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.ListInteractionsResponse.SerializeToString,
             ),
-            'GetSession': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetSession,
-                    request_deserializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.GetSessionRequest.FromString,
-                    response_serializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.GetSessionResponse.SerializeToString,
-            ),
-            'EndSession': grpc.unary_unary_rpc_method_handler(
-                    servicer.EndSession,
-                    request_deserializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.EndSessionRequest.FromString,
-                    response_serializer=mneme_dot_gateway_dot_v1_dot_conversations__pb2.EndSessionResponse.SerializeToString,
-            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'mneme.gateway.v1.ConversationService', rpc_method_handlers)
@@ -125,7 +88,7 @@ def add_ConversationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ConversationService:
-    """ConversationService reads the conversation log and the running sessions.
+    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService.
     """
 
     @staticmethod
@@ -172,60 +135,6 @@ class ConversationService:
             '/mneme.gateway.v1.ConversationService/ListInteractions',
             mneme_dot_gateway_dot_v1_dot_conversations__pb2.ListInteractionsRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_conversations__pb2.ListInteractionsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetSession(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mneme.gateway.v1.ConversationService/GetSession',
-            mneme_dot_gateway_dot_v1_dot_conversations__pb2.GetSessionRequest.SerializeToString,
-            mneme_dot_gateway_dot_v1_dot_conversations__pb2.GetSessionResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def EndSession(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mneme.gateway.v1.ConversationService/EndSession',
-            mneme_dot_gateway_dot_v1_dot_conversations__pb2.EndSessionRequest.SerializeToString,
-            mneme_dot_gateway_dot_v1_dot_conversations__pb2.EndSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -12,22 +12,22 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SessionTurn(_message.Message):
-    __slots__ = ("turn_id", "position", "turn", "token_count", "scope")
-    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("interaction_id", "position", "turn", "token_count", "scope")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
     POSITION_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
-    turn_id: str
+    interaction_id: str
     position: int
     turn: _common_pb2.Turn
     token_count: int
     scope: _common_pb2.Scope
-    def __init__(self, turn_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., token_count: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+    def __init__(self, interaction_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., token_count: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("session_id", "user_id", "turns", "window_turns", "ttl", "create_time", "last_active_time", "expire_time", "turn_count")
-    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("conversation_id", "user_id", "turns", "window_turns", "ttl", "create_time", "last_active_time", "expire_time", "turn_count")
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     TURNS_FIELD_NUMBER: _ClassVar[int]
     WINDOW_TURNS_FIELD_NUMBER: _ClassVar[int]
@@ -36,7 +36,7 @@ class Session(_message.Message):
     LAST_ACTIVE_TIME_FIELD_NUMBER: _ClassVar[int]
     EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     TURN_COUNT_FIELD_NUMBER: _ClassVar[int]
-    session_id: str
+    conversation_id: str
     user_id: str
     turns: _containers.RepeatedCompositeFieldContainer[SessionTurn]
     window_turns: int
@@ -45,21 +45,21 @@ class Session(_message.Message):
     last_active_time: _timestamp_pb2.Timestamp
     expire_time: _timestamp_pb2.Timestamp
     turn_count: int
-    def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[SessionTurn, _Mapping]]] = ..., window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_active_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, conversation_id: _Optional[str] = ..., user_id: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[SessionTurn, _Mapping]]] = ..., window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_active_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_count: _Optional[int] = ...) -> None: ...
 
 class CreateSessionRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "session_id", "window_turns", "ttl")
+    __slots__ = ("request_id", "user_id", "conversation_id", "window_turns", "ttl")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
-    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     WINDOW_TURNS_FIELD_NUMBER: _ClassVar[int]
     TTL_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
-    session_id: str
+    conversation_id: str
     window_turns: int
     ttl: _duration_pb2.Duration
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ..., window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
     __slots__ = ("session", "degraded")
@@ -70,20 +70,22 @@ class CreateSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class GetSessionRequest(_message.Message):
-    __slots__ = ("user_id", "session_id")
+    __slots__ = ("user_id", "conversation_id")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
-    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     user_id: str
-    session_id: str
-    def __init__(self, user_id: _Optional[str] = ..., session_id: _Optional[str] = ...) -> None: ...
+    conversation_id: str
+    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ...) -> None: ...
 
 class GetSessionResponse(_message.Message):
-    __slots__ = ("session", "degraded")
+    __slots__ = ("session", "degraded", "rebuilt")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    REBUILT_FIELD_NUMBER: _ClassVar[int]
     session: Session
     degraded: bool
-    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., degraded: _Optional[bool] = ...) -> None: ...
+    rebuilt: bool
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., degraded: _Optional[bool] = ..., rebuilt: _Optional[bool] = ...) -> None: ...
 
 class ListSessionsRequest(_message.Message):
     __slots__ = ("user_id", "page_size", "page_token")
@@ -106,18 +108,18 @@ class ListSessionsResponse(_message.Message):
     def __init__(self, sessions: _Optional[_Iterable[_Union[Session, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class AppendTurnsRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "session_id", "turns", "create_if_missing")
+    __slots__ = ("request_id", "user_id", "conversation_id", "turns", "create_if_missing")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
-    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     TURNS_FIELD_NUMBER: _ClassVar[int]
     CREATE_IF_MISSING_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
-    session_id: str
+    conversation_id: str
     turns: _containers.RepeatedCompositeFieldContainer[SessionTurn]
     create_if_missing: bool
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[SessionTurn, _Mapping]]] = ..., create_if_missing: _Optional[bool] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[SessionTurn, _Mapping]]] = ..., create_if_missing: _Optional[bool] = ...) -> None: ...
 
 class AppendTurnsResponse(_message.Message):
     __slots__ = ("session", "appended_count", "created", "degraded")
@@ -132,16 +134,16 @@ class AppendTurnsResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., appended_count: _Optional[int] = ..., created: _Optional[bool] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class ExtendSessionRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "session_id", "ttl")
+    __slots__ = ("request_id", "user_id", "conversation_id", "ttl")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
-    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     TTL_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
-    session_id: str
+    conversation_id: str
     ttl: _duration_pb2.Duration
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ExtendSessionResponse(_message.Message):
     __slots__ = ("session", "degraded")
@@ -152,14 +154,16 @@ class ExtendSessionResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class DeleteSessionRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "session_id")
+    __slots__ = ("request_id", "user_id", "conversation_id", "discard")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
-    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
+    DISCARD_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
-    session_id: str
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ...) -> None: ...
+    conversation_id: str
+    discard: bool
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., discard: _Optional[bool] = ...) -> None: ...
 
 class DeleteSessionResponse(_message.Message):
     __slots__ = ("session", "degraded")

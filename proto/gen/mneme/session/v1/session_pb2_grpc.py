@@ -26,8 +26,14 @@ if _version_not_supported:
 
 
 class SessionServiceStub:
-    """SessionService keeps the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log, not the log: what expires here is still there.
+    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
+    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
+    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
+    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
+    the conversation's.
+
+    Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
+    response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
     """
 
     def __init__(self, channel):
@@ -69,12 +75,19 @@ class SessionServiceStub:
 
 
 class SessionServiceServicer:
-    """SessionService keeps the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log, not the log: what expires here is still there.
+    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
+    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
+    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
+    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
+    the conversation's.
+
+    Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
+    response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
     """
 
     def CreateSession(self, request, context):
-        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the id is taken by a live session.
+        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a
+        live one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -97,7 +110,8 @@ class SessionServiceServicer:
 
     def AppendTurns(self, request, context):
         """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-        already there is not added again.
+        already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+        turns of the user wait to be written to the log.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -111,7 +125,8 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteSession(self, request, context):
-        """DeleteSession removes a session and returns what it last held, so that the caller can archive it.
+        """DeleteSession removes a session. Its turns are in the conversation log, or are archived to it, unless `discard` is
+        set. It stays deleted: it is not rebuilt from the log. Fails with NOT_FOUND if there is none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -159,8 +174,14 @@ def add_SessionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SessionService:
-    """SessionService keeps the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log, not the log: what expires here is still there.
+    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
+    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
+    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
+    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
+    the conversation's.
+
+    Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
+    response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
     """
 
     @staticmethod

@@ -13,13 +13,21 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SessionServiceStub:
-    """SessionService keeps the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log, not the log: what expires here is still there.
+    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
+    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
+    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
+    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
+    the conversation's.
+
+    Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
+    response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_session_pb2.CreateSessionRequest, _session_pb2.CreateSessionResponse]
-    """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the id is taken by a live session."""
+    """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a
+    live one.
+    """
     GetSession: _aio.UnaryUnaryMultiCallable[_session_pb2.GetSessionRequest, _session_pb2.GetSessionResponse]
     """GetSession returns a session with its window of turns and resets its time to live.
     Fails with NOT_FOUND if it never was, expired, or was deleted.
@@ -28,16 +36,25 @@ class SessionServiceStub:
     """ListSessions lists a user's live sessions, the last active first, without their turns. It resets nothing."""
     AppendTurns: _aio.UnaryUnaryMultiCallable[_session_pb2.AppendTurnsRequest, _session_pb2.AppendTurnsResponse]
     """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-    already there is not added again.
+    already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+    turns of the user wait to be written to the log.
     """
     ExtendSession: _aio.UnaryUnaryMultiCallable[_session_pb2.ExtendSessionRequest, _session_pb2.ExtendSessionResponse]
     """ExtendSession resets the time to live, or sets another one."""
     DeleteSession: _aio.UnaryUnaryMultiCallable[_session_pb2.DeleteSessionRequest, _session_pb2.DeleteSessionResponse]
-    """DeleteSession removes a session and returns what it last held, so that the caller can archive it."""
+    """DeleteSession removes a session. Its turns are in the conversation log, or are archived to it, unless `discard` is
+    set. It stays deleted: it is not rebuilt from the log. Fails with NOT_FOUND if there is none.
+    """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
-    """SessionService keeps the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log, not the log: what expires here is still there.
+    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
+    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
+    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
+    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
+    the conversation's.
+
+    Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
+    response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
     """
 
     @_abc_1.abstractmethod
@@ -46,7 +63,9 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_pb2.CreateSessionRequest,
         context: _aio.ServicerContext[_session_pb2.CreateSessionRequest, _abc.Awaitable[_session_pb2.CreateSessionResponse]],
     ) -> _abc.Awaitable[_session_pb2.CreateSessionResponse]:
-        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the id is taken by a live session."""
+        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a
+        live one.
+        """
 
     @_abc_1.abstractmethod
     def GetSession(
@@ -73,7 +92,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_session_pb2.AppendTurnsRequest, _abc.Awaitable[_session_pb2.AppendTurnsResponse]],
     ) -> _abc.Awaitable[_session_pb2.AppendTurnsResponse]:
         """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-        already there is not added again.
+        already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+        turns of the user wait to be written to the log.
         """
 
     @_abc_1.abstractmethod
@@ -90,6 +110,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_pb2.DeleteSessionRequest,
         context: _aio.ServicerContext[_session_pb2.DeleteSessionRequest, _abc.Awaitable[_session_pb2.DeleteSessionResponse]],
     ) -> _abc.Awaitable[_session_pb2.DeleteSessionResponse]:
-        """DeleteSession removes a session and returns what it last held, so that the caller can archive it."""
+        """DeleteSession removes a session. Its turns are in the conversation log, or are archived to it, unless `discard` is
+        set. It stays deleted: it is not rebuilt from the log. Fails with NOT_FOUND if there is none.
+        """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _aio.Server) -> None: ...

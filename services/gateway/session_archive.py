@@ -1,0 +1,145 @@
+"""What the session tier has and the conversation log has not: turns put in past the gateway, settings, deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Final
+from uuid import NAMESPACE_OID, UUID, uuid5
+
+import structlog
+
+from mneme.session.internal.v1 import session_internal_pb2 as pb
+from services.common.clock import Clock
+from services.common.convert import moment, scope_from_proto, turn_from_proto
+from services.common.errors import MnemeError
+from services.gateway.journal.ending import EndCommand, SessionRecord
+from services.gateway.journal.model import Caller, RememberCommand
+from services.gateway.journal.store import Journal
+from services.gateway.upstream import Upstream
+from services.gateway.worker import worker_principal
+
+_log = structlog.get_logger(__name__)
+
+_ALL_TENANTS: Final = "mneme"
+"""Tenant of the call that lists events of all tenants."""
+_TIMEOUT_SECONDS: Final = 10.0
+
+
+class SessionArchive:
+    """Writes log events of the session tier to the journal, each at least once and with one effect.
+
+    A turn is known by its interaction id and a deletion by the session's create time, so a repeat changes nothing.
+    """
+
+    def __init__(
+        self, upstream: Upstream, journal: Journal, *, clock: Clock, on_archived: Callable[[], None] = lambda: None
+    ) -> None:
+        """Calls `on_archived` after the journal has new turns to deliver."""
+        self._upstream = upstream
+        self._journal = journal
+        self._clock = clock
+        self._on_archived = on_archived
+
+    async def run_once(self) -> int:
+        """Writes some events of all users; returns how many. A user whose events fail does not hold up the others."""
+        listed = await self._upstream.session.log_events(
+            worker_principal(_ALL_TENANTS), pb.ListLogEventsRequest(), timeout_seconds=_TIMEOUT_SECONDS
+        )
+        done = 0
+        for (tenant_id, user_id), group in groupby(listed.events, key=lambda event: (event.tenant_id, event.user_id)):
+            events = list(group)
+            try:
+                await self._write(tenant_id, user_id, events, _TIMEOUT_SECONDS)
+            except MnemeError as error:
+                _log.warning("session_events_not_archived", events=len(events), reason=error.reason)
+            else:
+                done += len(events)
+        return done
+
+    async def settle(self, tenant_id: str, user_id: str, *, timeout_seconds: float) -> None:
+        """Writes all events of a user.
+
+        Raises:
+            MnemeError: The tier or the journal did not respond.
+        """
+        request = pb.ListLogEventsRequest(user_id=user_id)
+        while True:
+            listed = await self._upstream.session.log_events(
+                worker_principal(tenant_id), request, timeout_seconds=timeout_seconds
+            )
+            if not listed.events:
+                return
+            await self._write(tenant_id, user_id, listed.events, timeout_seconds)
+
+    async def _write(self, tenant_id: str, user_id: str, events: Sequence[pb.LogEvent], timeout_seconds: float) -> None:
+        principal = worker_principal(tenant_id)
+        caller = Caller(tenant_id, principal.principal_id, "")
+        archived = 0
+        for (conversation_id, kind), group in groupby(
+            events, key=lambda event: (event.conversation_id, event.WhichOneof("event"))
+        ):
+            run = list(group)
+            if kind == "turn":
+                archived += await self._journal.archive(caller, self._commands(user_id, conversation_id, run))
+            elif kind == "settings":
+                await self._journal.put_session_record(tenant_id, user_id, conversation_id, _record(run[-1].settings))
+            else:
+                for event in run:
+                    await self._journal.end_session(caller, _end(event), [])
+        if archived:
+            self._on_archived()
+        await self._upstream.session.acknowledge(
+            principal,
+            pb.AcknowledgeLogEventsRequest(user_id=user_id, event_ids=[event.event_id for event in events]),
+            timeout_seconds=timeout_seconds,
+        )
+
+    def _commands(self, user_id: str, conversation_id: str, events: Sequence[pb.LogEvent]) -> list[RememberCommand]:
+        """The turns as commands, one for each run of turns of the same scope."""
+        now = self._clock.now()
+        said = [
+            (
+                scope_from_proto(e.turn.scope, present=e.turn.HasField("scope"), field_path="scope"),
+                interaction_id(user_id, conversation_id, e.turn.interaction_id),
+                turn_from_proto(e.turn.turn, now=now, field_path="turn"),
+            )
+            for e in events
+        ]
+        commands = []
+        for scope, group in groupby(said, key=lambda one: one[0]):
+            run = list(group)
+            commands.append(
+                RememberCommand(
+                    user_id,
+                    conversation_id,
+                    tuple(turn for _, _, turn in run),
+                    scope,
+                    interaction_ids=tuple(identifier for _, identifier, _ in run),
+                )
+            )
+        return commands
+
+
+def interaction_id(user_id: str, conversation_id: str, text: str) -> str:
+    """The id in the log of a turn that was put into a session: its own where it is a UUID, else one made of it."""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        return str(uuid5(NAMESPACE_OID, f"{len(user_id)} {user_id} {len(conversation_id)} {conversation_id} {text}"))
+
+
+def _record(settings: pb.SessionSettings) -> SessionRecord:
+    return SessionRecord(
+        settings.window_turns, settings.ttl.ToTimedelta(), moment(settings.set_time, field_path="set_time")
+    )
+
+
+def _end(event: pb.LogEvent) -> EndCommand:
+    created = event.deletion.session_create_time.ToMicroseconds()
+    return EndCommand(
+        event.user_id,
+        event.conversation_id,
+        f"session {event.user_id} {event.conversation_id} {created}",
+        discard=False,
+    )

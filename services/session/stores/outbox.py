@@ -1,0 +1,100 @@
+"""Events that wait for the conversation log, in the memory of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count, islice
+
+from services.common.errors import LimitExceeded
+from services.session.model import (
+    Deletion,
+    LogEvent,
+    NewTurn,
+    Owner,
+    Report,
+    SessionKey,
+    SettingsChange,
+    TenantId,
+)
+
+
+class Outbox:
+    """Events of each user in the order in which they were added, until they are acknowledged."""
+
+    def __init__(self, events_max: int) -> None:
+        """At most `events_max` of one user."""
+        self._events_max = events_max
+        self._events: dict[Owner, dict[str, LogEvent]] = {}
+        self._numbers = count()
+
+    def __len__(self) -> int:
+        """How many events wait."""
+        return sum(map(len, self._events.values()))
+
+    def check(self, owner: Owner, report: Report, added: int) -> None:
+        """Make sure that events fit.
+
+        Raises:
+            LimitExceeded: They do not, and are not reported whatever waits.
+        """
+        if report is Report.BOUNDED and len(self._events.get(owner, ())) + added > self._events_max:
+            raise too_many_events(self._events_max)
+
+    def add(self, report: Report, key: SessionKey, content: NewTurn | SettingsChange | Deletion) -> None:
+        """Add an event, if it is to be reported."""
+        if report is not Report.NO:
+            if isinstance(content, NewTurn):
+                content = replace(content, position=None)  # the log assigns it
+            event = LogEvent(f"m{next(self._numbers)}", key, content)
+            self._events.setdefault(key.owner, {})[event.event_id] = event
+
+    def discard_turns(self, key: SessionKey) -> None:
+        """Remove the events of a conversation's turns."""
+        events = self._events.get(key.owner, {})
+        turns = [e.event_id for e in events.values() if e.key == key and isinstance(e.content, NewTurn)]
+        self.acknowledge(key.owner, turns)
+
+    def list_events(self, owner: Owner | None, limit: int) -> list[LogEvent]:
+        """See `SessionStore.log_events`. Users whose events were listed come last the next time."""
+        owners = list(self._events) if owner is None else [owner]
+        events: list[LogEvent] = []
+        for one in owners:
+            if len(events) >= limit:
+                break
+            events += islice(self._events.get(one, {}).values(), limit - len(events))
+            if owner is None:
+                self._events[one] = self._events.pop(one)
+        return events
+
+    def acknowledge(self, owner: Owner, event_ids: Sequence[str]) -> None:
+        """See `SessionStore.acknowledge`."""
+        events = self._events.get(owner)
+        if events is None:
+            return
+        for event_id in event_ids:
+            events.pop(event_id, None)
+        if not events:
+            del self._events[owner]
+
+    def remove(self, owner: Owner) -> None:
+        """Remove all events of a user."""
+        self._events.pop(owner, None)
+
+    def clear(self) -> None:
+        """Remove all events."""
+        self._events.clear()
+
+    def owners_of(self, tenant_id: TenantId) -> list[Owner]:
+        """Users of a tenant with events."""
+        return [owner for owner in self._events if owner.tenant_id == tenant_id]
+
+
+def too_many_events(events_max: int) -> LimitExceeded:
+    """The error for a write that would be reported where too many events wait."""
+    return LimitExceeded(
+        "events_max",
+        events_max,
+        "too many turns of the user wait to be written to the conversation log",
+        retry_after_seconds=1.0,
+    )
