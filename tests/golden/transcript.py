@@ -20,6 +20,7 @@ from grpc_status import rpc_status
 
 from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
 from mneme.semantic.v1 import profile_pb2_grpc
+from mneme.session.v1 import session_pb2_grpc
 from mneme_client import Client
 from services.cli.demo_data import demo_entries
 from services.cli.importers.load import import_entries
@@ -58,8 +59,9 @@ _STUBS: Final[dict[str, Callable[[grpc.aio.Channel], Any]]] = {
     "GrantService": grants_pb2_grpc.GrantServiceStub,
     "MemoryService": memory_pb2_grpc.MemoryServiceStub,
     "ProfileService": profile_pb2_grpc.ProfileServiceStub,
+    "SessionService": session_pb2_grpc.SessionServiceStub,
 }
-_PACKAGES: Final = {"ProfileService": "mneme.semantic.v1"}
+_PACKAGES: Final = {"ProfileService": "mneme.semantic.v1", "SessionService": "mneme.session.v1"}
 """Of services that are not the gateway's own."""
 
 

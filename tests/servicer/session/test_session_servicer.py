@@ -70,7 +70,7 @@ async def test_spec_1_1_a_turn_keeps_everything_said_about_it(running: Running) 
     scope = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_TASK, project_id="p", task_id="t")
     await running.append(append(pb.SessionTurn(interaction_id="t", position=4, turn=turn, scope=scope)))
     (found,) = (await running.get()).session.turns
-    assert found == pb.SessionTurn(interaction_id="t", position=4, turn=turn, token_count=1, scope=scope)
+    assert found == pb.SessionTurn(interaction_id="t", position=4, turn=turn, token_count=2, scope=scope)
 
 
 async def test_what_a_turn_lacks_is_made_by_the_service(running: Running) -> None:
