@@ -280,7 +280,7 @@ def _read_modality(clause: Clause, before: Sequence[Item], *, is_question: bool)
 
 
 def _content(items: Sequence[Item], clause: Clause) -> Iterator[Item]:
-    """Words that carry meaning, in base form; names in a row are one item, possessives are their pronouns."""
+    """Words that carry meaning, in base form; names in a row are one, possessives are pronouns."""
     name: list[str] = []
     before = ""
     for item in items:

@@ -15,6 +15,7 @@ LIGHT: Final = frozenset(
     ["code", "number", "name", "room", "reach", "long", "wide", "high", "old", "last", "age", "address"]
 )
 """Words that name the kind of a value beside it: "my flight number is LH438", "my flight is LH 438"."""
+_DIRECTIONS: Final = {"from": "from", "to": "to", "into": "to", "over": "to", "by": "by"}
 _HALF_DAY: Final = 720.0
 
 
@@ -86,16 +87,26 @@ def _equal(first: Item, second: Item) -> bool:
 
 def order_agrees(first: Clause, second: Clause) -> bool:
     """Returns whether both put the same things into the same places: who does it, and to whom."""
-    if first.subject == second.subject or set(first.subject) == set(second.subject):
-        return True
-    if first.passive != second.passive:
-        return Counter(map(str, first.subject)) != Counter(map(str, second.subject))
+    same_subject = Counter(map(str, first.subject)) == Counter(map(str, second.subject))
+    if first.passive != second.passive and first.verb == second.verb:
+        # "Tom was called by Ben", "Tom called Ben"; without an agent there is nothing to turn round.
+        return not same_subject or not (first.rest and second.rest)
+    if same_subject:
+        return _roles(first) == _roles(second)
     copulas = (first.verb == "be", second.verb == "be")
     if all(copulas):
         return first.possessors == second.possessors
     if any(copulas):  # "Beth teaches my daughter", "my daughter's teacher is Beth"; "Mondays are what I hate"
         return True
     return not first.subject or not second.subject
+
+
+def _roles(clause: Clause) -> tuple[dict[str, str], list[str]]:
+    """What stands behind "from", "to" and "by", and the order of the rest; the items of a list have none."""
+    given = {str(item): clause.prepositions.get(item, "") for item in clause.rest}
+    directed = {item: _DIRECTIONS[word] for item, word in given.items() if word in _DIRECTIONS}
+    others = [str(item) for item in clause.rest if not clause.prepositions.get(item) and item not in LIGHT]
+    return directed, sorted(others) if "and" in clause.words else others
 
 
 def comparison_of(clause: Clause) -> tuple[str, Item, Item] | None:
@@ -108,8 +119,6 @@ def comparison_of(clause: Clause) -> tuple[str, Item, Item] | None:
     dimension, sign = COMPARATIVES[str(word)]
     if word == "shorter" or dimension in {"height", "length"}:
         dimension = "size"
-    if word == "expensive":
-        dimension = "price"
     if not other or clause.negated:
         return None
     return (dimension, subject, other) if sign > 0 else (dimension, other, subject)

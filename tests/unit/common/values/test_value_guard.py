@@ -82,6 +82,21 @@ def test_spec_3_5_statements_that_share_a_verb_retire_nothing(earlier: str, late
 
 
 @pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I prefer tea to coffee.", "I prefer coffee to tea."),
+        ("Tom was called by Ben.", "Tom called Ben."),
+        ("Ben called Tom.", "Tom called Ben."),
+        ("Tom is Ben's teacher.", "Ben is Tom's teacher."),
+        ("We moved the files from Alpha to Beta.", "We moved the files from Beta to Alpha."),
+    ],
+)
+def test_spec_3_6_who_does_what_to_whom_is_never_turned_round(earlier: str, later: str) -> None:
+    assert relation(earlier, later) is not Relation.SAME
+    assert relation(earlier, later) not in CONFLICTS
+
+
+@pytest.mark.parametrize(
     ("text", "kind", "unit", "amount"),
     [
         ("2 litres", ValueKind.QUANTITY, "ml", 2000),
