@@ -26,7 +26,7 @@ def generation_response(batch: GenerationBatch, results: Iterable[GenerationResu
 def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.SearchNotesResponse:
     """The best hits, in order, as many as fit."""
     response = pb.SearchNotesResponse()
-    response.left_out_count = write_hits(response.hits, hits, bytes_max=bytes_max)
+    response.omitted_count = write_hits(response.hits, hits, bytes_max=bytes_max)
     return response
 
 

@@ -377,7 +377,7 @@ async def test_a_search_with_long_hits_tells_the_best_and_how_many_are_left_out(
     best = await running.stub.SearchNotes(request, metadata=READER)
 
     assert found.ByteSize() < 4 * 1024 * 1024
-    assert len(found.hits) + found.left_out_count == 25
-    assert found.left_out_count > 0
+    assert len(found.hits) + found.omitted_count == 25
+    assert found.omitted_count > 0
     assert [hit.note.note_id for hit in found.hits[:5]] == [hit.note.note_id for hit in best.hits]
-    assert best.left_out_count == 0
+    assert best.omitted_count == 0

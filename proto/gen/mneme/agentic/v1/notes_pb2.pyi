@@ -361,12 +361,12 @@ class WalkedLink(_message.Message):
     def __init__(self, note_id: _Optional[str] = ..., strength: _Optional[float] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
-    __slots__ = ("hits", "left_out_count")
+    __slots__ = ("hits", "omitted_count")
     HITS_FIELD_NUMBER: _ClassVar[int]
-    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OMITTED_COUNT_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[ScoredNote]
-    left_out_count: int
-    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...
+    omitted_count: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ...) -> None: ...
 
 class CreateLinkRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "from_note_id", "to_note_id", "type", "strength")

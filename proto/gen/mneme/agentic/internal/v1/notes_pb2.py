@@ -28,7 +28,7 @@ from mneme.common.internal.v1 import interactions_pb2 as mneme_dot_common_dot_in
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%mneme/agentic/internal/v1/notes.proto\x12\x19mneme.agentic.internal.v1\x1a\x17google/rpc/status.proto\x1a\x1cmneme/agentic/v1/notes.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1cmneme/common/v1/common.proto\"Y\n\x14GenerateNotesRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x13GenerateNotesResult\x12=\n\x08response\x18\x01 \x01(\x0b\x32).mneme.agentic.internal.v1.GeneratedNotesH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0eGeneratedNotes\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08note_ids\x18\x02 \x03(\t\"X\n\x15GenerateNotesResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.agentic.internal.v1.GenerateNotesResult\"\xad\x01\n\x12SearchNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12-\n\x0cquery_vector\x18\x02 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x11\n\x04hops\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_hops\"Y\n\x13SearchNotesResponse\x12*\n\x04hits\x18\x01 \x03(\x0b\x32\x1c.mneme.agentic.v1.ScoredNote\x12\x16\n\x0eleft_out_count\x18\x02 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"]\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rchanged_notes\x18\x02 \x01(\x05\x12\x15\n\rremoved_links\x18\x03 \x01(\x05\"%\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"C\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rremoved_links\x18\x02 \x01(\x05\x32\xdc\x03\n\x13NoteInternalService\x12r\n\rGenerateNotes\x12/.mneme.agentic.internal.v1.GenerateNotesRequest\x1a\x30.mneme.agentic.internal.v1.GenerateNotesResponse\x12l\n\x0bSearchNotes\x12-.mneme.agentic.internal.v1.SearchNotesRequest\x1a..mneme.agentic.internal.v1.SearchNotesResponse\x12u\n\x0eRemoveBySource\x12\x30.mneme.agentic.internal.v1.RemoveBySourceRequest\x1a\x31.mneme.agentic.internal.v1.RemoveBySourceResponse\x12l\n\x0bRemoveOwner\x12-.mneme.agentic.internal.v1.RemoveOwnerRequest\x1a..mneme.agentic.internal.v1.RemoveOwnerResponseB\x8e\x01\n\x1c\x61i.mneme.agentic.internal.v1P\x01ZPgithub.com/mneme-ai/mneme/clients/go/mneme/agentic/internal/v1;agenticinternalv1\xaa\x02\x19Mneme.Agentic.Internal.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%mneme/agentic/internal/v1/notes.proto\x12\x19mneme.agentic.internal.v1\x1a\x17google/rpc/status.proto\x1a\x1cmneme/agentic/v1/notes.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1cmneme/common/v1/common.proto\"Y\n\x14GenerateNotesRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x13GenerateNotesResult\x12=\n\x08response\x18\x01 \x01(\x0b\x32).mneme.agentic.internal.v1.GeneratedNotesH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0eGeneratedNotes\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08note_ids\x18\x02 \x03(\t\"X\n\x15GenerateNotesResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.agentic.internal.v1.GenerateNotesResult\"\xad\x01\n\x12SearchNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12-\n\x0cquery_vector\x18\x02 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x11\n\x04hops\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_hops\"X\n\x13SearchNotesResponse\x12*\n\x04hits\x18\x01 \x03(\x0b\x32\x1c.mneme.agentic.v1.ScoredNote\x12\x15\n\romitted_count\x18\x02 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"]\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rchanged_notes\x18\x02 \x01(\x05\x12\x15\n\rremoved_links\x18\x03 \x01(\x05\"%\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"C\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rremoved_links\x18\x02 \x01(\x05\x32\xdc\x03\n\x13NoteInternalService\x12r\n\rGenerateNotes\x12/.mneme.agentic.internal.v1.GenerateNotesRequest\x1a\x30.mneme.agentic.internal.v1.GenerateNotesResponse\x12l\n\x0bSearchNotes\x12-.mneme.agentic.internal.v1.SearchNotesRequest\x1a..mneme.agentic.internal.v1.SearchNotesResponse\x12u\n\x0eRemoveBySource\x12\x30.mneme.agentic.internal.v1.RemoveBySourceRequest\x1a\x31.mneme.agentic.internal.v1.RemoveBySourceResponse\x12l\n\x0bRemoveOwner\x12-.mneme.agentic.internal.v1.RemoveOwnerRequest\x1a..mneme.agentic.internal.v1.RemoveOwnerResponseB\x8e\x01\n\x1c\x61i.mneme.agentic.internal.v1P\x01ZPgithub.com/mneme-ai/mneme/clients/go/mneme/agentic/internal/v1;agenticinternalv1\xaa\x02\x19Mneme.Agentic.Internal.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -47,15 +47,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SEARCHNOTESREQUEST']._serialized_start=575
   _globals['_SEARCHNOTESREQUEST']._serialized_end=748
   _globals['_SEARCHNOTESRESPONSE']._serialized_start=750
-  _globals['_SEARCHNOTESRESPONSE']._serialized_end=839
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=841
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=906
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=908
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=1001
-  _globals['_REMOVEOWNERREQUEST']._serialized_start=1003
-  _globals['_REMOVEOWNERREQUEST']._serialized_end=1040
-  _globals['_REMOVEOWNERRESPONSE']._serialized_start=1042
-  _globals['_REMOVEOWNERRESPONSE']._serialized_end=1109
-  _globals['_NOTEINTERNALSERVICE']._serialized_start=1112
-  _globals['_NOTEINTERNALSERVICE']._serialized_end=1588
+  _globals['_SEARCHNOTESRESPONSE']._serialized_end=838
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=840
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=905
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=907
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=1000
+  _globals['_REMOVEOWNERREQUEST']._serialized_start=1002
+  _globals['_REMOVEOWNERREQUEST']._serialized_end=1039
+  _globals['_REMOVEOWNERRESPONSE']._serialized_start=1041
+  _globals['_REMOVEOWNERRESPONSE']._serialized_end=1108
+  _globals['_NOTEINTERNALSERVICE']._serialized_start=1111
+  _globals['_NOTEINTERNALSERVICE']._serialized_end=1587
 # @@protoc_insertion_point(module_scope)

@@ -53,12 +53,12 @@ class SearchNotesRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
-    __slots__ = ("hits", "left_out_count")
+    __slots__ = ("hits", "omitted_count")
     HITS_FIELD_NUMBER: _ClassVar[int]
-    LEFT_OUT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OMITTED_COUNT_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[_notes_pb2.ScoredNote]
-    left_out_count: int
-    def __init__(self, hits: _Optional[_Iterable[_Union[_notes_pb2.ScoredNote, _Mapping]]] = ..., left_out_count: _Optional[int] = ...) -> None: ...
+    omitted_count: int
+    def __init__(self, hits: _Optional[_Iterable[_Union[_notes_pb2.ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ...) -> None: ...
 
 class RemoveBySourceRequest(_message.Message):
     __slots__ = ("user_id", "interaction_ids")
