@@ -141,9 +141,10 @@ async def redis_store(
     store_settings: StoreSettings | None = None,
     settings: RedisSettings | None = None,
     access: RedisAccess | None = None,
+    key_prefix: str | None = None,
 ) -> AsyncIterator[RedisSessionStore]:
-    """An empty store: keys begin with a prefix that no other test has."""
-    prefix = f"test:{os.getpid()}:{next(_prefixes)}:"
+    """An empty store: keys begin with a prefix that no other test has, unless one is given."""
+    prefix = key_prefix or unused_prefix()
     # A busy machine must not look like a lost Redis.
     base = settings or RedisSettings(call_timeout_seconds=10.0, sentinel_timeout_seconds=5.0)
     settings = replace(base, key_prefix=prefix)
@@ -152,6 +153,11 @@ async def redis_store(
         yield RedisSessionStore(client, settings, store_settings or StoreSettings())
     finally:
         await client.aclose()
+
+
+def unused_prefix() -> str:
+    """A prefix of keys that no other test has."""
+    return f"test:{os.getpid()}:{next(_prefixes)}:"
 
 
 def ask(port: int, *words: str, password: str = "") -> bytes:
