@@ -49,7 +49,7 @@ class StoreSettings:
 
     remembered_turns: CountOrNone = 512  # turn ids that a session knows beyond its window, against repeats
     events_max: Count = 10_000  # events of one user that wait for the log; beyond it reported writes are refused
-    mark_lifetime: DurationOrNone = timedelta(hours=1)  # how long a repeated request is recognised
+    mark_lifetime: DurationOrNone = timedelta(days=7)  # how long a repeated request is recognised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
