@@ -76,7 +76,7 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     scope = Scope(ScopeLevel.PROJECT, "p1")
     await search(tiers, replace(QUERY, scope=scope, limit=150), timeout_seconds=3.0)
     (episodes,) = tiers.episodic.method("search_candidates").requests
-    assert (episodes.query, episodes.retriever_limit, episodes.reader_scope.project_id) == ("where", 750, "p1")
+    assert (episodes.query, episodes.retriever_limit, episodes.reader_scope.project_id) == ("where", 600, "p1")
     assert list(episodes.query_vector.values) == [1.0, 0.0]
     (facts,) = tiers.facts.method("search").requests
     assert (facts.use, facts.limit) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 50)
@@ -95,7 +95,7 @@ async def test_spec_3_3_facts_that_are_believed_little_are_asked_for_only_on_req
 
 @pytest.mark.parametrize(
     ("limit", "wanted", "turns", "derived"),
-    [(1, None, 200, 10), (40, None, 200, 40), (41, None, 205, 41), (200, None, 1_000, 50), (200, 10, 200, 10)],
+    [(1, None, 200, 10), (50, None, 200, 50), (51, None, 204, 50), (200, None, 800, 50), (200, 10, 200, 10)],
 )
 async def test_spec_5_1_retrievers_return_more_where_more_is_asked_for(
     limit: int, wanted: int | None, turns: int, derived: int
