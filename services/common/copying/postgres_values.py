@@ -71,6 +71,7 @@ _FORMS: Final[Mapping[str, ValueForm]] = {
     "bytea": ValueForm(bytes, _same),
     "uuid": ValueForm(str, UUID),
     "timestamp with time zone": ValueForm(microseconds, moment),
+    "interval": ValueForm(lambda value: value // _MICROSECOND, lambda value: value * _MICROSECOND),
     "jsonb": _JSON,
     "json": _JSON,
     "vector": ValueForm(vector_bytes, vector_values),
