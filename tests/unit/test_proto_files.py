@@ -20,11 +20,13 @@ def package_parts(path: Path) -> list[str]:
 def test_a_proto_names_its_package_in_every_language(path: Path) -> None:
     parts = package_parts(path)
     folder, dotted = "/".join(parts), ".".join(parts)
+    # Go forbids other packages to import what lies below a folder named "internal".
+    go_folder = "common/internalv1" if folder == "common/internal/v1" else folder
     text = path.read_text(encoding="utf-8")
     for line in (
         f"package mneme.{dotted};",
         f'option csharp_namespace = "Mneme.{".".join(part.capitalize() for part in parts)}";',
-        f'option go_package = "github.com/mneme-ai/mneme/clients/go/mneme/{folder};{"".join(parts)}";',
+        f'option go_package = "github.com/mneme-ai/mneme/clients/go/mneme/{go_folder};{"".join(parts)}";',
         "option java_multiple_files = true;",
         f'option java_package = "ai.mneme.{dotted}";',
     ):
