@@ -24,9 +24,11 @@ class SessionEngines:
     def url(self, name: str, request: pytest.FixtureRequest) -> str:
         """Where the tests find an engine, as the one who may do everything there."""
         variable = f"MNEME_TEST_{name.upper()}_URL"
-        if url := os.environ.get(variable):
+        # Tests empty an engine: of several processes of pytest only the first may use the one that is named.
+        is_first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
+        if is_first and (url := os.environ.get(variable)):
             return url
-        if name == "pgbouncer" and os.environ.get("MNEME_TEST_POSTGRES_URL"):
+        if is_first and name == "pgbouncer" and os.environ.get("MNEME_TEST_POSTGRES_URL"):
             absent(request, name, "MNEME_TEST_POSTGRES_URL is set without MNEME_TEST_PGBOUNCER_URL")
         if reason := missing(name):
             absent(request, name, reason)
