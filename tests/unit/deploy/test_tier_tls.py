@@ -21,7 +21,11 @@ from tests.support.clock import SequentialIds
 from tests.support.echo import ECHO, EchoServicer, binding
 
 SECRET = b"a secret of at least thirty-two bytes"
-IDENTITY = CallMetadata(IdentitySigner(SECRET))(Principal("acme", "alice", Role.WRITER))
+
+
+def identity() -> Any:
+    """Metadata with an identity signed now: it is valid for two minutes only."""
+    return CallMetadata(IdentitySigner(SECRET))(Principal("acme", "alice", Role.WRITER))
 
 
 class Authority:
@@ -95,9 +99,9 @@ async def test_spec_7_1_a_tier_demands_a_certificate_and_the_gateway_shows_its_o
     ):
         async with open_channel(tier_address, tls=of_gateway.upstream_tls) as channel:
             echo: Any = channel.unary_unary(f"/{ECHO}/Echo")
-            assert await echo(b"hi", metadata=IDENTITY, timeout=10) == b"hi"
+            assert await echo(b"hi", metadata=identity(), timeout=10) == b"hi"
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await call(tier_address, without_certificate, IDENTITY)
+            await call(tier_address, without_certificate, identity())
         assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
         bearer = [("authorization", f"Bearer {key}")]
         assert await call(gateway_address, without_certificate, bearer) == b"hi"
