@@ -1,0 +1,1 @@
+"""What holds after updates, corrections and removals; see README.md of the benchmarks."""
