@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from services.agentic.store import WalkSettings
 from services.common.idempotency.model import RETENTION_SECONDS
-from services.common.paging import ANSWER_BYTES_MAX
-from services.common.settings_types import Amount, AnswerBytes, Count, CountOrNone, Seconds, Share, table
+from services.common.paging import RESPONSE_BYTES_MAX
+from services.common.settings_types import Amount, Count, CountOrNone, ResponseBytes, Seconds, Share, table
 from services.common.turns import TurnLimits
 
 
@@ -97,7 +97,7 @@ class NoteLimits:
     """Notes or links in a page that names no size."""
     page_size_max: Count = 200
     """Notes or links in a page; more is clamped."""
-    page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX
+    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX
     """Bytes of a page, or of the hits of a search; gRPC clients accept 4 MiB by default."""
     search_limit_default: Count = 10
     """Hits of a search that names no limit."""

@@ -64,11 +64,12 @@ class BackgroundWork(Generic[K]):
 
     def begin(self, key: K, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do `work`, unless that of the key is under way already."""
-        if key in self._tasks:
+        known = self._tasks.get(key)
+        if known is not None and not known.done():
             return
         task = asyncio.create_task(work(), name=self._name)
         self._tasks[key] = task
-        task.add_done_callback(lambda _: self._tasks.pop(key, None))
+        task.add_done_callback(lambda _: self._tasks.pop(key) if self._tasks.get(key) is task else None)
 
     def keep_running(self, key: K, work: Callable[[], Awaitable[None]]) -> None:
         """Do `work` until it returns; where it fails, do it again after a pause that grows."""

@@ -16,7 +16,7 @@ from services.common.errors import FieldViolation, InvalidArgument, Reason
 
 Cursor: TypeAlias = tuple[str | int | float, ...]
 
-ANSWER_BYTES_MAX: Final = 3 * 1024 * 1024
+RESPONSE_BYTES_MAX: Final = 3 * 1024 * 1024
 """Default bound of what an answer lists: far below the 8 MiB of a message here, and the 4 MiB of other gRPC clients."""
 
 _MessageT = TypeVar("_MessageT", bound=Message)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from services.common.paging import ANSWER_BYTES_MAX
+from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.settings_types import (
     Amount,
-    AnswerBytes,
     Count,
     CountOrNone,
     Factor,
     Positive,
+    ResponseBytes,
     Seconds,
     Share,
     table,
@@ -53,7 +53,7 @@ class EpisodeLimits:
     neighbour_radius_max: CountOrNone = 5  # the same at most
     page_size_default: Count = 50  # episodes of a page where no number is asked for
     page_size_max: Count = 200  # episodes of a page; more is cut to it
-    page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
+    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

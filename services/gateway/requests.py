@@ -14,9 +14,9 @@ from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
 from services.common.convert import moment, scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import request_digest
-from services.common.paging import ANSWER_BYTES_MAX
+from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.scope import Scope
-from services.common.settings_types import AnswerBytes, Count, table
+from services.common.settings_types import Count, ResponseBytes, table
 from services.common.turns import Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextOrder, ContextRequest, ContextSettings, SectionKind
@@ -55,7 +55,7 @@ class RequestLimits:
     profiles: ProfileSettings = field(default_factory=ProfileSettings, metadata=table("gateway.profiles"))
     page_size_default: Count = 50  # entries of a page where no number is asked for
     page_size_max: Count = 200  # entries of a page; more is cut to it
-    page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
+    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
     retry_ids_max: Count = 1_000  # dead letters in one RetryDeadLetters
 
 

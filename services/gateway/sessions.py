@@ -17,7 +17,7 @@ from services.common.background import BackgroundWork
 from services.common.clock import Clock
 from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import MnemeError, NotFound
-from services.common.paging import ANSWER_BYTES_MAX, fitting
+from services.common.paging import RESPONSE_BYTES_MAX, fitting
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Count, Duration, Seconds
 from services.common.turns import Turn
@@ -237,7 +237,7 @@ class SessionAccess:
         if active_time + chosen.ttl <= self._clock.now():
             return None
         turns = [session_turn(interaction) for interaction in reversed(logged)]
-        return _Lost(turns[: fitting(turns, bytes_max=ANSWER_BYTES_MAX)][::-1], record)
+        return _Lost(turns[: fitting(turns, bytes_max=RESPONSE_BYTES_MAX)][::-1], record)
 
     async def _append(
         self, place: _Place, turns: Sequence[session_pb2.SessionTurn], record: SessionRecord | None = None

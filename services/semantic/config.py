@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from services.common.idempotency.model import RETENTION_SECONDS
-from services.common.paging import ANSWER_BYTES_MAX
-from services.common.settings_types import AnswerBytes, Count, CountOrNone, Seconds, Share, table
+from services.common.paging import RESPONSE_BYTES_MAX
+from services.common.settings_types import Count, CountOrNone, ResponseBytes, Seconds, Share, table
 from services.common.turns import MessageRole, TurnLimits
 
 
@@ -78,7 +78,7 @@ class FactLimits:
     """Facts in a page where none is asked for."""
     page_size_max: Count = 200
     """Facts in a page; more is cut to it."""
-    page_bytes_max: AnswerBytes = ANSWER_BYTES_MAX
+    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX
     """Bytes of a page, or of the hits of a search; gRPC clients take 4 MiB unless told otherwise."""
     limit_default: Count = 10
     """Hits of a search where none is asked for."""

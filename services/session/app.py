@@ -78,7 +78,7 @@ async def open_session(
 ) -> AsyncIterator[SessionTier]:
     """The tier in this process's memory, or on Redis with this memory to fall back on.
 
-    Redis need not be there yet: until it is, answers are degraded.
+    Redis need not be there yet: until it is, responses are degraded.
 
     Args:
         resources: What others own.

@@ -13,7 +13,9 @@ from mneme.session.v1 import session_pb2 as pb
 from services.common.auth import Principal
 from services.common.convert import scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
-from services.common.idempotency.requests import request_digest
+from services.common.idempotency.model import IdempotencyKey
+from services.common.idempotency.requests import idempotency_key
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.paging import Cursor, PageTokens
 from services.common.validation import Violations
 from services.session.config import SessionDefaults, SessionLimits
@@ -24,16 +26,11 @@ from services.session.model import (
     CreateCommand,
     DeleteCommand,
     ExtendCommand,
-    InteractionId,
     ListCommand,
-    Owner,
-    RequestMark,
     SaidTurn,
     SessionCursor,
     SessionKey,
     SessionSpec,
-    TenantId,
-    UserId,
     moment_of,
 )
 
@@ -58,7 +55,7 @@ def create_command(request: pb.CreateSessionRequest, principal: Principal, *, li
         InvalidArgument: Names every wrong field.
     """
     violations = Violations()
-    mark = _mark(request, principal, limits, violations)
+    idempotency_key = _idempotency_key(request, principal, limits, violations)
     owner = _owner(request.user_id, principal, limits, violations)
     violations.identifier("conversation_id", request.conversation_id, chars_max=limits.id_chars_max, required=False)
     window_turns = request.window_turns if request.HasField("window_turns") else None
@@ -71,7 +68,7 @@ def create_command(request: pb.CreateSessionRequest, principal: Principal, *, li
         conversation_id=ConversationId(request.conversation_id) if request.conversation_id else None,
         window_turns=window_turns,
         ttl=ttl,
-        mark=mark,
+        idempotency_key=idempotency_key,
     )
 
 
@@ -96,13 +93,15 @@ def append_command(
         InvalidArgument: Names every wrong field.
     """
     violations = Violations()
-    mark = _mark(request, principal, limits, violations)
+    idempotency_key = _idempotency_key(request, principal, limits, violations)
     key = _key(request, principal, limits, violations)
     turns: Sequence[SaidTurn] = ()
     if violations.count("turns", len(request.turns), count_min=1, count_max=limits.append_turns_max):
         turns = _said_turns(request.turns, now, limits, violations)
     violations.raise_if_any()
-    return AppendCommand(key=key, turns=tuple(turns), create_if_missing=request.create_if_missing, mark=mark)
+    return AppendCommand(
+        key=key, turns=tuple(turns), create_if_missing=request.create_if_missing, idempotency_key=idempotency_key
+    )
 
 
 def ingest_command(
@@ -127,7 +126,7 @@ def ingest_command(
     ttl = _ttl(request.ttl, limits, violations) if request.HasField("ttl") else None
     violations.raise_if_any()
     spec = SessionSpec(window_turns, ttl or defaults.ttl)
-    return AppendCommand(key=key, turns=tuple(turns), create_if_missing=True, mark=None, spec=spec)
+    return AppendCommand(key=key, turns=tuple(turns), create_if_missing=True, idempotency_key=None, spec=spec)
 
 
 def events_owner(user_id: str, principal: Principal, *, limits: SessionLimits) -> Owner | None:
@@ -197,11 +196,11 @@ def extend_command(request: pb.ExtendSessionRequest, principal: Principal, *, li
         InvalidArgument: Names every wrong field.
     """
     violations = Violations()
-    mark = _mark(request, principal, limits, violations)
+    idempotency_key = _idempotency_key(request, principal, limits, violations)
     key = _key(request, principal, limits, violations)
     ttl = _ttl(request.ttl, limits, violations) if request.HasField("ttl") else None
     violations.raise_if_any()
-    return ExtendCommand(key=key, ttl=ttl, mark=mark)
+    return ExtendCommand(key=key, ttl=ttl, idempotency_key=idempotency_key)
 
 
 def delete_command(request: pb.DeleteSessionRequest, principal: Principal, *, limits: SessionLimits) -> DeleteCommand:
@@ -211,10 +210,10 @@ def delete_command(request: pb.DeleteSessionRequest, principal: Principal, *, li
         InvalidArgument: Names every wrong field.
     """
     violations = Violations()
-    mark = _mark(request, principal, limits, violations)
+    idempotency_key = _idempotency_key(request, principal, limits, violations)
     key = _key(request, principal, limits, violations)
     violations.raise_if_any()
-    return DeleteCommand(key=key, discard=request.discard, mark=mark)
+    return DeleteCommand(key=key, discard=request.discard, idempotency_key=idempotency_key)
 
 
 def removed_conversation(request: internal_pb.RemoveSessionsRequest, *, limits: SessionLimits) -> ConversationId | None:
@@ -294,14 +293,14 @@ def _key(request: _KeyedRequest, principal: Principal, limits: SessionLimits, vi
     return SessionKey(owner, ConversationId(request.conversation_id))
 
 
-def _mark(
+def _idempotency_key(
     request: _WriteRequest, principal: Principal, limits: SessionLimits, violations: Violations
-) -> RequestMark | None:
+) -> IdempotencyKey | None:
     violations.identifier("request_id", request.request_id, chars_max=limits.id_chars_max, required=False)
     if not request.request_id:
         return None
     # Of the message as it was sent: what the service fills in, such as times and ids, differs in a repeat.
-    return RequestMark(principal.principal_id, request.request_id, request_digest(request).hex())
+    return idempotency_key(request, principal)
 
 
 def _ttl(message: Duration, limits: SessionLimits, violations: Violations) -> timedelta | None:

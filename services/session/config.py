@@ -8,11 +8,11 @@ from pathlib import Path
 
 from services.common.settings_types import (
     Amount,
-    AnswerBytes,
     Count,
     CountOrNone,
     Duration,
     DurationOrNone,
+    ResponseBytes,
     Seconds,
     table,
 )
@@ -23,7 +23,7 @@ from services.common.turns import TurnLimits
 class SessionDefaults:
     """What a session gets that asks for nothing."""
 
-    window_turns: Count = 10  # newest turns that are kept
+    window_turns: Count = 10  # newest turns in the window
     ttl: Duration = timedelta(seconds=3_600)  # lifetime after the last write
 
 
@@ -33,13 +33,13 @@ class SessionLimits:
 
     turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))  # of one turn's texts
     id_chars_max: Count = 128  # user, session, turn and request ids
-    window_turns_max: Count = 1_000  # turns that a session may keep
+    window_turns_max: Count = 1_000  # turns of a window
     ttl_min: Duration = timedelta(seconds=1)  # shortest lifetime that may be asked for
     ttl_max: Duration = timedelta(days=30)  # longest
     append_turns_max: Count = 256  # turns in one AppendTurns
     page_size_default: Count = 50  # sessions of a page where no number is asked for
     page_size_max: Count = 200  # sessions of a page; more is cut to it
-    answer_bytes_max: AnswerBytes = 3_500_000  # of a window in an answer; gRPC clients take 4 MiB unless told otherwise
+    response_bytes_max: ResponseBytes = 3_500_000  # of a response; gRPC clients accept 4 MiB by default
     count_inline_chars_max: Count = 20_000  # more characters are tokenized in a thread, beside the loop
 
 
@@ -49,7 +49,7 @@ class StoreSettings:
 
     remembered_turns: CountOrNone = 512  # turn ids that a session knows beyond its window, against repeats
     events_max: Count = 10_000  # events of one user that wait for the log; beyond it reported writes are refused
-    mark_lifetime: DurationOrNone = timedelta(days=7)  # how long a repeated request is recognised
+    idempotency_retention: DurationOrNone = timedelta(days=7)  # how long a repeated request is recognised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +58,17 @@ class EmbeddedSettings:
 
     sessions_max: Count = 10_000  # beyond it the expired go first, then the least recently active
     payload_bytes_max: Count = 256 * 1024 * 1024  # of all windows together; the same ones go
-    marks_max: CountOrNone = 50_000  # requests that are recognised when they are repeated; the oldest go
-    marks_bytes_max: CountOrNone = 64 * 1024 * 1024  # of their answers; that to a deletion holds the window
+    idempotency_records_max: CountOrNone = 50_000  # requests that are recognised when they are repeated; the oldest go
+    idempotency_bytes_max: CountOrNone = 64 * 1024 * 1024  # of their responses; that to a deletion holds the window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisSettings:
     """How Redis is reached and used."""
 
-    key_prefix: str = "mneme:session:"  # of every key; holds no braces, they are the mark of Cluster slots
+    key_prefix: str = "mneme:session:"  # of every key; holds no braces, they mark Cluster slots
     connections_max: Count = 32  # of this process; calls beyond wait for one until their deadline
-    call_timeout_seconds: Seconds = 0.2  # with connecting; less than callers wait, so that memory can answer
+    call_timeout_seconds: Seconds = 0.2  # with connecting; less than callers wait, so that memory can take over
     sentinel_timeout_seconds: Seconds = 0.1  # of a question to the Sentinels, within the time of a call
     sentinel_tls: bool = True  # with rediss+sentinel, the Sentinels are asked by TLS as well
     expire_grace: DurationOrNone = timedelta(seconds=60)  # by how much Redis drops keys later than they end
@@ -93,7 +93,7 @@ class FallbackSettings:
 
     probe_seconds_min: Amount = 0.5  # first wait before Redis is tried again; doubles with each failure
     probe_seconds_max: Seconds = 15.0  # longest such wait
-    queued_writes_max: CountOrNone = 20_000  # writes kept to be replayed; beyond it writes fail as UNAVAILABLE
+    queued_writes_max: CountOrNone = 20_000  # writes that wait to be replayed; beyond it writes fail as UNAVAILABLE
     queued_bytes_max: CountOrNone = 64 * 1024 * 1024  # of their texts
     repeated_time: DurationOrNone = timedelta(seconds=10)  # appends so long before the loss are repeated after it
     repeated_sessions_max: CountOrNone = 500  # sessions of which they are; the last ones

@@ -7,6 +7,7 @@ from google.protobuf.duration_pb2 import Duration
 from mneme.session.internal.v1 import session_internal_pb2 as internal_pb
 from mneme.session.v1 import session_pb2 as pb
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
+from services.common.owners import Owner
 from services.common.paging import PageTokens
 from services.common.scope import GLOBAL_SCOPE
 from services.session.commands import list_identity
@@ -14,14 +15,13 @@ from services.session.model import (
     Appended,
     LogEvent,
     NewTurn,
-    Owner,
     Session,
     SessionPage,
     SessionTurn,
     SettingsChange,
     microseconds,
 )
-from services.session.store import Answer
+from services.session.store import StoreResponse
 
 
 def session_to_proto(session: Session) -> pb.Session:
@@ -52,25 +52,25 @@ def session_turn_to_proto(turn: SessionTurn) -> pb.SessionTurn:
     )
 
 
-def append_response(answer: Answer[Appended]) -> pb.AppendTurnsResponse:
+def append_response(response: StoreResponse[Appended]) -> pb.AppendTurnsResponse:
     """What an append did."""
-    appended = answer.value
+    appended = response.value
     return pb.AppendTurnsResponse(
         session=session_to_proto(appended.session),
         appended_count=appended.appended_count,
         created=appended.is_created,
-        degraded=answer.is_degraded,
+        degraded=response.is_degraded,
     )
 
 
-def ingest_response(answer: Answer[Appended]) -> internal_pb.IngestTurnsResponse:
+def ingest_response(response: StoreResponse[Appended]) -> internal_pb.IngestTurnsResponse:
     """What taking turns of the log did."""
-    appended = answer.value
+    appended = response.value
     return internal_pb.IngestTurnsResponse(
         session=session_to_proto(appended.session),
         appended_count=appended.appended_count,
         created=appended.is_created,
-        degraded=answer.is_degraded,
+        degraded=response.is_degraded,
     )
 
 
@@ -99,9 +99,9 @@ def event_to_proto(event: LogEvent) -> internal_pb.LogEvent:
     return message
 
 
-def list_response(answer: Answer[SessionPage], owner: Owner, tokens: PageTokens) -> pb.ListSessionsResponse:
+def list_response(response: StoreResponse[SessionPage], owner: Owner, tokens: PageTokens) -> pb.ListSessionsResponse:
     """A page with the token of the next one."""
-    page = answer.value
+    page = response.value
     token = ""
     if page.next_cursor is not None:
         cursor = (microseconds(page.next_cursor.last_active_time), page.next_cursor.conversation_id)
@@ -109,5 +109,5 @@ def list_response(answer: Answer[SessionPage], owner: Owner, tokens: PageTokens)
     return pb.ListSessionsResponse(
         sessions=[session_to_proto(session) for session in page.sessions],
         next_page_token=token,
-        degraded=answer.is_degraded,
+        degraded=response.is_degraded,
     )

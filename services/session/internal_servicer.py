@@ -11,9 +11,9 @@ from mneme.session.internal.v1 import session_internal_pb2 as pb
 from mneme.session.internal.v1 import session_internal_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
+from services.common.owners import TenantId
 from services.session import commands, convert
 from services.session.config import SessionSettings
-from services.session.model import TenantId
 from services.session.service import SessionService
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"

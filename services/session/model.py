@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import Final, NewType
 
+from services.common.idempotency.model import IdempotencyKey
+from services.common.owners import InteractionId, Owner
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Turn
 
-TenantId = NewType("TenantId", str)
-UserId = NewType("UserId", str)
 ConversationId = NewType("ConversationId", str)
-InteractionId = NewType("InteractionId", str)
 
 POSITION_MAX: Final = 2**53 - 1
 """The highest position. Redis and Lua count in doubles, which hold integers up to here exactly."""
@@ -21,14 +20,6 @@ POSITION_MAX: Final = 2**53 - 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TURN_OVERHEAD_BYTES: Final = 512
 """About what a turn takes beside its texts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose sessions they are: every port takes one, so that no call can forget the tenant."""
-
-    tenant_id: TenantId
-    user_id: UserId
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +46,7 @@ class NewTurn:
     position: int | None  # in [0, POSITION_MAX]; None means after the last one
     turn: Turn
     token_count: int  # of the content, in tokens of the service's tokenizer
-    scope: Scope = GLOBAL_SCOPE  # who may see it; kept for those who show turns to others
+    scope: Scope = GLOBAL_SCOPE  # who may see it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,15 +120,6 @@ class LogEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestMark:
-    """Identity of a mutating request: a repeat is answered as the first time, and does nothing."""
-
-    principal_id: str  # who asked: request ids of different principals have nothing to do with each other
-    request_id: str
-    fingerprint: str  # digest of the request: the same id with another one is a caller's mistake
-
-
-@dataclass(frozen=True, slots=True)
 class Appended:
     """What an append did."""
 
@@ -180,7 +162,7 @@ class CreateCommand:
     conversation_id: ConversationId | None  # None: made by the service
     window_turns: int | None  # None: the default
     ttl: timedelta | None  # None: the default
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +182,7 @@ class AppendCommand:
     key: SessionKey
     turns: tuple[SaidTurn, ...]
     create_if_missing: bool
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
     spec: SessionSpec | None = None  # of a session that it creates; None: the defaults
 
 
@@ -210,7 +192,7 @@ class ExtendCommand:
 
     key: SessionKey
     ttl: timedelta | None  # None: as it is
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +201,7 @@ class DeleteCommand:
 
     key: SessionKey
     discard: bool  # turns that are not in the log are not archived
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Final
 from services.common.clock import Clock
 from services.common.errors import NotFound
 from services.common.ids import IdSource
+from services.common.owners import InteractionId, Owner, TenantId
 from services.common.tokens import TokenCounter
 from services.session.config import SessionSettings
 from services.session.model import (
@@ -19,11 +20,9 @@ from services.session.model import (
     CreateCommand,
     DeleteCommand,
     ExtendCommand,
-    InteractionId,
     ListCommand,
     LogEvent,
     NewTurn,
-    Owner,
     Report,
     SaidTurn,
     Session,
@@ -31,10 +30,9 @@ from services.session.model import (
     SessionKey,
     SessionPage,
     SessionSpec,
-    TenantId,
     turn_size_bytes,
 )
-from services.session.store import Answer, SessionStore
+from services.session.store import SessionStore, StoreResponse
 
 _EVENT_BYTES: Final = 512
 """About what an event without a turn takes."""
@@ -43,8 +41,8 @@ _EVENT_BYTES: Final = 512
 class SessionService:
     """Keeps the last turns of running conversations.
 
-    Commands are checked before they come here. All use cases raise `StoreUnavailable`, and those with a mark
-    `InvalidArgument` (REQUEST_ID_REUSED), as the store does.
+    Commands are checked before they come here. All use cases raise `StoreUnavailable`, and those with a
+    request id     `InvalidArgument` (REQUEST_ID_REUSED), as the store does.
     """
 
     def __init__(
@@ -64,7 +62,7 @@ class SessionService:
         self._defaults = settings.defaults
         self._limits = settings.limits
 
-    async def create(self, command: CreateCommand) -> Answer[Session]:
+    async def create(self, command: CreateCommand) -> StoreResponse[Session]:
         """Open an empty session.
 
         Raises:
@@ -72,29 +70,31 @@ class SessionService:
         """
         key = SessionKey(command.owner, command.conversation_id or ConversationId(self._ids.new_id()))
         spec = SessionSpec(command.window_turns or self._defaults.window_turns, command.ttl or self._defaults.ttl)
-        return await self._store.create(key, spec, now=self._clock.now(), mark=command.mark, report=Report.BOUNDED)
+        return await self._store.create(
+            key, spec, now=self._clock.now(), idempotency_key=command.idempotency_key, report=Report.BOUNDED
+        )
 
-    async def get(self, key: SessionKey) -> Answer[Session]:
+    async def get(self, key: SessionKey) -> StoreResponse[Session]:
         """Read a session, which resets its time to live.
 
         Raises:
             NotFound: There is no live one.
         """
-        answer = await self._store.get(key, now=self._clock.now())
-        return replace(answer, value=self._fitting(answer.value))
+        response = await self._store.get(key, now=self._clock.now())
+        return replace(response, value=self._fitting(response.value))
 
-    async def list_sessions(self, command: ListCommand) -> Answer[SessionPage]:
+    async def list_sessions(self, command: ListCommand) -> StoreResponse[SessionPage]:
         """List a user's live sessions without their turns, the last active first, ties by id."""
-        answer = await self._store.list_sessions(
+        response = await self._store.list_sessions(
             command.owner, limit=command.page_size + 1, after=command.after, now=self._clock.now()
         )
-        sessions = tuple(answer.value[: command.page_size])
+        sessions = tuple(response.value[: command.page_size])
         cursor = None
-        if len(answer.value) > command.page_size:
+        if len(response.value) > command.page_size:
             cursor = SessionCursor(sessions[-1].last_active_time, sessions[-1].key.conversation_id)
-        return Answer(SessionPage(sessions, cursor), answer.is_degraded)
+        return StoreResponse(SessionPage(sessions, cursor), response.is_degraded)
 
-    async def append(self, command: AppendCommand) -> Answer[Appended]:
+    async def append(self, command: AppendCommand) -> StoreResponse[Appended]:
         """Add turns to a session, which is created where it is missing if the command asks for it.
 
         They are reported to the conversation log.
@@ -105,14 +105,14 @@ class SessionService:
         """
         return await self._append(command, Report.BOUNDED)
 
-    async def ingest(self, command: AppendCommand) -> Answer[Appended]:
+    async def ingest(self, command: AppendCommand) -> StoreResponse[Appended]:
         """Add turns of the conversation log to their session, which is created where it is missing."""
         return await self._append(command, Report.NO)
 
     async def log_events(self, owner: Owner | None, limit: int) -> Sequence[LogEvent]:
         """What the conversation log does not have yet, of one user or of all; not more than a message holds."""
         events = await self._store.log_events(owner, limit=limit, now=self._clock.now())
-        room_bytes = self._limits.answer_bytes_max
+        room_bytes = self._limits.response_bytes_max
         for index, event in enumerate(events):
             room_bytes -= turn_size_bytes(event.content.turn) if isinstance(event.content, NewTurn) else _EVENT_BYTES
             if room_bytes < 0 and index:
@@ -142,40 +142,48 @@ class SessionService:
             return 1
         return await self._store.remove_owner(owner, now=now)
 
-    async def _append(self, command: AppendCommand, report: Report) -> Answer[Appended]:
+    async def _append(self, command: AppendCommand, report: Report) -> StoreResponse[Appended]:
         turns = await self._counted(command.turns)
         spec = command.spec or SessionSpec(self._defaults.window_turns, self._defaults.ttl)
-        answer = await self._store.append(
+        response = await self._store.append(
             command.key,
             turns,
             create=spec if command.create_if_missing else None,
             now=self._clock.now(),
-            mark=command.mark,
+            idempotency_key=command.idempotency_key,
             report=report,
         )
-        appended = replace(answer.value, session=self._fitting(answer.value.session))
-        return replace(answer, value=appended)
+        appended = replace(response.value, session=self._fitting(response.value.session))
+        return replace(response, value=appended)
 
-    async def extend(self, command: ExtendCommand) -> Answer[Session]:
+    async def extend(self, command: ExtendCommand) -> StoreResponse[Session]:
         """Reset the time to live of a session, or set another one.
 
         Raises:
             NotFound: There is no live one.
         """
         return await self._store.extend(
-            command.key, ttl=command.ttl, now=self._clock.now(), mark=command.mark, report=Report.BOUNDED
+            command.key,
+            ttl=command.ttl,
+            now=self._clock.now(),
+            idempotency_key=command.idempotency_key,
+            report=Report.BOUNDED,
         )
 
-    async def delete(self, command: DeleteCommand) -> Answer[Session]:
+    async def delete(self, command: DeleteCommand) -> StoreResponse[Session]:
         """Remove a session and return what it held; its deletion is reported to the conversation log.
 
         Raises:
             NotFound: There is no live one.
         """
-        answer = await self._store.delete(
-            command.key, now=self._clock.now(), mark=command.mark, report=Report.ALWAYS, discard=command.discard
+        response = await self._store.delete(
+            command.key,
+            now=self._clock.now(),
+            idempotency_key=command.idempotency_key,
+            report=Report.ALWAYS,
+            discard=command.discard,
         )
-        return replace(answer, value=self._fitting(answer.value))
+        return replace(response, value=self._fitting(response.value))
 
     async def _counted(self, said: Sequence[SaidTurn]) -> list[NewTurn]:
         chars = sum(len(turn.turn.content) for turn in said)
@@ -200,9 +208,9 @@ class SessionService:
     def _fitting(self, session: Session) -> Session:
         """The session with as many of its last turns as one message holds.
 
-        A window may hold a thousand turns of many kilobytes; an answer that no client accepts helps nobody.
+        A window may hold a thousand turns of many kilobytes; a response that no client accepts helps nobody.
         """
-        room_bytes = self._limits.answer_bytes_max
+        room_bytes = self._limits.response_bytes_max
         for kept, turn in enumerate(reversed(session.turns)):
             room_bytes -= turn_size_bytes(turn.turn) + len(turn.interaction_id.encode()) + len(turn.scope.key.encode())
             if room_bytes < 0:

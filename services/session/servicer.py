@@ -44,23 +44,23 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     async def CreateSession(self, request: pb.CreateSessionRequest, _context: Context) -> pb.CreateSessionResponse:
         """See session.proto."""
         command = commands.create_command(request, current_principal(), limits=self._limits)
-        answer = await self._sessions.create(command)
-        session = convert.session_to_proto(answer.value)
-        return pb.CreateSessionResponse(session=session, degraded=answer.is_degraded)
+        response = await self._sessions.create(command)
+        session = convert.session_to_proto(response.value)
+        return pb.CreateSessionResponse(session=session, degraded=response.is_degraded)
 
     async def GetSession(self, request: pb.GetSessionRequest, _context: Context) -> pb.GetSessionResponse:
         """See session.proto."""
         key = commands.session_key(request, current_principal(), limits=self._limits)
-        answer = await self._sessions.get(key)
-        session = convert.session_to_proto(answer.value)
-        return pb.GetSessionResponse(session=session, degraded=answer.is_degraded)
+        response = await self._sessions.get(key)
+        session = convert.session_to_proto(response.value)
+        return pb.GetSessionResponse(session=session, degraded=response.is_degraded)
 
     async def ListSessions(self, request: pb.ListSessionsRequest, _context: Context) -> pb.ListSessionsResponse:
         """See session.proto."""
         principal = current_principal()
         command = commands.list_command(request, principal, limits=self._limits, tokens=self._tokens)
-        answer = await self._sessions.list_sessions(command)
-        return convert.list_response(answer, command.owner, self._tokens)
+        response = await self._sessions.list_sessions(command)
+        return convert.list_response(response, command.owner, self._tokens)
 
     async def AppendTurns(self, request: pb.AppendTurnsRequest, _context: Context) -> pb.AppendTurnsResponse:
         """See session.proto."""
@@ -71,13 +71,13 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     async def ExtendSession(self, request: pb.ExtendSessionRequest, _context: Context) -> pb.ExtendSessionResponse:
         """See session.proto."""
         command = commands.extend_command(request, current_principal(), limits=self._limits)
-        answer = await self._sessions.extend(command)
-        session = convert.session_to_proto(answer.value)
-        return pb.ExtendSessionResponse(session=session, degraded=answer.is_degraded)
+        response = await self._sessions.extend(command)
+        session = convert.session_to_proto(response.value)
+        return pb.ExtendSessionResponse(session=session, degraded=response.is_degraded)
 
     async def DeleteSession(self, request: pb.DeleteSessionRequest, _context: Context) -> pb.DeleteSessionResponse:
         """See session.proto."""
         command = commands.delete_command(request, current_principal(), limits=self._limits)
-        answer = await self._sessions.delete(command)
-        session = convert.session_to_proto(answer.value)
-        return pb.DeleteSessionResponse(session=session, degraded=answer.is_degraded)
+        response = await self._sessions.delete(command)
+        session = convert.session_to_proto(response.value)
+        return pb.DeleteSessionResponse(session=session, degraded=response.is_degraded)

@@ -1,4 +1,4 @@
-"""Port of the session tier: where the windows of running conversations are kept."""
+"""Port of the session tier: where the windows of running conversations are stored."""
 
 from __future__ import annotations
 
@@ -7,33 +7,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 
-from services.session.model import (
-    Appended,
-    LogEvent,
-    NewTurn,
-    Owner,
-    Report,
-    RequestMark,
-    Session,
-    SessionCursor,
-    SessionKey,
-    SessionSpec,
-    TenantId,
-)
+from services.common.idempotency.model import IdempotencyKey
+from services.common.owners import Owner, TenantId
+from services.session.model import Appended, LogEvent, NewTurn, Report, Session, SessionCursor, SessionKey, SessionSpec
 
 T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T_co]):
-    """A store's answer, and whether it is the best one there could be."""
+class StoreResponse(Generic[T_co]):
+    """A store's response, and whether it is the best one there could be."""
 
     value: T_co
     is_degraded: bool = False  # True when it comes from the process's memory because the store is unreachable
 
 
 class SessionStore(Protocol):
-    """Keeps sessions for a sliding time to live.
+    """Stores sessions for a sliding time to live.
 
     A store must:
 
@@ -41,17 +31,17 @@ class SessionStore(Protocol):
     - treat a session as absent from its expire time on, judged by the `now` of each call, and drop it;
     - never move a last active time back, whatever order calls of several clocks arrive in;
     - do each call in one atomic step, beside any number of other writers;
-    - answer a repeated mark with the first answer and change nothing (`append` repeats the counts of the
-      first answer with the session as it now is, which counts as reading it), and remember marks for the
+    - return the first response to a repeated idempotency key and change nothing (`append` repeats the counts of the
+      first response with the session as it now is, which counts as reading it), and store idempotency records for the
       time it was configured with, also beyond the end of the session;
-    - not remember a mark whose call failed;
+    - not store a record of a call that failed;
     - report, where a write asks for it, what the conversation log does not have, in the same atomic step: an event
       for each turn that was new, for the settings of a session that was created or extended, and for a deletion. It
       stays until it is acknowledged, whatever happens to its session. A user has at most a configured number of them:
       a write that is reported with `Report.BOUNDED` raises `LimitExceeded` beyond it.
 
-    Every call with a mark raises `InvalidArgument` (REQUEST_ID_REUSED) where the mark's id was used for
-    another request. Marks are told apart by owner, principal and request id. All methods raise
+    Every call with an idempotency key raises `InvalidArgument` (REQUEST_ID_REUSED) where its request id was used for
+    another request. Records are distinguished by owner, principal and request id. All methods raise
     `StoreUnavailable`; whether a write that failed so took effect is unknown, and repeating it must be safe.
     """
 
@@ -61,9 +51,9 @@ class SessionStore(Protocol):
         spec: SessionSpec,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """Makes an empty session.
 
         Raises:
@@ -71,7 +61,7 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+    async def get(self, key: SessionKey, *, now: datetime) -> StoreResponse[Session]:
         """Reads a session with its window, and makes `now` its last active time.
 
         Raises:
@@ -81,7 +71,7 @@ class SessionStore(Protocol):
 
     async def list_sessions(
         self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
-    ) -> Answer[list[Session]]:
+    ) -> StoreResponse[list[Session]]:
         """Live sessions without their turns: the last active first, ties by id, behind the cursor.
 
         Ids are compared by code points. It touches nothing. Over the pages of a list, sessions that nobody
@@ -96,9 +86,9 @@ class SessionStore(Protocol):
         *,
         create: SessionSpec | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Appended]:
+    ) -> StoreResponse[Appended]:
         """Adds turns in order, trims the window and makes `now` the last active time.
 
         A turn without a position comes after the last one. A late turn with a lower position must take its
@@ -111,7 +101,7 @@ class SessionStore(Protocol):
             turns: At least one.
             create: What to make the session with where it is missing; None if it must be there.
             now: The present.
-            mark: Identity of the request.
+            idempotency_key: Of the request.
             report: Whether the new turns are reported to the conversation log.
 
         Raises:
@@ -125,9 +115,9 @@ class SessionStore(Protocol):
         *,
         ttl: timedelta | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """Makes `now` the last active time and sets the time to live where one is given.
 
         Returns the session without its turns.
@@ -142,10 +132,10 @@ class SessionStore(Protocol):
         key: SessionKey,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
         discard: bool = False,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """Removes a session and returns what it last held. What it remembered of turns goes with it.
 
         With `discard` the events of its conversation's turns are removed too.

@@ -8,19 +8,10 @@ from datetime import timedelta
 import pytest
 
 from services.common.errors import LimitExceeded, NotFound
-from services.session.model import (
-    Deletion,
-    LogEvent,
-    NewTurn,
-    Owner,
-    Report,
-    SessionSpec,
-    SettingsChange,
-    TenantId,
-    UserId,
-)
+from services.common.owners import Owner, TenantId, UserId
+from services.session.model import Deletion, LogEvent, NewTurn, Report, SessionSpec, SettingsChange
 from services.session.store import SessionStore
-from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, SessionStoreTests, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, SessionStoreTests, idempotency_key, ids, key, turn
 from tests.support.clock import FakeClock
 
 BOB = Owner(TenantId("acme"), UserId("bob"))
@@ -83,8 +74,8 @@ class SessionEventsContract(SessionStoreTests):
 
     async def test_spec_6_3_a_repeated_request_is_reported_once(self, store: SessionStore, clock: FakeClock) -> None:
         for _ in range(2):
-            now, request = clock.now(), mark("r1")
-            await store.append(key(), [turn("a")], create=SPEC, now=now, mark=request, report=Report.BOUNDED)
+            now, request = clock.now(), idempotency_key("r1")
+            await store.append(key(), [turn("a")], create=SPEC, now=now, idempotency_key=request, report=Report.BOUNDED)
         assert kinds(await store.log_events(ADA, limit=9, now=clock.now())) == ["SettingsChange", "a"]
 
     async def test_spec_1_5_a_deletion_and_settings_are_reported_in_order(
@@ -148,8 +139,10 @@ class SessionRemovalContract(SessionStoreTests):
     async def _fill(self, store: SessionStore, clock: FakeClock) -> None:
         for owner in (ADA, BOB, OTHER):
             for name in ("s1", "s2"):
-                at, now, request = key(name, owner), clock.now(), mark(f"r-{name}")
-                await store.append(at, [turn("a")], create=SPEC, now=now, mark=request, report=Report.BOUNDED)
+                at, now, request = key(name, owner), clock.now(), idempotency_key(f"r-{name}")
+                await store.append(
+                    at, [turn("a")], create=SPEC, now=now, idempotency_key=request, report=Report.BOUNDED
+                )
 
     async def _is_gone(self, store: SessionStore, owner: Owner, clock: FakeClock) -> bool:
         now = clock.now()
@@ -176,7 +169,7 @@ class SessionRemovalContract(SessionStoreTests):
     ) -> None:
         await self._fill(store, clock)
         await replica.remove_owner(ADA, now=clock.now())
-        again = await self.append(store, clock, [turn("b")], request=mark("r-s1", "another request"))
+        again = await self.append(store, clock, [turn("b")], request=idempotency_key("r-s1", "another request"))
         assert (again.is_created, ids(again.session)) == (True, ["b"])
 
     async def test_a_removed_tenant_is_gone_at_once_and_others_stay(
@@ -187,5 +180,5 @@ class SessionRemovalContract(SessionStoreTests):
         assert await self._is_gone(store, ADA, clock)
         assert await self._is_gone(store, BOB, clock)
         assert ids((await store.get(key("s1", OTHER), now=clock.now())).value) == ["a"]
-        again = await self.append(store, clock, [turn("b")], request=mark("r-s1", "another request"))
+        again = await self.append(store, clock, [turn("b")], request=idempotency_key("r-s1", "another request"))
         assert again.is_created

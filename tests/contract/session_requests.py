@@ -7,14 +7,10 @@ from datetime import timedelta
 import pytest
 
 from services.common.errors import InvalidArgument, NotFound, Reason
-from services.session.model import (
-    Owner,
-    SessionSpec,
-    TenantId,
-    UserId,
-)
+from services.common.owners import Owner, TenantId, UserId
+from services.session.model import SessionSpec
 from services.session.store import SessionStore
-from tests.contract.session_samples import SPEC, STORE_SETTINGS, SessionStoreTests, ids, key, mark, turn
+from tests.contract.session_samples import SPEC, STORE_SETTINGS, SessionStoreTests, idempotency_key, ids, key, turn
 from tests.support.clock import FakeClock
 
 
@@ -47,30 +43,30 @@ class SessionRequestsContract(SessionStoreTests):
     async def test_spec_1_4_a_repeated_append_adds_nothing_and_repeats_its_counts(
         self, store: SessionStore, clock: FakeClock
     ) -> None:
-        first = await self.append(store, clock, [turn("a"), turn("b")], request=mark("r1"))
+        first = await self.append(store, clock, [turn("a"), turn("b")], request=idempotency_key("r1"))
         assert (first.appended_count, first.is_created) == (2, True)
         await self.append(store, clock, [turn("c")])
-        again = await self.append(store, clock, [turn("made anew"), turn("b2")], request=mark("r1"))
+        again = await self.append(store, clock, [turn("made anew"), turn("b2")], request=idempotency_key("r1"))
         assert (again.appended_count, again.is_created) == (2, True)
         assert ids(again.session) == ["a", "b", "c"]
 
     async def test_a_repeated_append_does_not_revive_a_deleted_session(
         self, store: SessionStore, clock: FakeClock
     ) -> None:
-        await self.append(store, clock, [turn("a")], request=mark("r1"))
+        await self.append(store, clock, [turn("a")], request=idempotency_key("r1"))
         await store.delete(key(), now=clock.now())
         with pytest.raises(NotFound):
-            await self.append(store, clock, [turn("a")], request=mark("r1"))
+            await self.append(store, clock, [turn("a")], request=idempotency_key("r1"))
         with pytest.raises(NotFound):
             await store.get(key(), now=clock.now())
 
     async def test_a_repeated_creation_is_answered_as_the_first_time(
         self, store: SessionStore, clock: FakeClock
     ) -> None:
-        first = (await store.create(key("made-1"), SPEC, now=clock.now(), mark=mark("r1"))).value
+        first = (await store.create(key("made-1"), SPEC, now=clock.now(), idempotency_key=idempotency_key("r1"))).value
         await self.append(store, clock, [turn("a")], at=key("made-1"))
         clock.advance(seconds=5)
-        again = (await store.create(key("made-2"), SPEC, now=clock.now(), mark=mark("r1"))).value
+        again = (await store.create(key("made-2"), SPEC, now=clock.now(), idempotency_key=idempotency_key("r1"))).value
         assert again == first
         with pytest.raises(NotFound):
             await store.get(key("made-2"), now=clock.now())
@@ -78,28 +74,30 @@ class SessionRequestsContract(SessionStoreTests):
     async def test_a_repeated_extension_changes_nothing(self, store: SessionStore, clock: FakeClock) -> None:
         await self.append(store, clock, [turn("a")])
         ttl = timedelta(seconds=60)
-        first = (await store.extend(key(), ttl=ttl, now=clock.now(), mark=mark("r1"))).value
+        first = (await store.extend(key(), ttl=ttl, now=clock.now(), idempotency_key=idempotency_key("r1"))).value
         await store.extend(key(), ttl=timedelta(seconds=90), now=clock.now())
-        again = (await store.extend(key(), ttl=ttl, now=clock.advance(seconds=30), mark=mark("r1"))).value
+        again = (
+            await store.extend(key(), ttl=ttl, now=clock.advance(seconds=30), idempotency_key=idempotency_key("r1"))
+        ).value
         assert again == first
         assert (await store.get(key(), now=clock.now())).value.spec.ttl == timedelta(seconds=90)
 
     async def test_a_repeated_deletion_returns_what_was_deleted(self, store: SessionStore, clock: FakeClock) -> None:
         held = (await self.append(store, clock, [turn("a"), turn("b")])).session
-        first = (await store.delete(key(), now=clock.now(), mark=mark("r1"))).value
+        first = (await store.delete(key(), now=clock.now(), idempotency_key=idempotency_key("r1"))).value
         await self.append(store, clock, [turn("new life")])
-        again = (await store.delete(key(), now=clock.now(), mark=mark("r1"))).value
+        again = (await store.delete(key(), now=clock.now(), idempotency_key=idempotency_key("r1"))).value
         assert first == again == held
         assert ids((await store.get(key(), now=clock.now())).value) == ["new life"]
 
     async def test_another_request_under_a_used_id_is_refused(self, store: SessionStore, clock: FakeClock) -> None:
-        await self.append(store, clock, [turn("a")], request=mark("r1", "first"))
-        other = mark("r1", "second")
+        await self.append(store, clock, [turn("a")], request=idempotency_key("r1", "first"))
+        other = idempotency_key("r1", "second")
         for attempt in (
-            store.append(key(), [turn("b")], create=SPEC, now=clock.now(), mark=other),
-            store.create(key("s2"), SPEC, now=clock.now(), mark=other),
-            store.extend(key(), ttl=None, now=clock.now(), mark=other),
-            store.delete(key(), now=clock.now(), mark=other),
+            store.append(key(), [turn("b")], create=SPEC, now=clock.now(), idempotency_key=other),
+            store.create(key("s2"), SPEC, now=clock.now(), idempotency_key=other),
+            store.extend(key(), ttl=None, now=clock.now(), idempotency_key=other),
+            store.delete(key(), now=clock.now(), idempotency_key=other),
         ):
             with pytest.raises(InvalidArgument) as caught:
                 await attempt
@@ -107,23 +105,23 @@ class SessionRequestsContract(SessionStoreTests):
         assert ids((await store.get(key(), now=clock.now())).value) == ["a"]
 
     async def test_request_ids_of_principals_and_users_are_apart(self, store: SessionStore, clock: FakeClock) -> None:
-        await self.append(store, clock, [turn("a")], request=mark("r1"))
-        await self.append(store, clock, [turn("b")], request=mark("r1", "other", principal="worker"))
+        await self.append(store, clock, [turn("a")], request=idempotency_key("r1"))
+        await self.append(store, clock, [turn("b")], request=idempotency_key("r1", "other", principal="worker"))
         bob = key(owner=Owner(TenantId("acme"), UserId("bob")))
-        await self.append(store, clock, [turn("c")], at=bob, request=mark("r1", "third"))
+        await self.append(store, clock, [turn("c")], at=bob, request=idempotency_key("r1", "third"))
         assert ids((await store.get(key(), now=clock.now())).value) == ["a", "b"]
         assert ids((await store.get(bob, now=clock.now())).value) == ["c"]
 
     async def test_a_failed_request_is_not_remembered(self, store: SessionStore, clock: FakeClock) -> None:
         with pytest.raises(NotFound):
-            await self.append(store, clock, [turn("a")], create=None, request=mark("r1"))
+            await self.append(store, clock, [turn("a")], create=None, request=idempotency_key("r1"))
         await store.create(key(), SPEC, now=clock.now())
-        appended = await self.append(store, clock, [turn("a")], create=None, request=mark("r1"))
+        appended = await self.append(store, clock, [turn("a")], create=None, request=idempotency_key("r1"))
         assert appended.appended_count == 1
 
     async def test_a_request_is_forgotten_in_time(self, store: SessionStore, clock: FakeClock) -> None:
         spec = SessionSpec(window_turns=10, ttl=timedelta(days=1))
-        await self.append(store, clock, [turn("a")], create=spec, request=mark("r1"))
-        clock.advance(STORE_SETTINGS.mark_lifetime)
-        appended = await self.append(store, clock, [turn("b")], request=mark("r1", "other"))
+        await self.append(store, clock, [turn("a")], create=spec, request=idempotency_key("r1"))
+        clock.advance(STORE_SETTINGS.idempotency_retention)
+        appended = await self.append(store, clock, [turn("b")], request=idempotency_key("r1", "other"))
         assert ids(appended.session) == ["a", "b"]

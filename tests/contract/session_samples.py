@@ -7,25 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from services.common.idempotency.model import IdempotencyKey
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.turns import MessageRole, Turn
 from services.session.config import StoreSettings
-from services.session.model import (
-    Appended,
-    ConversationId,
-    InteractionId,
-    NewTurn,
-    Owner,
-    RequestMark,
-    Session,
-    SessionKey,
-    SessionSpec,
-    TenantId,
-    UserId,
-)
+from services.session.model import Appended, ConversationId, NewTurn, Session, SessionKey, SessionSpec
 from services.session.store import SessionStore
 from tests.support.clock import FakeClock
 
-STORE_SETTINGS = StoreSettings(remembered_turns=20, events_max=30, mark_lifetime=timedelta(hours=1))
+STORE_SETTINGS = StoreSettings(remembered_turns=20, events_max=30, idempotency_retention=timedelta(hours=1))
 """What a driver under the contract is configured with."""
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -42,8 +32,8 @@ def turn(interaction_id: str, position: int | None = None, *, content: str = "")
     return NewTurn(interaction_id=InteractionId(interaction_id), position=position, turn=said, token_count=3)
 
 
-def mark(request_id: str, fingerprint: str = "f", principal: str = "agent") -> RequestMark:
-    return RequestMark(principal, request_id, fingerprint)
+def idempotency_key(request_id: str, digest: str = "f", principal: str = "agent") -> IdempotencyKey:
+    return IdempotencyKey(principal, request_id, digest)
 
 
 def ids(session: Session) -> list[str]:
@@ -65,7 +55,7 @@ class SessionStoreTests:
         *,
         at: SessionKey | None = None,
         create: SessionSpec | None = SPEC,
-        request: RequestMark | None = None,
+        request: IdempotencyKey | None = None,
     ) -> Appended:
-        answer = await store.append(at or key(), turns, create=create, now=clock.now(), mark=request)
-        return answer.value
+        response = await store.append(at or key(), turns, create=create, now=clock.now(), idempotency_key=request)
+        return response.value

@@ -9,26 +9,23 @@ from datetime import timedelta
 import pytest
 
 from services.common.errors import AlreadyExists, NotFound
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Scope, ScopeLevel
 from services.common.turns import Attachment, MessageRole, Turn
 from services.session.model import (
     POSITION_MAX,
     Appended,
     ConversationId,
-    InteractionId,
     NewTurn,
-    Owner,
     Session,
     SessionCursor,
     SessionKey,
     SessionSpec,
-    TenantId,
-    UserId,
 )
 from services.session.store import SessionStore
 from tests.contract.session_events import SessionEventsContract
 from tests.contract.session_requests import SessionRequestsContract
-from tests.contract.session_samples import ADA, NOON, SPEC, ids, key, mark, turn
+from tests.contract.session_samples import ADA, NOON, SPEC, idempotency_key, ids, key, turn
 from tests.support.clock import FakeClock
 
 
@@ -319,7 +316,7 @@ class SessionStoreContract(SessionRequestsContract, SessionEventsContract):
         assert sum(isinstance(result, AlreadyExists) for result in results) == 19
 
     async def test_repeats_at_once_add_once(self, store: SessionStore, clock: FakeClock) -> None:
-        attempts = [self.append(store, clock, [turn(f"t{n}")], request=mark("r")) for n in range(20)]
+        attempts = [self.append(store, clock, [turn(f"t{n}")], request=idempotency_key("r")) for n in range(20)]
         results = await asyncio.gather(*attempts)
         assert {(r.appended_count, r.is_created) for r in results} == {(1, True)}
         assert (await store.get(key(), now=clock.now())).value.turn_count == 1

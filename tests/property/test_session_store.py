@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from services.common.errors import AlreadyExists, InvalidArgument, NotFound
+from services.common.idempotency.model import IdempotencyKey
 from services.session.config import EmbeddedSettings, FallbackSettings, StoreSettings
-from services.session.model import RequestMark, Session, SessionSpec
+from services.session.model import Session, SessionSpec
 from services.session.store import SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
-from tests.contract.session_samples import ADA, key, mark, turn
+from tests.contract.session_samples import ADA, idempotency_key, key, turn
 from tests.support.clock import FakeClock
 from tests.support.redis import redis_store, redis_url
 from tests.support.session import Line, ManualSleep, SwitchableStore
@@ -29,7 +30,7 @@ __all__ = ["redis_url"]
 
 T = TypeVar("T")
 
-STORE_SETTINGS = StoreSettings(remembered_turns=3, mark_lifetime=timedelta(minutes=5))
+STORE_SETTINGS = StoreSettings(remembered_turns=3, idempotency_retention=timedelta(minutes=5))
 
 conversation_ids = st.sampled_from(["s1", "s2", "s3"])
 interaction_ids = st.sampled_from([f"t{number}" for number in range(12)])
@@ -102,7 +103,7 @@ class SessionStoreMachine(RuleBasedStateMachine):
         self.stack = contextlib.AsyncExitStack()
         self.clock = FakeClock()
         self.model: dict[str, ModelSession] = {}
-        self.marks: dict[str, tuple[str, Any, datetime]] = {}
+        self.records: dict[str, tuple[str, Any, datetime]] = {}
         self.store: SessionStore
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
@@ -120,21 +121,21 @@ class SessionStoreMachine(RuleBasedStateMachine):
         self.run(self.stack.aclose())
         self.loop.close()
 
-    # Marks: a first answer is compared with what a repeat gets.
+    # Idempotency: a first response is compared with what a repeat gets.
 
-    def marked(self, request_id: str, what: str) -> tuple[RequestMark | None, Any, bool]:
-        """The mark of a request, its first answer if it is a repeat, and whether the id was used otherwise."""
+    def keyed(self, request_id: str, what: str) -> tuple[IdempotencyKey | None, Any, bool]:
+        """The key of a request, its first response if it is a repeat, and whether the id was used otherwise."""
         if not request_id:
             return None, None, False
-        request = mark(request_id, what)
-        known = self.marks.get(request_id)
+        request = idempotency_key(request_id, what)
+        known = self.records.get(request_id)
         if known is None or known[2] <= self.clock.now():
             return request, None, False
         return request, known[1], known[0] != what
 
-    def keep(self, request_id: str, what: str, answer: Any) -> None:
+    def keep(self, request_id: str, what: str, response: Any) -> None:
         if request_id:
-            self.marks[request_id] = (what, answer, self.clock.now() + STORE_SETTINGS.mark_lifetime)
+            self.records[request_id] = (what, response, self.clock.now() + STORE_SETTINGS.idempotency_retention)
 
     def live(self, conversation_id: str) -> ModelSession | None:
         session = self.model.get(conversation_id)
@@ -148,9 +149,9 @@ class SessionStoreMachine(RuleBasedStateMachine):
     @rule(conversation_id=conversation_ids, window=windows, ttl=ttls, request_id=request_ids)
     def create(self, conversation_id: str, window: int, ttl: timedelta, request_id: str) -> None:
         what = f"create {conversation_id} {window} {ttl}"
-        request, first, is_reused = self.marked(request_id, what)
+        request, first, is_reused = self.keyed(request_id, what)
         now = self.clock.now()
-        call = self.store.create(key(conversation_id), SessionSpec(window, ttl), now=now, mark=request)
+        call = self.store.create(key(conversation_id), SessionSpec(window, ttl), now=now, idempotency_key=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
@@ -189,10 +190,10 @@ class SessionStoreMachine(RuleBasedStateMachine):
         request_id: str,
     ) -> None:
         what = f"append {conversation_id} {turns} {create}"
-        request, first, is_reused = self.marked(request_id, what)
+        request, first, is_reused = self.keyed(request_id, what)
         now, session = self.clock.now(), self.live(conversation_id)
         new = [turn(interaction_id, position) for interaction_id, position in turns]
-        call = self.store.append(key(conversation_id), new, create=create, now=now, mark=request)
+        call = self.store.append(key(conversation_id), new, create=create, now=now, idempotency_key=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
@@ -216,9 +217,9 @@ class SessionStoreMachine(RuleBasedStateMachine):
     @rule(conversation_id=conversation_ids, ttl=st.none() | ttls, request_id=request_ids)
     def extend(self, conversation_id: str, ttl: timedelta | None, request_id: str) -> None:
         what = f"extend {conversation_id} {ttl}"
-        request, first, is_reused = self.marked(request_id, what)
+        request, first, is_reused = self.keyed(request_id, what)
         session = self.live(conversation_id)
-        call = self.store.extend(key(conversation_id), ttl=ttl, now=self.clock.now(), mark=request)
+        call = self.store.extend(key(conversation_id), ttl=ttl, now=self.clock.now(), idempotency_key=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
@@ -236,9 +237,9 @@ class SessionStoreMachine(RuleBasedStateMachine):
     @rule(conversation_id=conversation_ids, request_id=request_ids)
     def delete(self, conversation_id: str, request_id: str) -> None:
         what = f"delete {conversation_id}"
-        request, first, is_reused = self.marked(request_id, what)
+        request, first, is_reused = self.keyed(request_id, what)
         session = self.live(conversation_id)
-        call = self.store.delete(key(conversation_id), now=self.clock.now(), mark=request)
+        call = self.store.delete(key(conversation_id), now=self.clock.now(), idempotency_key=request)
         if is_reused:
             with pytest.raises(InvalidArgument):
                 self.run(call)
@@ -261,8 +262,8 @@ class SessionStoreMachine(RuleBasedStateMachine):
         assert self.listed(self.store) == self.expected()
 
     def listed(self, store: SessionStore) -> list[tuple[str, tuple[Any, ...]]]:
-        answer = self.run(store.list_sessions(ADA, limit=10, after=None, now=self.clock.now()))
-        return [(s.key.conversation_id, without_turns(view(s))) for s in answer.value]
+        response = self.run(store.list_sessions(ADA, limit=10, after=None, now=self.clock.now()))
+        return [(s.key.conversation_id, without_turns(view(s))) for s in response.value]
 
     def expected(self) -> list[tuple[str, tuple[Any, ...]]]:
         live = [(i, s) for i in sorted(self.model) if (s := self.live(i)) is not None]
@@ -271,7 +272,7 @@ class SessionStoreMachine(RuleBasedStateMachine):
 
 
 class FallbackMachine(SessionStoreMachine):
-    """The same with a primary that comes and goes: callers must not notice, but for the mark on the answers."""
+    """The same with a primary that comes and goes: callers must not notice, but for `is_degraded` of the responses."""
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[SessionStore]:
@@ -303,8 +304,8 @@ class FallbackMachine(SessionStoreMachine):
     @invariant()
     def degradation_is_told(self) -> None:
         assert isinstance(self.store, FallbackSessionStore)
-        answer = self.run(self.store.list_sessions(ADA, limit=1, after=None, now=self.clock.now()))
-        assert answer.is_degraded == (self.line.line is not Line.UP)
+        response = self.run(self.store.list_sessions(ADA, limit=1, after=None, now=self.clock.now()))
+        assert response.is_degraded == (self.line.line is not Line.UP)
 
 
 class RedisMachine(SessionStoreMachine):

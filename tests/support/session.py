@@ -8,20 +8,10 @@ from enum import Enum, auto
 from typing import TypeVar
 
 from services.common.errors import StoreUnavailable
-from services.session.model import (
-    Appended,
-    LogEvent,
-    NewTurn,
-    Owner,
-    Report,
-    RequestMark,
-    Session,
-    SessionCursor,
-    SessionKey,
-    SessionSpec,
-    TenantId,
-)
-from services.session.store import Answer, SessionStore
+from services.common.idempotency.model import IdempotencyKey
+from services.common.owners import Owner, TenantId
+from services.session.model import Appended, LogEvent, NewTurn, Report, Session, SessionCursor, SessionKey, SessionSpec
+from services.session.store import SessionStore, StoreResponse
 
 T = TypeVar("T")
 
@@ -31,7 +21,7 @@ class Line(Enum):
 
     UP = auto()
     CUT = auto()
-    CUT_ON_THE_WAY_BACK = auto()  # calls take effect, their answers are lost
+    CUT_ON_THE_WAY_BACK = auto()  # calls take effect, their responses are lost
 
 
 class SwitchableStore:
@@ -54,17 +44,19 @@ class SwitchableStore:
         spec: SessionSpec,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
-        return await self._pass(lambda: self._store.create(key, spec, now=now, mark=mark, report=report))
+    ) -> StoreResponse[Session]:
+        return await self._pass(
+            lambda: self._store.create(key, spec, now=now, idempotency_key=idempotency_key, report=report)
+        )
 
-    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+    async def get(self, key: SessionKey, *, now: datetime) -> StoreResponse[Session]:
         return await self._pass(lambda: self._store.get(key, now=now))
 
     async def list_sessions(
         self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
-    ) -> Answer[list[Session]]:
+    ) -> StoreResponse[list[Session]]:
         return await self._pass(lambda: self._store.list_sessions(owner, limit=limit, after=after, now=now))
 
     async def append(
@@ -74,11 +66,13 @@ class SwitchableStore:
         *,
         create: SessionSpec | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Appended]:
+    ) -> StoreResponse[Appended]:
         return await self._pass(
-            lambda: self._store.append(key, turns, create=create, now=now, mark=mark, report=report)
+            lambda: self._store.append(
+                key, turns, create=create, now=now, idempotency_key=idempotency_key, report=report
+            )
         )
 
     async def extend(
@@ -87,21 +81,25 @@ class SwitchableStore:
         *,
         ttl: timedelta | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
-        return await self._pass(lambda: self._store.extend(key, ttl=ttl, now=now, mark=mark, report=report))
+    ) -> StoreResponse[Session]:
+        return await self._pass(
+            lambda: self._store.extend(key, ttl=ttl, now=now, idempotency_key=idempotency_key, report=report)
+        )
 
     async def delete(
         self,
         key: SessionKey,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
         discard: bool = False,
-    ) -> Answer[Session]:
-        return await self._pass(lambda: self._store.delete(key, now=now, mark=mark, report=report, discard=discard))
+    ) -> StoreResponse[Session]:
+        return await self._pass(
+            lambda: self._store.delete(key, now=now, idempotency_key=idempotency_key, report=report, discard=discard)
+        )
 
     async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
         return await self._pass(lambda: self._store.log_events(owner, limit=limit, now=now))

@@ -66,7 +66,7 @@ def build_sections(
     repeats = Repeats(
         {kind: found for kind, found in offers.items() if request.section_budgets.get(kind) != 0},
         similarity_min=settings.duplicate_similarity,
-        rank_max=settings.told_rank_max,
+        rank_max=settings.overlap_rank_max,
     )
     tokens = request.token_budget
     while True:

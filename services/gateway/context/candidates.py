@@ -31,18 +31,18 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ROLES = frozenset(int(role) for role in MessageRole)
 
 
-def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, Sequence[Candidate]]:
+def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind, Sequence[Candidate]]:
     """The candidates of each section: recent turns oldest first, all others best first; none without a text.
 
     Args:
         recalled: What was found.
-        told_rank_max: A note is left out that was made of turns among the best so many memories, of the running
+        overlap_rank_max: A note is left out that was made of turns among the best so many memories, of the running
             conversation, or that lost a conflict: it would repeat them.
     """
     superseded_by = recalled.superseded_by
-    likely_told = {turn.interaction_id for turn in recalled.recent_turns}
-    likely_told.update(memory.episode.episode_id for memory in recalled.memories[:told_rank_max])
-    likely_told.update(superseded_by)  # in the text with a mark, or left out: no note is to repeat it without
+    likely_included = {turn.interaction_id for turn in recalled.recent_turns}
+    likely_included.update(memory.episode.episode_id for memory in recalled.memories[:overlap_rank_max])
+    likely_included.update(superseded_by)  # in the text with a mark, or left out: no note is to repeat it without
     offers = {
         SectionKind.RECENT_TURNS: [_recent_turn(turn) for turn in recalled.recent_turns],
         SectionKind.FACTS: [_fact(recalled_fact.fact, superseded_by) for recalled_fact in recalled.facts],
@@ -50,7 +50,7 @@ def candidates(recalled: Recalled, *, told_rank_max: int) -> dict[SectionKind, S
         SectionKind.NOTES: [
             _note(hit.note, superseded_by)
             for hit in recalled.notes
-            if not set(hit.note.derived_from) <= likely_told or not hit.note.derived_from
+            if not set(hit.note.derived_from) <= likely_included or not hit.note.derived_from
         ],
     }
     return {kind: [candidate for candidate in found if candidate.body] for kind, found in offers.items()}

@@ -201,7 +201,7 @@ class ContextSettings:
     passage_gap_max: CountOrNone = 1  # turns that may be missing between two turns of one passage; "…" stands for them
     duplicate_similarity: PositiveShare = 0.8  # of word pairs, from which on a text is not repeated
     weighed_texts_max: Count = 40  # best texts of a section that tell how rare the question's terms are
-    told_rank_max: CountOrNone = 20  # memories that notes and facts are compared with, so as not to repeat them
+    overlap_rank_max: CountOrNone = 20  # memories that notes and facts are compared with, so as not to repeat them
     tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
     tokens_per_memory: Count = 200  # budget for each memory by which the retrievers are sized
     counts_cached: CountOrNone = 20_000  # texts whose number of tokens is cached, some 10 MB of them

@@ -68,7 +68,7 @@ class ContextBuilder:
     def write(self, recalled: Recalled, question: str, request: ContextRequest) -> PromptContext:
         """Writes down what was found for a question."""
         built = build_sections(
-            candidates(recalled, told_rank_max=self._settings.told_rank_max),
+            candidates(recalled, overlap_rank_max=self._settings.overlap_rank_max),
             question,
             request,
             count_tokens=self._count_tokens,

@@ -152,7 +152,7 @@ class RecallPipeline:
             facts, notes = self._derived(asked, coarse)
             resolved = self._stages.conflicts(candidates, facts, query.conflicts, notes=notes, limit=query.limit)
         with clock.stage("assemble"):
-            assembled = assemble(resolved, coarse, bytes_max=self._settings.answer_bytes_max)
+            assembled = assemble(resolved, coarse, bytes_max=self._settings.response_bytes_max)
             clock.leave("assemble", assembled.reason)
             self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in assembled.memories])
             recall_id = self._ids.new_id()

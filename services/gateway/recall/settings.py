@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.paging import ANSWER_BYTES_MAX
-from services.common.settings_types import Amount, AnswerBytes, Count, CountOrNone, Factor, PositiveShare
+from services.common.paging import RESPONSE_BYTES_MAX
+from services.common.settings_types import Amount, Count, CountOrNone, Factor, PositiveShare, ResponseBytes
 from services.gateway.recall.choices import Profile
 
 RETRIEVER_LIMIT_MAX: Final = 1_000
@@ -22,7 +22,7 @@ class RecallSettings:
     limit_max: Count = 200  # memories of one answer
     query_chars_max: Count = 8_192  # a question
     text_chars_max: Count = 1_000_000  # of all memories of an answer
-    answer_bytes_max: AnswerBytes = ANSWER_BYTES_MAX  # of an answer; gRPC clients take 4 MiB unless told otherwise
+    response_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of a response; gRPC clients accept 4 MiB by default
     retriever_limit: Count = 200  # hits of each retriever of turns, at least; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
     light_retriever_limit: Count = 70  # the same for the profile `light`, which trades little recall for time:

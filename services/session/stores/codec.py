@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from services.common.owners import InteractionId
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Attachment, MessageRole, Turn
-from services.session.model import InteractionId, NewTurn, SessionTurn, microseconds, moment_of
+from services.session.model import NewTurn, SessionTurn, microseconds, moment_of
 
 _VERSION: Final = 1
 """Stands in every payload, so that a later form can be told from this one during a rolling update."""

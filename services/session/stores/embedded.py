@@ -9,33 +9,31 @@ from datetime import datetime, timedelta
 from heapq import nsmallest
 
 from services.common.errors import AlreadyExists, NotFound
+from services.common.idempotency.model import IdempotencyKey
+from services.common.owners import InteractionId, Owner, TenantId
 from services.session.config import EmbeddedSettings, StoreSettings
 from services.session.model import (
     Appended,
     ConversationId,
     Deletion,
-    InteractionId,
     LogEvent,
     NewTurn,
-    Owner,
     Report,
-    RequestMark,
     Session,
     SessionCursor,
     SessionKey,
     SessionSpec,
     SettingsChange,
-    TenantId,
     microseconds,
 )
-from services.session.store import Answer
-from services.session.stores.marks import MarkMemory
+from services.session.store import StoreResponse
+from services.session.stores.idempotency import RecordMemory
 from services.session.stores.outbox import Outbox
 from services.session.stores.window import LiveSession
 
 
 class EmbeddedSessionStore:
-    """A `SessionStore` in dictionaries, bounded in sessions, bytes and marks.
+    """A `SessionStore` in dictionaries, bounded in sessions, bytes and idempotency records.
 
     No method suspends between reading and writing, so in one event loop every call is atomic without locks.
     Not thread-safe. Nothing survives the process: the gateway rebuilds a lost session from its log.
@@ -47,10 +45,10 @@ class EmbeddedSessionStore:
         self._remembered_turns = store_settings.remembered_turns
         self._sessions: OrderedDict[SessionKey, LiveSession] = OrderedDict()  # least recently active first
         self._by_owner: dict[Owner, dict[ConversationId, LiveSession]] = {}
-        self._marks = MarkMemory(
-            lifetime=store_settings.mark_lifetime,
-            marks_max=settings.marks_max,
-            bytes_max=settings.marks_bytes_max,
+        self._records = RecordMemory(
+            retention=store_settings.idempotency_retention,
+            records_max=settings.idempotency_records_max,
+            bytes_max=settings.idempotency_bytes_max,
         )
         self._outbox = Outbox(store_settings.events_max)
         self._size_bytes = 0
@@ -62,38 +60,38 @@ class EmbeddedSessionStore:
         spec: SessionSpec,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.create`."""
-        first = self._marks.recall(key.owner, mark, now=now)
+        first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return Answer(first)
+            return StoreResponse(first)
         if self._live(key, now) is not None:
             raise AlreadyExists("session", key.conversation_id)
         self._outbox.check(key.owner, report, 1)
         self._outbox.add(report, key, SettingsChange(spec, now))
         session = self._begin(key, spec, now).snapshot()
-        self._marks.remember(key.owner, mark, session, now=now)
+        self._records.add(key.owner, idempotency_key, session, now=now)
         self._evict(now, spared=key)
-        return Answer(session)
+        return StoreResponse(session)
 
-    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+    async def get(self, key: SessionKey, *, now: datetime) -> StoreResponse[Session]:
         """See `SessionStore.get`."""
         live = self._required(key, now)
         self._touch(live, now)
-        return Answer(live.snapshot())
+        return StoreResponse(live.snapshot())
 
     async def list_sessions(
         self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
-    ) -> Answer[list[Session]]:
+    ) -> StoreResponse[list[Session]]:
         """See `SessionStore.list_sessions`."""
         lives = self._by_owner.get(owner, {}).values()
         sessions = (live.snapshot(with_turns=False) for live in lives if live.expire_time > now)
         start = _rank(after.last_active_time, after.conversation_id) if after is not None else None
         ranked = [(_rank(s.last_active_time, s.key.conversation_id), s) for s in sessions]
         behind = [entry for entry in ranked if start is None or entry[0] > start]
-        return Answer([session for _, session in nsmallest(limit, behind, key=lambda entry: entry[0])])
+        return StoreResponse([session for _, session in nsmallest(limit, behind, key=lambda entry: entry[0])])
 
     async def append(
         self,
@@ -102,16 +100,16 @@ class EmbeddedSessionStore:
         *,
         create: SessionSpec | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Appended]:
+    ) -> StoreResponse[Appended]:
         """See `SessionStore.append`."""
-        first = self._marks.recall(key.owner, mark, now=now)
+        first = self._records.find(key.owner, idempotency_key, now=now)
         live = self._live(key, now)
         if isinstance(first, Appended):
             live = self._required(key, now)
             self._touch(live, now)
-            return Answer(replace(first, session=live.snapshot()))
+            return StoreResponse(replace(first, session=live.snapshot()))
         is_created = live is None and create is not None
         self._outbox.check(key.owner, report, len(turns) + is_created)
         if live is None and create is not None:
@@ -127,10 +125,10 @@ class EmbeddedSessionStore:
         self._touch(live, now)
         self._evict(now, spared=key)
         appended = Appended(live.snapshot(), appended_count=len(added), is_created=is_created)
-        # Only the counts are repeated: keeping every answer's window would multiply what a session takes.
+        # Only the counts are repeated: storing the window of every response would multiply what a session takes.
         counts = replace(appended, session=live.snapshot(with_turns=False))
-        self._marks.remember(key.owner, mark, counts, now=now)
-        return Answer(appended)
+        self._records.add(key.owner, idempotency_key, counts, now=now)
+        return StoreResponse(appended)
 
     async def extend(
         self,
@@ -138,13 +136,13 @@ class EmbeddedSessionStore:
         *,
         ttl: timedelta | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.extend`."""
-        first = self._marks.recall(key.owner, mark, now=now)
+        first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return Answer(first)
+            return StoreResponse(first)
         live = self._required(key, now)
         self._outbox.check(key.owner, report, 1)
         if ttl is not None:
@@ -152,29 +150,29 @@ class EmbeddedSessionStore:
         self._touch(live, now)
         session = live.snapshot(with_turns=False)
         self._outbox.add(report, key, SettingsChange(session.spec, now))
-        self._marks.remember(key.owner, mark, session, now=now)
-        return Answer(session)
+        self._records.add(key.owner, idempotency_key, session, now=now)
+        return StoreResponse(session)
 
     async def delete(
         self,
         key: SessionKey,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
         discard: bool = False,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.delete`."""
-        first = self._marks.recall(key.owner, mark, now=now)
+        first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return Answer(first)
+            return StoreResponse(first)
         session = self._required(key, now).snapshot()
         self._drop(key)
         if discard:
             self._outbox.discard_turns(key)
         self._outbox.add(report, key, Deletion(session.create_time))
-        self._marks.remember(key.owner, mark, session, now=now)
-        return Answer(session)
+        self._records.add(key.owner, idempotency_key, session, now=now)
+        return StoreResponse(session)
 
     async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
         """See `SessionStore.log_events`."""
@@ -192,7 +190,7 @@ class EmbeddedSessionStore:
         for live in lives:
             self._drop(live.key)
         self._outbox.remove(owner)
-        self._marks.remove(lambda of: of == owner)
+        self._records.remove(lambda of: of == owner)
         return sum(live.expire_time > now for live in lives)
 
     async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
@@ -200,7 +198,7 @@ class EmbeddedSessionStore:
         owners = {owner for owner in self._by_owner if owner.tenant_id == tenant_id}
         owners.update(self._outbox.owners_of(tenant_id))
         removed = sum([await self.remove_owner(owner, now=now) for owner in owners])
-        self._marks.remove(lambda of: of.tenant_id == tenant_id)
+        self._records.remove(lambda of: of.tenant_id == tenant_id)
         return removed
 
     async def check(self) -> None:
@@ -218,17 +216,19 @@ class EmbeddedSessionStore:
         """
         known = self._sessions.get(session.key)
         if known is not None and known.is_ahead_of(session):
-            return  # answers to calls at once may arrive in another order than they were given
+            return  # responses to calls at once may arrive in another order than they were given
         live = LiveSession.of(session, interaction_ids, known=known, remembered_turns=self._remembered_turns)
         self._drop(session.key)
         self._hold(live)
         self._evict(now, spared=session.key)
 
-    def adopt_mark(self, owner: Owner, mark: RequestMark, answer: Session | Appended, *, now: datetime) -> None:
-        """Remember what another store answered to a marked request."""
-        if isinstance(answer, Appended):
-            answer = replace(answer, session=replace(answer.session, turns=()))
-        self._marks.remember(owner, mark, answer, now=now)
+    def adopt_record(
+        self, owner: Owner, idempotency_key: IdempotencyKey, response: Session | Appended, *, now: datetime
+    ) -> None:
+        """Store the response of another store to a request."""
+        if isinstance(response, Appended):
+            response = replace(response, session=replace(response.session, turns=()))
+        self._records.add(owner, idempotency_key, response, now=now)
 
     def forget(self, key: SessionKey) -> None:
         """Drop a session that another store reports as gone."""

@@ -12,22 +12,13 @@ from typing import Final, Self, TypeVar, overload
 
 import structlog
 
+from services.common.background import BackgroundWork
 from services.common.errors import AlreadyExists, NotFound, StoreUnavailable
+from services.common.idempotency.model import IdempotencyKey
+from services.common.owners import Owner, TenantId
 from services.session.config import FallbackSettings
-from services.session.model import (
-    Appended,
-    LogEvent,
-    NewTurn,
-    Owner,
-    Report,
-    RequestMark,
-    Session,
-    SessionCursor,
-    SessionKey,
-    SessionSpec,
-    TenantId,
-)
-from services.session.store import Answer, SessionStore
+from services.session.model import Appended, LogEvent, NewTurn, Report, Session, SessionCursor, SessionKey, SessionSpec
+from services.session.store import SessionStore, StoreResponse
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.replay import ReplayQueue
 from services.session.stores.writes import Append, Create, Delete, Extend, Write
@@ -44,13 +35,13 @@ Sleep = Callable[[float], Awaitable[None]]
 class FallbackSessionStore:
     """A `SessionStore` over a primary, with this process's memory behind it.
 
-    While the primary answers, memory mirrors what it says. When it does not, memory answers, marked as
+    While the primary is reachable, memory mirrors its responses. When it is not, responses come from memory, marked as
     degraded, and writes are queued. A background task asks for the primary with growing pauses, replays the
     queue in order once it is back, and only then lets calls through to it again, so that no write overtakes
     another.
 
-    A write whose outcome is unknown (the connection broke before the answer) is done in memory and replayed;
-    turn ids and request marks keep it from taking effect twice. Windows that were appended to shortly before the
+    A write whose outcome is unknown (the connection broke before the response) is done in memory and replayed;
+    turn ids and idempotency records keep it from taking effect twice. Windows that were appended to shortly before the
     loss are repeated too: a replica that took over may not have what was acknowledged last. What memory does not
     hold is absent while degraded; the gateway then rebuilds it from the conversation log.
 
@@ -72,7 +63,8 @@ class FallbackSessionStore:
         self._sleep = sleep
         self._queue = ReplayQueue(primary, memory, settings)
         self._recent: OrderedDict[SessionKey, datetime] = OrderedDict()  # last appends, the latest at the end
-        self._recovery: asyncio.Task[None] | None = None  # runs from the loss of the primary to its return
+        self._is_degraded = False
+        self._background = BackgroundWork[str]("session-store")  # recovery, from the loss of the primary to its return
 
     async def __aenter__(self) -> Self:
         """Nothing to start: the first failure does."""
@@ -82,11 +74,9 @@ class FallbackSessionStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stop, and say what could not be replayed: the conversation log still has it."""
-        recovery = self._recovery
-        if recovery is None:
+        await self._background.aclose()
+        if not self._is_degraded:
             return
-        recovery.cancel()
-        await asyncio.wait([recovery])
         with contextlib.suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(self._settings.close_timeout_seconds):
                 await self._catch_up()
@@ -95,8 +85,8 @@ class FallbackSessionStore:
 
     @property
     def is_degraded(self) -> bool:
-        """Whether answers come from memory."""
-        return self._recovery is not None
+        """Whether responses come from memory."""
+        return self._is_degraded
 
     @property
     def queued_writes(self) -> int:
@@ -105,8 +95,7 @@ class FallbackSessionStore:
 
     async def wait_until_recovered(self) -> None:
         """Return when the primary is in use."""
-        if self._recovery is not None:
-            await asyncio.wait([self._recovery])
+        await self._background.settle()
 
     async def create(
         self,
@@ -114,17 +103,17 @@ class FallbackSessionStore:
         spec: SessionSpec,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.create`."""
-        return await self._write(Create(key=key, now=now, mark=mark, report=report, spec=spec))
+        return await self._write(Create(key=key, now=now, idempotency_key=idempotency_key, report=report, spec=spec))
 
-    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+    async def get(self, key: SessionKey, *, now: datetime) -> StoreResponse[Session]:
         """See `SessionStore.get`."""
         if not self.is_degraded:
             try:
-                answer = await self._primary.get(key, now=now)
+                response = await self._primary.get(key, now=now)
             except StoreUnavailable as error:
                 self._lose_primary(error)
             except NotFound:
@@ -132,23 +121,23 @@ class FallbackSessionStore:
                     self._memory.forget(key)
                 raise
             else:
-                self._mirror(answer.value, now=now)
-                return answer
-        answer = await self._memory.get(key, now=now)
+                self._mirror(response.value, now=now)
+                return response
+        response = await self._memory.get(key, now=now)
         self._queue.note_read(key, now)
-        return Answer(answer.value, is_degraded=True)
+        return StoreResponse(response.value, is_degraded=True)
 
     async def list_sessions(
         self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
-    ) -> Answer[list[Session]]:
+    ) -> StoreResponse[list[Session]]:
         """See `SessionStore.list_sessions`."""
         if not self.is_degraded:
             try:
                 return await self._primary.list_sessions(owner, limit=limit, after=after, now=now)
             except StoreUnavailable as error:
                 self._lose_primary(error)
-        answer = await self._memory.list_sessions(owner, limit=limit, after=after, now=now)
-        return Answer(answer.value, is_degraded=True)
+        response = await self._memory.list_sessions(owner, limit=limit, after=after, now=now)
+        return StoreResponse(response.value, is_degraded=True)
 
     async def append(
         self,
@@ -157,11 +146,13 @@ class FallbackSessionStore:
         *,
         create: SessionSpec | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Appended]:
+    ) -> StoreResponse[Appended]:
         """See `SessionStore.append`."""
-        write = Append(key=key, now=now, mark=mark, report=report, turns=tuple(turns), create=create)
+        write = Append(
+            key=key, now=now, idempotency_key=idempotency_key, report=report, turns=tuple(turns), create=create
+        )
         return await self._write(write)
 
     async def extend(
@@ -170,23 +161,25 @@ class FallbackSessionStore:
         *,
         ttl: timedelta | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.extend`."""
-        return await self._write(Extend(key=key, now=now, mark=mark, report=report, ttl=ttl))
+        return await self._write(Extend(key=key, now=now, idempotency_key=idempotency_key, report=report, ttl=ttl))
 
     async def delete(
         self,
         key: SessionKey,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
         discard: bool = False,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.delete`."""
-        return await self._write(Delete(key=key, now=now, mark=mark, report=report, discard=discard))
+        return await self._write(
+            Delete(key=key, now=now, idempotency_key=idempotency_key, report=report, discard=discard)
+        )
 
     async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
         """See `SessionStore.log_events`. Events of queued writes are listed again when the primary has them."""
@@ -232,34 +225,34 @@ class FallbackSessionStore:
             self._queue.check_room(0)
 
     @overload
-    async def _write(self, write: Append) -> Answer[Appended]: ...
+    async def _write(self, write: Append) -> StoreResponse[Appended]: ...
     @overload
-    async def _write(self, write: Create | Extend | Delete) -> Answer[Session]: ...
+    async def _write(self, write: Create | Extend | Delete) -> StoreResponse[Session]: ...
 
-    async def _write(self, write: Write) -> Answer[Appended] | Answer[Session]:
-        answer: Answer[Appended] | Answer[Session]
+    async def _write(self, write: Write) -> StoreResponse[Appended] | StoreResponse[Session]:
+        response: StoreResponse[Appended] | StoreResponse[Session]
         if not self.is_degraded:
             try:
-                answer = await write.apply(self._primary)
+                response = await write.apply(self._primary)
             except StoreUnavailable as error:
                 self._lose_primary(error)
             else:
-                await self._mirror_write(write, answer.value)
-                return answer
+                await self._mirror_write(write, response.value)
+                return response
         self._queue.check_room(write.size_bytes)
         # Nothing suspends from here to the queue: writes wait in the order in which memory took them.
-        answer = await write.apply(self._memory)
-        self._queue.put(write, answer.value)
-        match answer.value:
+        response = await write.apply(self._memory)
+        self._queue.put(write, response.value)
+        match response.value:
             case Appended() as appended:
-                return Answer(appended, is_degraded=True)
+                return StoreResponse(appended, is_degraded=True)
             case session:
-                return Answer(session, is_degraded=True)
+                return StoreResponse(session, is_degraded=True)
 
     async def _mirror_write(self, write: Write, result: Appended | Session) -> None:
         if self.is_degraded:
             # The primary went while this call was on its way back: memory may hold later writes by now, which
-            # the answer does not. So memory does the write itself; it was done there, so it is not queued.
+            # the response does not. So memory does the write itself; it was done there, so it is not queued.
             with contextlib.suppress(NotFound, AlreadyExists):
                 await write.apply(self._memory)
             if isinstance(result, Appended):
@@ -278,8 +271,8 @@ class FallbackSessionStore:
                     await self._memory.extend(write.key, ttl=write.ttl, now=write.now)
             case _:
                 self._memory.forget(write.key)
-        if write.mark is not None:
-            self._memory.adopt_mark(write.key.owner, write.mark, result, now=write.now)
+        if write.idempotency_key is not None:
+            self._memory.adopt_record(write.key.owner, write.idempotency_key, result, now=write.now)
 
     def _mirror(self, session: Session, *, now: datetime) -> None:
         if not self.is_degraded:
@@ -305,7 +298,8 @@ class FallbackSessionStore:
             if session is not None:
                 self._queue.repeat(session)
         self._recent.clear()
-        self._recovery = asyncio.create_task(self._recover(), name="session-store-recovery")
+        self._is_degraded = True
+        self._background.begin("recover", self._recover)
 
     async def _recover(self) -> None:
         pause_seconds = self._settings.probe_seconds_min
@@ -321,7 +315,7 @@ class FallbackSessionStore:
                 # Nobody awaits this task: without the next attempt, memory would have to do for good.
                 _log.exception("session_store_recovery_failed")
         # The queue was found empty without suspending since: nothing can have come in between.
-        self._recovery = None
+        self._is_degraded = False
         self._memory.forget_events()  # the primary has them by now
         _log.info("session_store_back", replayed_writes=replayed)
 

@@ -7,16 +7,8 @@ from dataclasses import replace
 from itertools import count, islice
 
 from services.common.errors import LimitExceeded
-from services.session.model import (
-    Deletion,
-    LogEvent,
-    NewTurn,
-    Owner,
-    Report,
-    SessionKey,
-    SettingsChange,
-    TenantId,
-)
+from services.common.owners import Owner, TenantId
+from services.session.model import Deletion, LogEvent, NewTurn, Report, SessionKey, SettingsChange
 
 
 class Outbox:

@@ -12,26 +12,24 @@ from urllib.parse import quote
 from redis.exceptions import NoScriptError, ReadOnlyError
 
 from services.common.errors import AlreadyExists, NotFound
+from services.common.idempotency.model import IdempotencyKey, request_id_reused
+from services.common.owners import Owner, TenantId
 from services.session.config import RedisSettings, StoreSettings
 from services.session.model import (
     Appended,
     ConversationId,
     LogEvent,
     NewTurn,
-    Owner,
     Report,
-    RequestMark,
     Session,
     SessionCursor,
     SessionKey,
     SessionSpec,
-    TenantId,
     microseconds,
     moment_of,
 )
-from services.session.store import Answer
+from services.session.store import StoreResponse
 from services.session.stores.codec import decode_turn, encode_turn
-from services.session.stores.marks import request_id_reused
 from services.session.stores.outbox import too_many_events
 from services.session.stores.redis_client import RedisClient, translate_errors
 from services.session.stores.redis_events import RedisEvents
@@ -65,7 +63,7 @@ class RedisSessionStore:
         self._timeout_seconds = settings.call_timeout_seconds
         self._grace = settings.expire_grace
         self._remembered_turns = store_settings.remembered_turns
-        self._mark_lifetime = store_settings.mark_lifetime
+        self._idempotency_retention = store_settings.idempotency_retention
         self._events_max = store_settings.events_max
         self._events = RedisEvents(self._run, self._key, f"{settings.key_prefix}reporters")
         # Waiting for a connection is no sign that Redis is gone, so it happens outside of the time limit.
@@ -77,20 +75,20 @@ class RedisSessionStore:
         spec: SessionSpec,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.create`."""
-        answer = await self._step("create", key, now, mark, report, *_spec_arguments(spec))
-        return Answer(_session(key.owner, answer))
+        response = await self._step("create", key, now, idempotency_key, report, *_spec_arguments(spec))
+        return StoreResponse(_session(key.owner, response))
 
-    async def get(self, key: SessionKey, *, now: datetime) -> Answer[Session]:
+    async def get(self, key: SessionKey, *, now: datetime) -> StoreResponse[Session]:
         """See `SessionStore.get`."""
-        return Answer(_session(key.owner, await self._step("get", key, now, None, Report.NO)))
+        return StoreResponse(_session(key.owner, await self._step("get", key, now, None, Report.NO)))
 
     async def list_sessions(
         self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
-    ) -> Answer[list[Session]]:
+    ) -> StoreResponse[list[Session]]:
         """See `SessionStore.list_sessions`."""
         keys = [self._key(owner, "heads"), self._key(owner, "recent")]
         arguments: list[Argument] = [microseconds(now), limit]
@@ -98,7 +96,7 @@ class RedisSessionStore:
             arguments += [microseconds(after.last_active_time), after.conversation_id]
         flat = await self._run(_LIST_SCRIPT, keys, arguments)
         pairs = zip(flat[::2], flat[1::2], strict=True)
-        return Answer([_session_of(owner, conversation_id, head, ()) for conversation_id, head in pairs])
+        return StoreResponse([_session_of(owner, conversation_id, head, ()) for conversation_id, head in pairs])
 
     async def append(
         self,
@@ -107,17 +105,17 @@ class RedisSessionStore:
         *,
         create: SessionSpec | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Appended]:
+    ) -> StoreResponse[Appended]:
         """See `SessionStore.append`."""
         arguments: list[Argument] = [*_spec_arguments(create), self._remembered_turns]
         for turn in turns:
             arguments += [turn.interaction_id, "" if turn.position is None else turn.position, encode_turn(turn)]
-        answer = await self._step("append", key, now, mark, report, *arguments)
-        _, _, added, created, *_ = answer
-        session = _session(key.owner, answer)
-        return Answer(Appended(session, appended_count=int(added), is_created=created == b"1"))
+        response = await self._step("append", key, now, idempotency_key, report, *arguments)
+        _, _, added, created, *_ = response
+        session = _session(key.owner, response)
+        return StoreResponse(Appended(session, appended_count=int(added), is_created=created == b"1"))
 
     async def extend(
         self,
@@ -125,24 +123,28 @@ class RedisSessionStore:
         *,
         ttl: timedelta | None,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.extend`."""
-        answer = await self._step("extend", key, now, mark, report, "" if ttl is None else ttl // _MICROSECOND)
-        return Answer(_session(key.owner, answer))
+        response = await self._step(
+            "extend", key, now, idempotency_key, report, "" if ttl is None else ttl // _MICROSECOND
+        )
+        return StoreResponse(_session(key.owner, response))
 
     async def delete(
         self,
         key: SessionKey,
         *,
         now: datetime,
-        mark: RequestMark | None = None,
+        idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
         discard: bool = False,
-    ) -> Answer[Session]:
+    ) -> StoreResponse[Session]:
         """See `SessionStore.delete`."""
-        return Answer(_session(key.owner, await self._step("delete", key, now, mark, report, int(discard))))
+        return StoreResponse(
+            _session(key.owner, await self._step("delete", key, now, idempotency_key, report, int(discard)))
+        )
 
     async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
         """See `SessionStore.log_events`."""
@@ -200,7 +202,7 @@ class RedisSessionStore:
         operation: str,
         key: SessionKey,
         now: datetime,
-        mark: RequestMark | None,
+        idempotency_key: IdempotencyKey | None,
         report: Report,
         *arguments: Argument,
     ) -> list[bytes]:
@@ -209,23 +211,23 @@ class RedisSessionStore:
             await self._events.announce(owner, now=now)
         keys = [self._key(owner, kind, key.conversation_id) for kind in ("texts", "window", "known")]
         keys += [self._key(owner, kind) for kind in ("heads", "recent", "ending", "events")]
-        fingerprint = ""
-        if mark is not None:
-            keys.append(self._key(owner, "mark", mark.principal_id, mark.request_id))
-            fingerprint = mark.fingerprint
+        digest = ""
+        if idempotency_key is not None:
+            keys.append(self._key(owner, "request", idempotency_key.principal_id, idempotency_key.request_id))
+            digest = idempotency_key.digest
         common: list[Argument] = [
             operation,
             microseconds(now),
             key.conversation_id,
             self._grace // _MICROSECOND,
-            fingerprint,
-            self._mark_lifetime // _MICROSECOND,
+            digest,
+            self._idempotency_retention // _MICROSECOND,
             self._most_events(report),
         ]
-        answer = await self._run(_SESSION_SCRIPT, keys, [*common, *arguments])
-        match answer[0]:
+        response = await self._run(_SESSION_SCRIPT, keys, [*common, *arguments])
+        match response[0]:
             case b"ok":
-                return answer
+                return response
             case b"missing":
                 raise NotFound("session", key.conversation_id)
             case b"exists":
@@ -246,11 +248,11 @@ class RedisSessionStore:
             with translate_errors():
                 async with asyncio.timeout(self._timeout_seconds):
                     try:
-                        answer = await client.evalsha(script.sha, len(keys), *keys, *arguments)
+                        response = await client.evalsha(script.sha, len(keys), *keys, *arguments)
                     except NoScriptError:
                         # The server restarted, or another node took over: EVAL also makes it known there.
-                        answer = await client.eval(script.text, len(keys), *keys, *arguments)
-        return cast("list[bytes]", answer)
+                        response = await client.eval(script.text, len(keys), *keys, *arguments)
+        return cast("list[bytes]", response)
 
     def _key(self, owner: Owner, kind: str, *parts: str) -> str:
         """A key; ids are percent-encoded, so that no id can hold a separator or a brace."""
@@ -274,9 +276,9 @@ def _spec_arguments(spec: SessionSpec | None) -> tuple[Argument, Argument]:
     return ("", "") if spec is None else (spec.window_turns, spec.ttl // _MICROSECOND)
 
 
-def _session(owner: Owner, answer: Sequence[bytes]) -> Session:
-    """The session in a script's answer: ok, id, counts, head, then positions and payloads."""
-    _, conversation_id, _, _, head, *flat = answer
+def _session(owner: Owner, response: Sequence[bytes]) -> Session:
+    """The session in a script's response: ok, id, counts, head, then positions and payloads."""
+    _, conversation_id, _, _, head, *flat = response
     return _session_of(owner, conversation_id, head, flat)
 
 

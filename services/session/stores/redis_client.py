@@ -37,7 +37,7 @@ _TRANSIENT_CLASSES: Final = (
     redis_errors.ReadOnlyError,
     redis_errors.TryAgainError,
     redis_errors.MasterDownError,
-    # A user who lacks rights, as one with another password: memory answers until someone has put it right.
+    # A user who lacks rights, as one with another password: memory takes over until someone has put it right.
     redis_errors.NoPermissionError,
     TimeoutError,
     OSError,

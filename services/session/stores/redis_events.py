@@ -8,17 +8,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, cast
 from urllib.parse import quote, unquote
 
+from services.common.owners import Owner, TenantId, UserId
 from services.session.model import (
     ConversationId,
     Deletion,
     LogEvent,
     NewTurn,
-    Owner,
     SessionKey,
     SessionSpec,
     SettingsChange,
-    TenantId,
-    UserId,
     microseconds,
     moment_of,
 )

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 class SentinelGroup(Sentinel):
     """Sentinels that are asked all at once.
 
-    The driver's own way asks one after the other. A first one that does not answer, since its machine is gone, would
+    The driver's own way asks one after the other. A first one that does not respond, since its machine is gone, would
     use up the time of each call, and the others would never be asked.
     """
 
@@ -22,24 +22,24 @@ class SentinelGroup(Sentinel):
         """The address of the master, by the latest failover that a majority knows of.
 
         A failover takes a majority of Sentinels, so of any majority at least one has agreed to the latest. Where fewer
-        answer in time, the latest that they know counts: a server that is no master any more refuses writes.
+        respond in time, the latest that they know counts: a server that is no master any more refuses writes.
 
         Raises:
-            MasterNotFoundError: None of those that answer knows a master that is up.
+            MasterNotFoundError: None of those that respond knows a master that is up.
         """
         asking = {asyncio.ensure_future(sentinel.sentinel_masters()) for sentinel in self.sentinels}
         pending = set(asking)
         states: list[Mapping[str, Any]] = []
-        answers = 0
+        responses = 0
         try:
-            while pending and answers <= len(self.sentinels) // 2:
+            while pending and responses <= len(self.sentinels) // 2:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for answer in done:
-                    if answer.exception() is None:
-                        answers += 1
-                        states += _masters(answer.result(), service_name)
-                    elif not isinstance(answer.exception(), RedisError | OSError):
-                        raise answer.exception() or AssertionError
+                for response in done:
+                    if response.exception() is None:
+                        responses += 1
+                        states += _masters(response.result(), service_name)
+                    elif not isinstance(response.exception(), RedisError | OSError):
+                        raise response.exception() or AssertionError
         finally:
             for question in pending:
                 question.cancel()
@@ -49,7 +49,7 @@ class SentinelGroup(Sentinel):
         best = max(ranked, default=(0, False))
         if not best[1]:
             raise MasterNotFoundError(
-                f"{answers} of {len(self.sentinels)} Sentinels answer, and name no master {service_name!r} that is up"
+                f"{responses} of {len(self.sentinels)} Sentinels responded, none with a live master {service_name!r}"
             )
         latest = states[ranked.index(best)]
         return str(latest["ip"]), int(latest["port"])

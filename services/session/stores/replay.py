@@ -103,7 +103,7 @@ class ReplayQueue:
                 done += 1
             else:
                 key, now = next(iter(self._reads.items()))
-                await self._redo(Extend(key=key, now=now, mark=None, ttl=None))
+                await self._redo(Extend(key=key, now=now, idempotency_key=None, ttl=None))
                 if self._reads.get(key) == now:
                     del self._reads[key]
         return done
@@ -136,11 +136,11 @@ class ReplayQueue:
         whole = Append(
             key=write.key,
             now=session.last_active_time,
-            mark=None,
+            idempotency_key=None,
             turns=tuple(turn.as_new() for turn in session.turns),
             create=session.spec,
             report=Report.ALWAYS,  # the log knows by their ids which turns it has
         )
         await whole.apply(self._primary)
-        if write.mark is not None:
+        if write.idempotency_key is not None:
             await write.apply(self._primary)  # so that a repeat is recognised; its turns are there already

@@ -8,19 +8,19 @@
 --       5 recent   zset    conversation id, scored by minus the last active time: the order of listings
 --       6 ending   zset    conversation id, scored by expire time: what may be dropped
 --       7 events   stream  what the conversation log does not have yet: conversation, kind, payload
---       8 mark     string  the answer to this request; only where the request has an id
--- ARGV  1 operation  2 now  3 conversation id  4 grace  5 fingerprint of the request  6 lifetime of marks
+--       8 record   string  idempotency record of this request; only where the request has an id
+-- ARGV  1 operation  2 now  3 conversation id  4 grace  5 digest of the request  6 retention of idempotency records
 --       7 most events to wait, or empty where nothing is reported, or -1 without a bound
 --       then the operation's own
 --
 -- Times are microseconds from the caller's clock, lifetimes microseconds; Redis's own clock only drops keys
--- that have been over for the grace time. Numbers above 2^53 do not occur. Answers are lists that begin with
+-- that have been over for the grace time. Numbers above 2^53 do not occur. Responses are lists that begin with
 -- ok, missing, exists, reused or full.
 
 local POSITION_MAX = 9007199254740991
 
 local operation, now, conversation_id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local grace, fingerprint, mark_lifetime = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
+local grace, digest, retention = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
 
 local function text(number)
   return string.format('%.0f', number)
@@ -117,7 +117,7 @@ local function save(head)
 end
 
 -- A few of the user's sessions that are over, at each new one: their own keys go by themselves.
-local function sweep()
+local function drop_expired()
   local over = redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', text(now), 'LIMIT', 0, 32)
   if #over == 0 then return end
   redis.call('HDEL', KEYS[4], unpack(over))
@@ -126,14 +126,14 @@ local function sweep()
 end
 
 local function begin(window, ttl)
-  sweep()
+  drop_expired()
   return {window = tonumber(window), ttl = tonumber(ttl), created = now, active = now, count = 0}
 end
 
--- Answers -----------------------------------------------------------------------------------------------
+-- Responses ---------------------------------------------------------------------------------------------
 
 -- ok, conversation id, turns added, whether created, head, then position and payload of each turn
-local function answer(head, added, created, with_turns)
+local function response(head, added, created, with_turns)
   local list = {'ok', conversation_id, text(added), text(created), pack(head)}
   if not with_turns then return list end
   local window = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
@@ -148,19 +148,19 @@ local function answer(head, added, created, with_turns)
   return list
 end
 
-local function first_answer()
-  local kept = KEYS[8] and redis.call('GET', KEYS[8])
-  if not kept then return nil end
-  local mark = cjson.decode(kept)
-  if tonumber(mark[2]) <= now then return nil end
-  if mark[1] ~= fingerprint then return {'reused'} end
-  return mark[3]
+local function first_response()
+  local packed = KEYS[8] and redis.call('GET', KEYS[8])
+  if not packed then return nil end
+  local record = cjson.decode(packed)
+  if tonumber(record[2]) <= now then return nil end
+  if record[1] ~= digest then return {'reused'} end
+  return record[3]
 end
 
 local function remember(list)
   if not KEYS[8] then return end
-  local mark = cjson.encode({fingerprint, text(now + mark_lifetime), list})
-  redis.call('SET', KEYS[8], mark, 'PX', milliseconds(mark_lifetime + grace))
+  local record = cjson.encode({digest, text(now + retention), list})
+  redis.call('SET', KEYS[8], record, 'PX', milliseconds(retention + grace))
 end
 
 -- Turns -------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ function operations.create(first)
   local head = begin(ARGV[8], ARGV[9])
   save(head)
   report_settings(head)
-  local list = answer(head, 0, 1, false)
+  local list = response(head, 0, 1, false)
   remember(list)
   return list
 end
@@ -214,7 +214,7 @@ function operations.get()
   local head = live()
   if not head then return {'missing'} end
   save(head)
-  return answer(head, 0, 0, true)
+  return response(head, 0, 0, true)
 end
 
 -- ARGV 8 window to create with, or empty  9 ttl  10 turns to know beyond the window
@@ -224,7 +224,7 @@ function operations.append(first)
   if first then
     if not head then return {'missing'} end
     save(head)
-    return answer(head, tonumber(first[3]), tonumber(first[4]), true)
+    return response(head, tonumber(first[3]), tonumber(first[4]), true)
   end
   if not head and ARGV[8] == '' then return {'missing'} end
   local created = head and 0 or 1
@@ -237,9 +237,9 @@ function operations.append(first)
   for i = 11, #ARGV, 3 do added = added + add(head, ARGV[i], ARGV[i + 1], ARGV[i + 2]) end
   forget_oldest(head.window + tonumber(ARGV[10]))
   save(head)
-  -- Only the counts are repeated: keeping every answer's window would multiply what a session takes.
-  remember(answer(head, added, created, false))
-  return answer(head, added, created, true)
+  -- Only the counts are repeated: storing the window of every response would multiply what a session takes.
+  remember(response(head, added, created, false))
+  return response(head, added, created, true)
 end
 
 -- ARGV 8 ttl, or empty
@@ -251,7 +251,7 @@ function operations.extend(first)
   if ARGV[8] ~= '' then head.ttl = tonumber(ARGV[8]) end
   save(head)
   report_settings(head)
-  local list = answer(head, 0, 0, false)
+  local list = response(head, 0, 0, false)
   remember(list)
   return list
 end
@@ -261,7 +261,7 @@ function operations.delete(first)
   if first then return first end
   local head = live()
   if not head then return {'missing'} end
-  local list = answer(head, 0, 0, true)
+  local list = response(head, 0, 0, true)
   drop()
   if ARGV[8] == '1' then discard_turns() end
   report('deletion', text(head.created))
@@ -269,6 +269,6 @@ function operations.delete(first)
   return list
 end
 
-local first = first_answer()
+local first = first_response()
 if first and first[1] == 'reused' then return first end
 return operations[operation](first)

@@ -7,16 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from services.session.model import (
-    POSITION_MAX,
-    InteractionId,
-    NewTurn,
-    Session,
-    SessionKey,
-    SessionSpec,
-    SessionTurn,
-    turn_size_bytes,
-)
+from services.common.owners import InteractionId
+from services.session.model import POSITION_MAX, NewTurn, Session, SessionKey, SessionSpec, SessionTurn, turn_size_bytes
 
 _Placed = tuple[int, int, SessionTurn]  # position, arrival, turn: sorts as a window does
 

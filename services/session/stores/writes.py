@@ -1,4 +1,4 @@
-"""Writes to a session store as values, so that they can be kept and done again."""
+"""Writes to a session store as values, so that they can be queued and replayed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from services.session.model import (
-    Appended,
-    NewTurn,
-    Report,
-    RequestMark,
-    Session,
-    SessionKey,
-    SessionSpec,
-    turn_size_bytes,
-)
-from services.session.store import Answer, SessionStore
+from services.common.idempotency.model import IdempotencyKey
+from services.session.model import Appended, NewTurn, Report, Session, SessionKey, SessionSpec, turn_size_bytes
+from services.session.store import SessionStore, StoreResponse
 
 _OVERHEAD_BYTES: Final = 512
 
@@ -27,13 +19,15 @@ class Create:
 
     key: SessionKey
     now: datetime
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
     report: Report = Report.NO
     spec: SessionSpec
 
-    async def apply(self, store: SessionStore) -> Answer[Session]:
+    async def apply(self, store: SessionStore) -> StoreResponse[Session]:
         """Do it."""
-        return await store.create(self.key, self.spec, now=self.now, mark=self.mark, report=self.report)
+        return await store.create(
+            self.key, self.spec, now=self.now, idempotency_key=self.idempotency_key, report=self.report
+        )
 
     @property
     def size_bytes(self) -> int:
@@ -47,15 +41,20 @@ class Append:
 
     key: SessionKey
     now: datetime
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
     report: Report = Report.NO
     turns: tuple[NewTurn, ...]
     create: SessionSpec | None
 
-    async def apply(self, store: SessionStore) -> Answer[Appended]:
+    async def apply(self, store: SessionStore) -> StoreResponse[Appended]:
         """Do it."""
         return await store.append(
-            self.key, self.turns, create=self.create, now=self.now, mark=self.mark, report=self.report
+            self.key,
+            self.turns,
+            create=self.create,
+            now=self.now,
+            idempotency_key=self.idempotency_key,
+            report=self.report,
         )
 
     @property
@@ -78,11 +77,11 @@ class Repeat:
         return cls(key=session.key, now=session.last_active_time, turns=tuple(turn.as_new() for turn in session.turns))
 
     def joined(self, session: Session) -> Repeat:
-        """With what another answer says of the session, which may be a later or an earlier one."""
+        """With what another response says of the session, which may be a later or an earlier one."""
         turns = {turn.interaction_id: turn for turn in (*self.turns, *Repeat.of(session).turns)}
         return Repeat(key=self.key, now=max(self.now, session.last_active_time), turns=tuple(turns.values()))
 
-    async def apply(self, store: SessionStore) -> Answer[Appended]:
+    async def apply(self, store: SessionStore) -> StoreResponse[Appended]:
         """Do it: turns that the store has are not added again. What was lost may be missing in the log too."""
         return await store.append(self.key, self.turns, create=None, now=self.now, report=Report.ALWAYS)
 
@@ -93,13 +92,15 @@ class Extend:
 
     key: SessionKey
     now: datetime
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
     report: Report = Report.NO
     ttl: timedelta | None
 
-    async def apply(self, store: SessionStore) -> Answer[Session]:
+    async def apply(self, store: SessionStore) -> StoreResponse[Session]:
         """Do it."""
-        return await store.extend(self.key, ttl=self.ttl, now=self.now, mark=self.mark, report=self.report)
+        return await store.extend(
+            self.key, ttl=self.ttl, now=self.now, idempotency_key=self.idempotency_key, report=self.report
+        )
 
     @property
     def size_bytes(self) -> int:
@@ -113,13 +114,15 @@ class Delete:
 
     key: SessionKey
     now: datetime
-    mark: RequestMark | None
+    idempotency_key: IdempotencyKey | None
     report: Report = Report.NO
     discard: bool = False
 
-    async def apply(self, store: SessionStore) -> Answer[Session]:
+    async def apply(self, store: SessionStore) -> StoreResponse[Session]:
         """Do it."""
-        return await store.delete(self.key, now=self.now, mark=self.mark, report=self.report, discard=self.discard)
+        return await store.delete(
+            self.key, now=self.now, idempotency_key=self.idempotency_key, report=self.report, discard=self.discard
+        )
 
     @property
     def size_bytes(self) -> int:

@@ -75,8 +75,8 @@ class Running:
     store: FallbackSessionStore
 
     async def append(self, request: pb.AppendTurnsRequest, who: Metadata = WRITER) -> pb.AppendTurnsResponse:
-        answer: pb.AppendTurnsResponse = await self.stub.AppendTurns(request, metadata=who)
-        return answer
+        response: pb.AppendTurnsResponse = await self.stub.AppendTurns(request, metadata=who)
+        return response
 
     async def say(self, *interaction_ids: str, conversation_id: str = "s1", who: Metadata = WRITER) -> pb.Session:
         request = pb.AppendTurnsRequest(
@@ -89,8 +89,8 @@ class Running:
 
     async def get(self, conversation_id: str = "s1", who: Metadata = WRITER) -> pb.GetSessionResponse:
         request = pb.GetSessionRequest(user_id="ada", conversation_id=conversation_id)
-        answer: pb.GetSessionResponse = await self.stub.GetSession(request, metadata=who)
-        return answer
+        response: pb.GetSessionResponse = await self.stub.GetSession(request, metadata=who)
+        return response
 
     async def problem(self, method: str, request: Any, who: Metadata = WRITER) -> Problem:
         """Makes a call that must fail, and reads why."""

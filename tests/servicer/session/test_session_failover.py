@@ -47,8 +47,8 @@ async def say(
     request = pb.AppendTurnsRequest(
         user_id="ada", conversation_id=conversation_id, turns=[said(interaction_id)], create_if_missing=True
     )
-    answer: pb.AppendTurnsResponse = await stub.AppendTurns(request, metadata=WRITER)
-    return answer
+    response: pb.AppendTurnsResponse = await stub.AppendTurns(request, metadata=WRITER)
+    return response
 
 
 async def held(stub: session_pb2_grpc.SessionServiceStub, conversation_id: str) -> pb.Session:
@@ -56,9 +56,9 @@ async def held(stub: session_pb2_grpc.SessionServiceStub, conversation_id: str) 
     async with asyncio.timeout(SECONDS_MAX):
         while True:
             request = pb.GetSessionRequest(user_id="ada", conversation_id=conversation_id)
-            answer: pb.GetSessionResponse = await stub.GetSession(request, metadata=WRITER)
-            if not answer.degraded:
-                return answer.session
+            response: pb.GetSessionResponse = await stub.GetSession(request, metadata=WRITER)
+            if not response.degraded:
+                return response.session
             await asyncio.sleep(0.01)
 
 
@@ -76,9 +76,9 @@ class Writers:
         done = self.acknowledged[conversation_id]
         while not self._stopped.is_set():
             interaction_id = f"{conversation_id}-{len(done)}"
-            answer = await say(self._stub, conversation_id, interaction_id)
+            response = await say(self._stub, conversation_id, interaction_id)
             done.append(interaction_id)
-            if answer.degraded:
+            if response.degraded:
                 self.degraded += 1
                 await asyncio.sleep(0.01)  # what memory holds for Redis has a bound
             self._progress.set()
@@ -185,6 +185,6 @@ async def test_spec_1_5_what_redis_forgot_is_absent_and_made_anew(tmp_path: Path
 async def test_spec_1_6_more_calls_than_connections_wait_for_one(group: SentinelGroup) -> None:
     settings = replace(SETTINGS, redis=replace(SETTINGS.redis, connections_max=2))
     async with served_from(group.url, settings) as stub:
-        answers = await asyncio.gather(*(say(stub, "s1", f"t{number}") for number in range(60)))
-        assert not any(answer.degraded for answer in answers)
+        responses = await asyncio.gather(*(say(stub, "s1", f"t{number}") for number in range(60)))
+        assert not any(response.degraded for response in responses)
         assert (await held(stub, "s1")).turn_count == 60

@@ -37,18 +37,18 @@ async def say(stub: session_pb2_grpc.SessionServiceStub, *interaction_ids: str) 
         turns=[said(interaction_id) for interaction_id in interaction_ids],
         create_if_missing=True,
     )
-    answer: pb.AppendTurnsResponse = await stub.AppendTurns(request, metadata=WRITER)
-    return answer
+    response: pb.AppendTurnsResponse = await stub.AppendTurns(request, metadata=WRITER)
+    return response
 
 
 async def recovered(stub: session_pb2_grpc.SessionServiceStub) -> pb.Session:
-    """Reads until the answer is not degraded any more."""
+    """Reads until the response is not degraded any more."""
     async with asyncio.timeout(20):
         while True:
             request = pb.GetSessionRequest(user_id="ada", conversation_id="s1")
-            answer: pb.GetSessionResponse = await stub.GetSession(request, metadata=WRITER)
-            if not answer.degraded:
-                return answer.session
+            response: pb.GetSessionResponse = await stub.GetSession(request, metadata=WRITER)
+            if not response.degraded:
+                return response.session
 
 
 def ids(session: pb.Session) -> list[str]:

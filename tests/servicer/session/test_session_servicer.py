@@ -74,19 +74,19 @@ async def test_spec_1_1_a_turn_keeps_everything_said_about_it(running: Running) 
 
 
 async def test_what_a_turn_lacks_is_made_by_the_service(running: Running) -> None:
-    answer = await running.append(append(said(), said()))
-    assert ids(answer.session) == ["made-000001", "made-000002"]
-    assert [turn.position for turn in answer.session.turns] == [0, 1]
-    assert {turn.turn.time.ToDatetime(tzinfo=running.clock.now().tzinfo) for turn in answer.session.turns} == {
+    response = await running.append(append(said(), said()))
+    assert ids(response.session) == ["made-000001", "made-000002"]
+    assert [turn.position for turn in response.session.turns] == [0, 1]
+    assert {turn.turn.time.ToDatetime(tzinfo=running.clock.now().tzinfo) for turn in response.session.turns} == {
         running.clock.now()
     }
-    assert (answer.appended_count, answer.created) == (2, True)
+    assert (response.appended_count, response.created) == (2, True)
 
 
 async def test_spec_1_10_tokens_are_counted_by_the_tokenizer(running: Running) -> None:
     texts = ["one two three", "a" * 5_000 + " b", "word " * 6_000]  # the last is counted in a thread
-    answer = await running.append(append(*(said(content=text) for text in texts)))
-    assert [turn.token_count for turn in answer.session.turns] == [3, 2, 6_000]
+    response = await running.append(append(*(said(content=text) for text in texts)))
+    assert [turn.token_count for turn in response.session.turns] == [3, 2, 6_000]
 
 
 async def test_spec_1_2_a_session_slides_and_expires(running: Running) -> None:
@@ -158,8 +158,8 @@ async def test_spec_1_4_two_writers_at_once_lose_no_turn(running: Running) -> No
     async def write(name: str) -> int:
         count = 0
         for number in range(1_000):
-            answer = await running.append(append(said(f"{name}{number}", "x"), create_if_missing=False))
-            count += answer.appended_count
+            response = await running.append(append(said(f"{name}{number}", "x"), create_if_missing=False))
+            count += response.appended_count
         return count
 
     assert list(await asyncio.gather(write("a"), write("b"))) == [1_000, 1_000]
@@ -288,8 +288,8 @@ async def test_limits_are_inclusive(running: Running) -> None:
     )
     created = await running.stub.CreateSession(request, metadata=WRITER)
     assert created.session.conversation_id == "s" * 128
-    answer = await running.append(append(*(said(content="x") for _ in range(256))))
-    assert answer.appended_count == 256
+    response = await running.append(append(*(said(content="x") for _ in range(256))))
+    assert response.appended_count == 256
     assert (await running.append(append(said(position=2**53 - 1)))).session.turns[-1].position == 2**53 - 1
 
 
@@ -337,9 +337,9 @@ async def test_spec_7_1_tenants_do_not_see_each_other(running: Running) -> None:
 async def test_spec_1_6_degraded_answers_say_so(running: Running) -> None:
     await running.say("a")
     running.line.line = Line.CUT
-    answer = await running.append(append(said("b")))
-    assert answer.degraded
-    assert ids(answer.session) == ["a", "b"]
+    response = await running.append(append(said("b")))
+    assert response.degraded
+    assert ids(response.session) == ["a", "b"]
     assert (await running.get()).degraded
     listed = await running.stub.ListSessions(pb.ListSessionsRequest(user_id="ada"), metadata=READER)
     assert listed.degraded

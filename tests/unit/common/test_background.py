@@ -29,6 +29,26 @@ async def test_a_key_has_one_task_at_a_time() -> None:
     assert begun == ["a", "b", "again"]
 
 
+async def test_work_can_begin_again_in_the_step_in_which_it_ended() -> None:
+    work, begun = BackgroundWork[str]("test"), list[int]()
+    loop = asyncio.get_running_loop()
+    again = asyncio.Event()
+
+    async def second() -> None:
+        begun.append(2)
+        again.set()
+
+    async def first() -> None:
+        begun.append(1)
+        loop.call_soon(lambda: work.begin("a", second))  # runs before the callbacks of a task that ends now
+
+    work.begin("a", first)
+    await again.wait()
+    assert begun == [1, 2]
+    await work.settle()
+    assert "a" not in work
+
+
 async def test_closing_cancels_and_waits_and_may_be_repeated() -> None:
     work, ended = BackgroundWork[int]("test"), []
 
@@ -47,7 +67,7 @@ async def test_closing_cancels_and_waits_and_may_be_repeated() -> None:
     await work.settle()
 
 
-async def test_a_failure_is_told_to_whoever_waits_and_ends_the_work_of_its_key() -> None:
+async def test_a_failure_is_raised_to_the_waiting_caller_and_ends_the_work_of_its_key() -> None:
     work = BackgroundWork[int]("test")
 
     async def fail() -> None:

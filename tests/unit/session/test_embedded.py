@@ -7,10 +7,11 @@ from datetime import timedelta
 import pytest
 
 from services.common.errors import NotFound
+from services.common.owners import Owner, TenantId, UserId
 from services.session.config import EmbeddedSettings, StoreSettings
-from services.session.model import Owner, SessionSpec, TenantId, UserId
+from services.session.model import SessionSpec
 from services.session.stores.embedded import EmbeddedSessionStore
-from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, idempotency_key, ids, key, turn
 from tests.support.clock import FakeClock
 
 
@@ -79,26 +80,32 @@ async def test_bytes_are_given_back() -> None:
 
 
 async def test_remembered_requests_are_bounded() -> None:
-    store, clock = bounded(marks_max=2), FakeClock()
+    store, clock = bounded(idempotency_records_max=2), FakeClock()
     await store.create(key(), SPEC, now=clock.now())
     for number in range(3):
-        await store.append(key(), [turn(f"t{number}")], create=None, now=clock.now(), mark=mark(f"r{number}"))
-    repeated = await store.append(key(), [turn("x")], create=None, now=clock.now(), mark=mark("r2"))
+        await store.append(
+            key(), [turn(f"t{number}")], create=None, now=clock.now(), idempotency_key=idempotency_key(f"r{number}")
+        )
+    repeated = await store.append(
+        key(), [turn("x")], create=None, now=clock.now(), idempotency_key=idempotency_key("r2")
+    )
     assert ids(repeated.value.session) == ["t0", "t1", "t2"]
-    forgotten = await store.append(key(), [turn("y")], create=None, now=clock.now(), mark=mark("r0"))
+    forgotten = await store.append(
+        key(), [turn("y")], create=None, now=clock.now(), idempotency_key=idempotency_key("r0")
+    )
     assert ids(forgotten.value.session) == ["t0", "t1", "t2", "y"]
 
 
 async def test_answers_to_deletions_are_bounded_in_bytes() -> None:
-    store, clock = bounded(marks_bytes_max=6_000), FakeClock()
+    store, clock = bounded(idempotency_bytes_max=6_000), FakeClock()
     for number in range(3):
         long = turn("t", content="x" * 2_000)
         await store.append(key(f"s{number}"), [long], create=SPEC, now=clock.now())
-        await store.delete(key(f"s{number}"), now=clock.now(), mark=mark(f"r{number}"))
-    repeated = await store.delete(key("s2"), now=clock.now(), mark=mark("r2"))
+        await store.delete(key(f"s{number}"), now=clock.now(), idempotency_key=idempotency_key(f"r{number}"))
+    repeated = await store.delete(key("s2"), now=clock.now(), idempotency_key=idempotency_key("r2"))
     assert ids(repeated.value) == ["t"]
     with pytest.raises(NotFound):
-        await store.delete(key("s0"), now=clock.now(), mark=mark("r0"))
+        await store.delete(key("s0"), now=clock.now(), idempotency_key=idempotency_key("r0"))
 
 
 async def test_nothing_is_kept_of_an_owner_without_sessions() -> None:

@@ -15,7 +15,7 @@ from services.session.config import EmbeddedSettings, FallbackSettings
 from services.session.model import Session, SessionSpec
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
-from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, idempotency_key, ids, key, turn
 from tests.support.clock import FakeClock
 from tests.support.session import Line, ManualSleep, SwitchableStore
 
@@ -43,7 +43,7 @@ class World:
         await self.store.wait_until_recovered()
 
     async def say(self, *interaction_ids: str, conversation_id: str = "s1", **options: Any) -> bool:
-        """Appends turns; returns whether the answer was degraded."""
+        """Appends turns; returns whether the response was degraded."""
         options.setdefault("create", SPEC)
         now = self.clock.advance(seconds=1)
         turns = [turn(interaction_id) for interaction_id in interaction_ids]
@@ -66,9 +66,9 @@ async def test_spec_1_6_answers_come_from_memory_and_say_so(world: World) -> Non
     assert not await world.say("a", "b")
     world.cut()
     assert await world.say("c")
-    answer = await world.store.get(key(), now=world.clock.now())
-    assert answer.is_degraded
-    assert ids(answer.value) == ["a", "b", "c"]
+    response = await world.store.get(key(), now=world.clock.now())
+    assert response.is_degraded
+    assert ids(response.value) == ["a", "b", "c"]
     listed = await world.store.list_sessions(ADA, limit=5, after=None, now=world.clock.now())
     assert listed.is_degraded
     assert [s.turn_count for s in listed.value] == [3]
@@ -113,7 +113,7 @@ async def test_spec_1_6_writes_are_replayed_in_order_and_once(world: World) -> N
 async def test_spec_1_6_a_write_of_unknown_outcome_takes_effect_once(world: World) -> None:
     await world.say("a")
     world.line.line = Line.CUT_ON_THE_WAY_BACK
-    assert await world.say("b", "c", mark=mark("r1"))
+    assert await world.say("b", "c", idempotency_key=idempotency_key("r1"))
     await world.store.create(key("s2"), SPEC, now=world.clock.now())
     await world.repair()
     held = await world.held_by_primary()
@@ -122,13 +122,13 @@ async def test_spec_1_6_a_write_of_unknown_outcome_takes_effect_once(world: Worl
 
 
 async def test_a_request_answered_before_the_outage_is_recognised_during_it(world: World) -> None:
-    await world.say("a", mark=mark("r1"))
+    await world.say("a", idempotency_key=idempotency_key("r1"))
     world.cut()
-    await world.say("made anew", mark=mark("r1"))
+    await world.say("made anew", idempotency_key=idempotency_key("r1"))
     assert ids((await world.store.get(key(), now=world.clock.now())).value) == ["a"]
-    await world.say("b", mark=mark("r2"))
+    await world.say("b", idempotency_key=idempotency_key("r2"))
     await world.repair()
-    await world.say("made anew again", mark=mark("r2"))
+    await world.say("made anew again", idempotency_key=idempotency_key("r2"))
     assert ids(await world.held_by_primary()) == ["a", "b"]
 
 
@@ -136,7 +136,7 @@ async def test_a_primary_that_comes_back_empty_gets_the_windows_back(world: Worl
     await world.say("a", "b")
     await world.say("r", conversation_id="read")
     world.cut()
-    await world.say("c", mark=mark("r1"))
+    await world.say("c", idempotency_key=idempotency_key("r1"))
     await world.say("d")
     await world.store.get(key("read"), now=world.clock.now())
     for conversation_id in ("s1", "read"):
@@ -318,7 +318,7 @@ async def test_spec_1_6_an_append_that_was_on_its_way_at_the_loss_is_repeated(wo
     late = asyncio.create_task(world.store.append(key(), [turn("b")], create=None, now=world.clock.now()))
     await world.line.more_calls(1)
     world.line.answers_wait_for = None
-    await asyncio.sleep(0)  # the call has arrived, its answer has not
+    await asyncio.sleep(0)  # the call has arrived, its response has not
     assert ids(await world.held_by_primary()) == ["a", "b"]
     world.cut()
     await world.say("c", conversation_id="s2")

@@ -15,7 +15,7 @@ from services.common.errors import NotFound, StoreUnavailable
 from services.session.config import RedisSettings, StoreSettings
 from services.session.stores.redis import RedisSessionStore
 from services.session.stores.redis_client import create_redis_client, translate_errors
-from tests.contract.session_samples import ADA, SPEC, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, idempotency_key, ids, key, turn
 from tests.support.clock import FakeClock
 from tests.support.redis import RedisServer, redis_store, require_redis_server, running_redis
 
@@ -55,13 +55,13 @@ async def test_scripts_are_sent_again_to_a_server_that_forgot_them(store: RedisS
 
 async def test_every_key_ends_by_itself_after_a_grace_time(store: RedisSessionStore, raw: Redis) -> None:
     clock = FakeClock()
-    await store.append(key(), [turn("a")], create=SPEC, now=clock.now(), mark=mark("r1"))
+    await store.append(key(), [turn("a")], create=SPEC, now=clock.now(), idempotency_key=idempotency_key("r1"))
     await store.extend(key(), ttl=timedelta(seconds=10), now=clock.now())
     kept = await names(raw)
     assert len(kept) == 7
     for name in kept:
         ends_with_the_session = name.split(":")[-2] in {"texts", "window", "known"}
-        of_a_request = 7 * 86_400 + 60 if ":mark:" in name else 3_660
+        of_a_request = 7 * 86_400 + 60 if ":request:" in name else 3_660
         expected_seconds = 70 if ends_with_the_session else of_a_request
         assert expected_seconds - 30 <= await raw.ttl(name) <= expected_seconds
 
@@ -69,7 +69,13 @@ async def test_every_key_ends_by_itself_after_a_grace_time(store: RedisSessionSt
 async def test_all_keys_of_a_user_share_a_slot(store: RedisSessionStore, raw: Redis) -> None:
     clock = FakeClock()
     for conversation_id in ("s1", "s{2}", "s:3"):
-        await store.append(key(conversation_id), [turn("a")], create=SPEC, now=clock.now(), mark=mark(conversation_id))
+        await store.append(
+            key(conversation_id),
+            [turn("a")],
+            create=SPEC,
+            now=clock.now(),
+            idempotency_key=idempotency_key(conversation_id),
+        )
     tags = {name[name.index("{") : name.index("}") + 1] for name in await names(raw)}
     assert tags == {"{acme:ada}"}
 

@@ -16,7 +16,7 @@ from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
 from services.session.stores.redis import RedisSessionStore
 from services.session.stores.redis_client import create_redis_client
-from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, ids, key, mark, turn
+from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, idempotency_key, ids, key, turn
 from tests.support.certificates import self_signed
 from tests.support.clock import FakeClock
 from tests.support.redis import RedisServer, redis_store, require_redis_server
@@ -44,7 +44,7 @@ def started(server: RedisServer) -> Iterator[RedisServer]:
 async def use(store: RedisSessionStore) -> None:
     now = FakeClock().now()
     await store.check()
-    await store.append(key(), [turn("a")], create=SPEC, now=now, mark=mark("r1"))
+    await store.append(key(), [turn("a")], create=SPEC, now=now, idempotency_key=idempotency_key("r1"))
     assert ids((await store.get(key(), now=now)).value) == ["a"]
     await store.extend(key(), ttl=SPEC.ttl, now=now)
     assert len((await store.list_sessions(ADA, limit=2, after=None, now=now)).value) == 1
@@ -119,8 +119,8 @@ class TestUsers:
     ) -> None:
         with capture_logs() as logs:
             async with fallback_on(f"redis://{login}127.0.0.1:{server.port}") as store:
-                answer = await store.append(key(), [turn("a")], create=SPEC, now=FakeClock().now())
-                assert answer.is_degraded
+                response = await store.append(key(), [turn("a")], create=SPEC, now=FakeClock().now())
+                assert response.is_degraded
         (lost,) = [entry for entry in logs if entry["event"] == "session_store_lost"]
         assert "s3cret" not in repr(lost)
 

@@ -34,7 +34,7 @@ class Fetch:
         """Asks the episodic tier for no more texts than the settings allow for one answer."""
         self._upstream = upstream
         self._text_chars_max = settings.text_chars_max
-        self._bytes_max = settings.answer_bytes_max
+        self._bytes_max = settings.response_bytes_max
 
     async def __call__(
         self,

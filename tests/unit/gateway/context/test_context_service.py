@@ -61,7 +61,7 @@ def recalled(**parts: object) -> Recalled:
 
 
 def offers(**parts: object) -> dict[SectionKind, Sequence[Candidate]]:
-    return candidates(recalled(**parts), told_rank_max=20)
+    return candidates(recalled(**parts), overlap_rank_max=20)
 
 
 def offered(kind: SectionKind, **parts: object) -> list[str]:
@@ -82,8 +82,8 @@ def test_spec_5_9_notes_made_of_turns_that_are_told_anyway_are_left_out() -> Non
 
 def test_spec_5_9_a_note_of_a_turn_far_down_may_be_told_as_the_turn_will_hardly_be() -> None:
     answer = recalled(memories=tuple(memory(n) for n in range(5)), notes=(note("of the fourth", 3),))
-    assert not candidates(answer, told_rank_max=4)[SectionKind.NOTES]
-    assert candidates(answer, told_rank_max=3)[SectionKind.NOTES]
+    assert not candidates(answer, overlap_rank_max=4)[SectionKind.NOTES]
+    assert candidates(answer, overlap_rank_max=3)[SectionKind.NOTES]
 
 
 def test_a_turn_is_offered_with_its_source() -> None:

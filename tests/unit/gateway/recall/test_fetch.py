@@ -58,7 +58,7 @@ async def fetched_in_parts(
     tiers = FakeTiers()
     method = tiers.episodic.method("batch_get")
     method.answer = PartsOfEpisodes(part_bytes)
-    fetch = Fetch(tiers.upstream(), RecallSettings(answer_bytes_max=answer_bytes))
+    fetch = Fetch(tiers.upstream(), RecallSettings(response_bytes_max=answer_bytes))
     fetched = await fetch(ADA, "ada", ranked(*[1] * count), reader=GLOBAL_SCOPE, timeout_seconds=1.0)
     return fetched, method.requests
 
