@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.support.engines",
     "tests.support.helm",
     "tests.support.neo4j",
+    "tests.support.parsing",
     "tests.support.postgres",
     "tests.support.postgres_server",
     "tests.support.production",

@@ -11,6 +11,7 @@ from services.common.cache import CacheSettings
 from services.common.disk import DiskSettings
 from services.common.neo4j.graph import Neo4jSettings
 from services.common.neo4j.hosted import FIELDS_OF_HOST
+from services.common.parsing.port import ParserSettings
 from services.common.postgres.pool import PoolSettings
 from services.common.settings_file import Setting, SettingsError, SettingsSource, settings_of
 from services.common.shared_settings import POOL_FIELDS_OF_HOST, EmbeddingTuning
@@ -51,6 +52,7 @@ CATALOGUE: Final = (
     Section("disk", DiskSettings, "Free space of the disk that the embedded engines are on."),
     Section("postgres", PoolSettings, "Connections of each service to PostgreSQL.", POOL_FIELDS_OF_HOST),
     Section("neo4j", Neo4jSettings, "Connections of the semantic and the agentic tier to Neo4j.", FIELDS_OF_HOST),
+    Section("parser", ParserSettings, "How texts are parsed for facts."),
     Section("embedding", EmbeddingTuning, "How the embedding model is run."),
 )
 

@@ -23,10 +23,11 @@ from services.common.garbage import seldom_collected
 from services.common.hosting import RunningServer, ensure_secret, running_server
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.numerics import compute_in_place
+from services.common.parsing.port import Parser
 from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
-from services.common.shared_settings import embedding_settings, pool_settings
+from services.common.shared_settings import create_parser, embedding_settings, pool_settings
 from services.common.telemetry.loop_delay import loop_delay_recorded
 from services.common.tokens import token_counter
 from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
@@ -51,6 +52,7 @@ class _Shared:
     settings: StackSettings
     tiers: TierSettings
     embedder: OnnxEmbedder
+    parser: Parser
     clock: Clock
     ids: IdSource
     secret: bytes
@@ -98,7 +100,10 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
             yield await stack.enter_async_context(run_processes(settings, data_dir, database, secret))
             return
         clock = SystemClock()
-        shared = _Shared(settings, tiers, embedder, clock, Uuid7Ids(clock), secret, create_cache(tiers.cache), disk)
+        parser = create_parser(tiers.source, host_settings)
+        stack.push_async_callback(parser.aclose)
+        ids, cache = Uuid7Ids(clock), create_cache(tiers.cache)
+        shared = _Shared(settings, tiers, embedder, parser, clock, ids, secret, cache, disk)
         running = await _serve_all(stack, shared, data_dir, database)
         await stack.enter_async_context(loop_delay_recorded())
         stack.enter_context(seldom_collected())
@@ -180,7 +185,8 @@ async def _open_graph_tiers(
         "secret": shared.secret,
         "cache": shared.cache,
     }
-    semantic, agentic = SemanticResources(**resources), AgenticResources(**resources)
+    semantic = SemanticResources(parser=shared.parser, **resources)
+    agentic = AgenticResources(**resources)
     if not shared.settings.host_settings.neo4j_url:
         return (
             await stack.enter_async_context(

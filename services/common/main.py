@@ -29,11 +29,12 @@ from services.common.hosting import HostSettings, InsecureListenError, run_until
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.logging import configure_logging
 from services.common.numerics import compute_in_place
+from services.common.parsing.port import Parser
 from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.common.settings_file import SettingsSource
-from services.common.shared_settings import embedding_settings, pool_settings
+from services.common.shared_settings import create_parser, embedding_settings, pool_settings
 from services.common.telemetry import TelemetrySettings, configure_telemetry
 from services.common.telemetry.loop_delay import loop_delay_recorded
 
@@ -112,6 +113,16 @@ class Assembly:
         embedder = await asyncio.to_thread(create_embedder, settings)
         self.stack.push_async_callback(embedder.aclose)
         return embedder
+
+    def parser(self) -> Parser:
+        """The parser of texts, in a process of its own that starts with the first text.
+
+        Raises:
+            SettingsError: The table `parser` cannot be used.
+        """
+        parser = create_parser(self.source, self.settings)
+        self.stack.push_async_callback(parser.aclose)
+        return parser
 
     @functools.cached_property
     def disk(self) -> DiskWatch | None:

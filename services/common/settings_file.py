@@ -35,6 +35,7 @@ TABLES: Final = (
     "neo4j",
     "embedding",
     "cache",
+    "parser",
     "disk",
 )
 """Tables that a file may have: one for each service, then what several services share."""

@@ -11,6 +11,8 @@ from services.common.embedding.embedder import EmbedderSettings
 from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings
 from services.common.hosting import HostSettings
+from services.common.parsing.port import NoParser, Parser, ParserSettings
+from services.common.parsing.process import ParserProcess
 from services.common.postgres.pool import PoolSettings
 from services.common.settings_file import SettingsSource
 
@@ -66,3 +68,13 @@ def embedding_settings(source: SettingsSource, host: HostSettings, data_dir: Pat
         encoder=encoder_settings(host, tuning.encoder),
         embedder=tuning.embedder,
     )
+
+
+def create_parser(source: SettingsSource, host: HostSettings) -> Parser:
+    """The parser of a process, from the table `parser`; it starts with the first text. The caller closes it.
+
+    Raises:
+        SettingsError: The table cannot be used.
+    """
+    settings = source.load(ParserSettings, "parser")
+    return ParserProcess(host.parser_model, settings) if host.parser_model else NoParser()

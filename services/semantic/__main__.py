@@ -21,6 +21,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         ids=assembly.ids,
         secret=assembly.secret,
         cache=assembly.cache(),
+        parser=assembly.parser(),
     )
     if settings.neo4j_url:
         from services.semantic.app import migrate_semantic_graph, open_semantic_graph

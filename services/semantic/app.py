@@ -15,6 +15,7 @@ from services.common.ids import IdSource
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
+from services.common.parsing.port import Parser
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
@@ -53,6 +54,8 @@ class SemanticResources:
     """Ids of new facts: UUIDs that sort by time."""
     secret: bytes
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+    parser: Parser
+    """Reads what facts are found in."""
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
 

@@ -23,6 +23,7 @@ from services.common.auth import (
     Role,
 )
 from services.common.ids import Uuid7Ids
+from services.common.parsing.port import Parser
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
@@ -78,10 +79,10 @@ def open_tier(request: pytest.FixtureRequest) -> OpenTier:
 
 
 @pytest.fixture
-async def running(open_tier: OpenTier) -> AsyncIterator[Running]:
+async def running(open_tier: OpenTier, parser: Parser) -> AsyncIterator[Running]:
     clock, embedder = FakeClock(), HashingEmbedder()
     ids = Uuid7Ids(clock)
-    resources = SemanticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET)
+    resources = SemanticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET, parser=parser)
     async with open_tier(resources) as tier:
         authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
         chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), ids)
