@@ -46,7 +46,10 @@ def main() -> None:
 
 
 def _read(stream: BufferedIOBase) -> bytes | None:
-    header = stream.read(HEADER.size)
+    try:
+        header = stream.read(HEADER.size)
+    except ConnectionResetError:  # the parent was killed
+        return None
     if len(header) < HEADER.size:
         return None
     return stream.read(HEADER.unpack(header)[0])
