@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -26,6 +27,7 @@ from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
+from services.common.rpc.readiness import Check
 from services.common.rpc.server import ServiceBinding, needing
 from services.episodic import internal_servicer, servicer
 from services.episodic.access import AccessRecorder
@@ -134,7 +136,16 @@ async def open_episodic(
         store = PostgresEpisodeStore(pool, model=index.model)
         maintenance = PostgresMaintenanceStore(pool)
         tier = await stack.enter_async_context(open_episodic_on(store, index, maintenance, resources, chosen))
-        yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
+        yield replace(tier, bindings=needing(_ready(readiness_check(pool), index.check), tier.bindings))
+
+
+def _ready(*checks: Check) -> Check:
+    """A check of all stores."""
+
+    async def check() -> None:
+        await asyncio.gather(*(one() for one in checks))
+
+    return check
 
 
 def _end_service() -> None:

@@ -373,6 +373,10 @@ class EpisodeIndex(Protocol):
         """
         ...
 
+    async def check(self) -> None:
+        """Returns where the engine can be reached, for the readiness of the service."""
+        ...
+
     async def aclose(self) -> None:
         """Writes what is buffered and closes the engine."""
         ...

@@ -54,6 +54,11 @@ class EpisodeIndexContract:
         scored = await index.score(query("anything"), dense=[key_of(1)], lexical=[key_of(1)])
         assert (dict(scored.dense), dict(scored.lexical)) == ({}, {})
 
+    async def test_spec_8_2_an_index_that_is_there_passes_its_check(self, index: EpisodeIndex) -> None:
+        await index.put([piece(1, "two dogs")])
+        await index.check()
+        assert await index.count(OWNER) == 1
+
     async def test_dense_scores_are_cosines_best_first(self, index: EpisodeIndex) -> None:
         texts = {1: "we walked the dog", 2: "the dog barked", 3: "quarterly report"}
         await index.put([piece(position, text) for position, text in texts.items()])

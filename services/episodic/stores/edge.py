@@ -188,6 +188,9 @@ class EdgeEpisodeIndex:
         state: ShardState = await self._host.call("optimize")
         self._left_unindexed = state.unindexed_points
 
+    async def check(self) -> None:
+        """See `EpisodeIndex.check`. The engine belongs to this service and ends with it."""
+
     async def aclose(self) -> None:
         """Write what is buffered and close the engine. Closing twice is allowed."""
         if self._upkeep is not None:

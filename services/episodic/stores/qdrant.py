@@ -213,6 +213,10 @@ class QdrantEpisodeIndex:
         async with self._restored_if_lost():
             return await scan_episodes(read, after=after, limit=limit)
 
+    async def check(self) -> None:
+        """See `EpisodeIndex.check`."""
+        await self._connection.read(lambda client: client.info())
+
     async def aclose(self) -> None:
         """Close the connection; the server has everything. Closing twice is allowed."""
         await self._connection.aclose()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from services.common.errors import StoreUnavailable
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
+from services.common.rpc.readiness import Readiness, ReadinessSettings
 from services.episodic.app import EpisodicResources, EpisodicTier, open_episodic
 from services.episodic.candidates import CandidateQuery, Candidates
 from services.episodic.config import EpisodicSettings, IndexerSettings, QdrantServer, QdrantSettings
@@ -158,6 +159,35 @@ async def test_spec_2_11_a_server_that_comes_back_empty_is_filled_again(world: W
     async with world.tier() as tier:
         assert len((await searched(tier)).columns) == 25
     assert await world.missing() == 0
+
+
+@pytest.mark.parametrize("goes_away", [QdrantProcess.kill, QdrantProcess.pause], ids=["killed", "hanging"])
+async def test_spec_8_2_readiness_follows_the_server(world: World, goes_away: Callable[[QdrantProcess], None]) -> None:
+    world.server.start()
+    async with world.tier() as tier:
+        checks = [binding.ready for binding in tier.bindings]
+        reports: list[bool] = []
+
+        async def report(is_ready: bool) -> None:
+            reports.append(is_ready)
+
+        for check in checks:
+            assert check is not None
+            reports.clear()
+            watched = Readiness(check, report, ReadinessSettings(timeout_seconds=1.0, failures_max=1))
+            await watched.check_once()
+            assert reports == []
+            goes_away(world.server)
+            await watched.check_once()
+            assert reports == [False]
+            if goes_away is QdrantProcess.kill:
+                world.server.start()
+            else:
+                world.server.resume()
+            async with asyncio.timeout(30):
+                while reports == [False]:
+                    await watched.check_once()
+            assert reports == [False, True]
 
 
 async def test_spec_5_10_a_server_that_hangs_degrades_answers_in_time(world: World) -> None:
