@@ -31,7 +31,7 @@ _SECONDS_END = int(datetime(YEAR_MAX + 1, 1, 1, tzinfo=UTC).timestamp())
 
 def timestamp(moment: datetime) -> Timestamp:
     """An aware datetime as a Timestamp, to the microsecond."""
-    # By arithmetic: FromDatetime takes five times as long, and an answer holds hundreds.
+    # By arithmetic: FromDatetime is slow, and a response holds hundreds of times.
     since = moment - _EPOCH
     return Timestamp(seconds=since.days * 86_400 + since.seconds, nanos=since.microseconds * 1_000)
 

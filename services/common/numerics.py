@@ -11,7 +11,7 @@ __all__ = ["compute_in_place"]
 def compute_in_place() -> None:
     """Have numpy's matrix products run on the thread that asks for them; for the whole process, once at its start.
 
-    The products of a recall take a millisecond or two. Spread over threads that spin while they wait for each other
+    The products of a recall are short. Spread over threads that spin while they wait for each other
     they take three times the processor time as soon as the cores have other work, such as the embedding model or a
     second request: measured for the late interaction of one recall on two busy cores, 6 ms instead of 14.
     """

@@ -26,8 +26,7 @@ _log = structlog.get_logger(__name__)
 _CHARS_PER_TOKEN: Final = 4
 """Of English prose, about."""
 _THREAD_FROM_BYTES: Final = 4 * 1024 * 1024
-"""Vectors whose comparison takes longer than other requests should wait: some 4 ms. Below, a thread would only have to
-wait for the interpreter again and again."""
+"""Vectors whose comparison would make other requests wait. Below, a thread costs more than it saves."""
 
 
 class TokenSearch:

@@ -351,7 +351,7 @@ def _write_turn(turn: common_pb2.Turn, episode: episodic_pb2.Episode) -> None:
     turn.time.CopyFrom(episode.time)
     if episode.attachments:
         turn.attachments.extend(episode.attachments)
-    if episode.metadata:  # to update by nothing takes a microsecond, for each memory
+    if episode.metadata:  # most have none
         turn.metadata.update(episode.metadata)
     if episode.sources:
         turn.sources.extend(episode.sources)

@@ -1,6 +1,6 @@
 """Products of vectors with a byte for each component, by the processor's instructions for bytes where it has them.
 
-onnxruntime multiplies bytes without and with a sign four times as fast as numpy multiplies what it has widened first.
+onnxruntime multiplies bytes without and with a sign much faster than numpy multiplies what it has widened first.
 Processors from before these instructions add pairs of products in 16 bits, which overflows for vectors of few large
 components: so it is tried out once on the largest there are, and numpy does the work where a sum came out wrong. Either
 way the sums are exact, and so the same on every processor.
@@ -36,7 +36,7 @@ def unsigned(vectors: Signed) -> Unsigned:
 
 
 def are_fast() -> bool:
-    """Whether this processor has the instructions. The first call takes some milliseconds."""
+    """Whether this processor has the instructions. The first call asks the processor."""
     return _session() is not None
 
 
@@ -75,7 +75,7 @@ def _session() -> ort.InferenceSession | None:
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
     options = ort.SessionOptions()
-    options.intra_op_num_threads = 1  # 10,000 rows of 384 take 0.3 ms, and other work has the other cores
+    options.intra_op_num_threads = 1  # other work has the other cores
     options.inter_op_num_threads = 1
     session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     rows, columns = _largest()

@@ -18,7 +18,7 @@ from services.common.text import split_sentences
 _WORDS: Final = Path(__file__).parent / "data" / "claims.toml"
 _OBJECT_WORDS_MAX: Final = 5
 _VALUE_WORDS_MAX: Final = 6
-_TURNS_KEPT: Final = 2_000  # reading one takes 30 microseconds, and the same turns are recalled again and again
+_CACHED_TURNS: Final = 2_000  # the same turns are recalled again and again
 
 _MAY_CLAIM: Final = re.compile(r"\b(?:I|my|(?:de)?activated?|enabled?|disabled?)\b", re.IGNORECASE)
 _NOT_STATED: Final = re.compile(
@@ -92,9 +92,9 @@ class Claim:
         return bool(self.value)
 
 
-@functools.lru_cache(maxsize=_TURNS_KEPT)
+@functools.lru_cache(maxsize=_CACHED_TURNS)
 def claims_of(text: str) -> tuple[Claim, ...]:
-    """The claims of a turn, in order, none twice. Those of the turns that were read last are kept.
+    """The claims of a turn, in order, none twice. Those of the turns that were read last are cached.
 
     A turn that claims a thing and its contrary claims neither: which of them is meant cannot be told.
     """

@@ -25,11 +25,11 @@ INTERPLAY: Final = "interplay"
 """The part of a score that the trees add: it belongs to no single feature."""
 
 TREE_ROWS: Final = 200
-"""Candidates that the trees look at, the best by the line: as many as they are fitted on. All the 600 of a large memory
-take three times as long, and change no answer."""
+"""Candidates that the trees look at, the best by the line: as many as they are fitted on. Looking at
+all candidates of a large memory costs more, and changes no response."""
 
 LIGHT_TREE_ROWS: Final = 50
-"""The same for the profile `light`: a third of the time of 100, and as much found."""
+"""The same for the profile `light`: fewer find as much."""
 
 _LEAF: Final = -1
 _LARGEST: Final = float(np.finfo(np.float32).max)
@@ -154,7 +154,7 @@ class FittedRanker:
     """Scores rows of features. May be called from any thread."""
 
     def __init__(self, weights: RankerWeights, *, tree_rows: int = TREE_ROWS) -> None:
-        """Prepares the trees, which look at so many candidates; about 20 ms."""
+        """Prepares the trees, which look at so many candidates; a moment of processor time."""
         self.weights: Final = weights
         self._tree_rows = tree_rows
         self.features: Final = frozenset(weights.features)
@@ -251,7 +251,7 @@ def _tree_session(weights: RankerWeights) -> ort.InferenceSession:
 
 
 def _tree_model(trees: Sequence[Tree], feature_count: int) -> onnx.ModelProto:
-    """The trees as one operator of ONNX, which is some ten times as fast as numpy."""
+    """The trees as one operator of ONNX, which is much faster than numpy."""
     nodes: dict[str, list[Any]] = {
         name: []
         for name in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids", "hitrates")
