@@ -87,20 +87,52 @@ async def test_deliveries_go_out_in_order_and_by_tenant(journal: PostgresJournal
         clock.advance(seconds=1)
     await append(journal, command("d"), OTHER)
     await drain(worker(journal, sink))
-    assert sink.taken == list("dabc")  # in order within a tenant; the smaller batch first
-    assert sink.calls == [("other", 1), ("acme", 3)]
+    assert sink.taken == list("abcd")  # in order within a tenant
+    assert sink.calls == [("acme", 3), ("other", 1)]
 
 
-async def test_spec_6_5_long_texts_of_a_tenant_hold_up_another_for_one_call(journal: PostgresJournal) -> None:
+async def test_spec_6_5_long_texts_of_a_tenant_hold_up_another_for_one_claim(journal: PostgresJournal) -> None:
     sink = Sink()
     await append(journal, command(*(str(n) * 400 for n in range(4))))
-    settings = DispatcherSettings(batch_max=8, batch_chars_max=400)
+    settings = DispatcherSettings(batch_max=8, batch_chars_max=400, claim_max=timedelta(microseconds=1))
     of = TierWorker(Tier.EPISODIC, queue=journal, sink=sink, settings=settings, on_delivered=lambda: None)
     await append(journal, command("b"), OTHER)
     await of.deliver_due()
-    assert sink.calls == [("acme", 1), ("other", 1)]  # one call each, then the next claim
+    assert sink.calls == [("acme", 1)]  # it has lasted long enough
+    await of.deliver_due()
+    assert sink.calls == [("acme", 1), ("other", 1)]
     await drain(of)
     assert [len(text) for text in sink.taken] == [400, 1, 400, 400, 400]
+
+
+async def test_spec_6_5_what_was_delivered_is_settled_before_another_tenants_call_begins(
+    journal: PostgresJournal,
+) -> None:
+    small = await append(journal, command("b"), OTHER)
+    states: list[DeliveryState] = []
+
+    class Watching(Sink):
+        async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
+            states.append(await journal.delivery_state("other", small.span, [Tier.EPISODIC]))
+            return await super().deliver(tenant_id, deliveries)
+
+    of = worker(journal, Watching())
+    await of.deliver_due()
+    await append(journal, command("a"))
+    await drain(of)
+    assert states == [DeliveryState.PENDING, DeliveryState.DELIVERED]
+
+
+async def test_spec_6_5_claims_shrink_to_what_lasts_as_long_as_another_tenant_may_wait(
+    journal: PostgresJournal,
+) -> None:
+    sink = Sink()
+    for number in range(5):
+        await append(journal, command(*(f"{number}-{n}" for n in range(16))))
+    settings = DispatcherSettings(batch_max=16, batch_min=4, claim_max=timedelta(microseconds=1))
+    of = TierWorker(Tier.EPISODIC, queue=journal, sink=sink, settings=settings, on_delivered=lambda: None)
+    await drain(of)
+    assert [count for _, count in sink.calls][:3] == [16, 4, 4]
 
 
 async def test_an_outage_counts_against_nobody(journal: PostgresJournal) -> None:

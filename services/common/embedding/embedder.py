@@ -1,11 +1,13 @@
 """The embedder that services use: asynchronous, queries first, no document embedded twice.
 
-The model runs in one thread of its own. Document work is cut into short chunks, and before each run the
-waiting queries are taken first, all of them in one batch: a query waits for at most one chunk.
+The model runs in one thread of its own. Document work is cut into short chunks, and before each run the waiting
+queries are taken first, all of them in one batch: a query waits for at most one chunk. Calls with documents take
+turns by chunk: a short call does not wait for the end of a long one.
 """
 
 import asyncio
 import hashlib
+import itertools
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -132,7 +134,7 @@ class OnnxEmbedder:
         self._settings: Final = settings or EmbedderSettings()
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._queries: deque[_Job] = deque()
-        self._documents: deque[_Job] = deque()
+        self._documents: deque[deque[_Job]] = deque()  # of each call, the next call first
         self._pending_documents: dict[bytes, _Job] = {}
         self._cache: OrderedDict[bytes, TextEncoding] = OrderedDict()
         self._cached_bytes = 0
@@ -203,10 +205,12 @@ class OnnxEmbedder:
         fresh = {key: text for key, text in wanted.items() if key not in self._pending_documents}
         self._admit(len(fresh))
         # Texts of like length next to each other: runs with little padding.
-        for key, text in sorted(fresh.items(), key=lambda item: len(item[1])):
-            job = self._new_job(text, key=key)
-            self._pending_documents[key] = job
-            self._documents.append(job)
+        of_call = deque(
+            self._new_job(text, key=key) for key, text in sorted(fresh.items(), key=lambda item: len(item[1]))
+        )
+        self._pending_documents.update((job.key, job) for job in of_call)
+        if of_call:
+            self._documents.append(of_call)
         jobs = [self._pending_documents[key] for key in wanted]
         self._schedule_pump()
         for job, encoding in zip(jobs, await self._collect(jobs), strict=True):
@@ -217,7 +221,7 @@ class OnnxEmbedder:
     async def aclose(self) -> None:
         """Refuse what waits and what comes, and wait for the run that is under way."""
         self._closed = True
-        _fail((*self._queries, *self._documents), EmbedderClosedError("the embedder was closed"))
+        _fail((*self._queries, *itertools.chain(*self._documents)), EmbedderClosedError("the embedder was closed"))
         self._queries.clear()
         self._documents.clear()
         self._pending_documents.clear()
@@ -228,7 +232,7 @@ class OnnxEmbedder:
     def _admit(self, count: int) -> None:
         if self._closed:
             raise EmbedderClosedError("the embedder is closed")
-        waiting = len(self._queries) + len(self._documents)
+        waiting = len(self._queries) + sum(map(len, self._documents))
         if count and waiting + count > self._settings.waiting_texts_max:
             raise EmbedderBusyError(f"{waiting} texts wait for the embedding model")
 
@@ -274,18 +278,28 @@ class OnnxEmbedder:
         return jobs
 
     def _next_documents(self) -> list[_Job]:
+        """Documents of the next call, and of those behind it as long as there is space in the chunk."""
         jobs: list[_Job] = []
         chars = 0
         while self._documents and len(jobs) < self._settings.chunk_texts_max:
-            job = self._documents[0]
-            if jobs and chars + len(job.text) > self._settings.chunk_chars_max:
+            of_call = self._documents.popleft()
+            taken = len(jobs)
+            while of_call and len(jobs) < self._settings.chunk_texts_max:
+                job = of_call[0]
+                if jobs and chars + len(job.text) > self._settings.chunk_chars_max:
+                    break
+                of_call.popleft()
+                if job.waiters:
+                    jobs.append(job)
+                    chars += len(job.text)
+                else:
+                    self._pending_documents.pop(job.key, None)
+            if of_call:
+                if len(jobs) > taken:
+                    self._documents.append(of_call)
+                else:
+                    self._documents.appendleft(of_call)  # its first document did not fit: it has the next chunk
                 break
-            self._documents.popleft()
-            if job.waiters:
-                jobs.append(job)
-                chars += len(job.text)
-            else:
-                self._pending_documents.pop(job.key, None)
         return jobs
 
     def _finish(self, jobs: Sequence[_Job], run: asyncio.Future[Sequence[TextEncoding]]) -> None:

@@ -1,9 +1,10 @@
 """Hands the journal's deliveries to the tiers, in the background, until each has been taken.
 
-One worker for each tier, so that a tier that is down holds up no other. A worker claims due deliveries, fairly by
-tenant, hands them to its sink, and settles the outcome. Deliveries of a tenant go out in the order of their writing;
-several gateways, and deliveries that wait after a failure, can overtake each other. No tier depends on the order:
-sessions place turns by position, facts and notes resolve by the time of a turn. Kinds of failures:
+One worker for each tier, so that a tier that is down holds up no other. A worker claims due deliveries of one tenant,
+the next in turn, hands them to its sink, and settles the outcome. A claim lasts about `claim_max`, however long the
+texts are: that is what another tenant waits. Deliveries of a tenant go out in the order of their writing; several
+gateways, and deliveries that wait after a failure, can overtake each other. No tier depends on the order: sessions
+place turns by position, facts and notes resolve by the time of a turn. Kinds of failures:
 
 - The tier cannot be reached: nothing is counted against the deliveries; the worker waits and tries again.
 - The tier failed on a whole batch: the batch is halved until one delivery stands alone, and only then does the failure
@@ -68,12 +69,16 @@ class DispatcherSettings:
     """How eagerly deliveries are handed on."""
 
     batch_max: Count = 128  # deliveries in one call of a tier; at most 256, the tiers' own limit
-    batch_chars_max: Count = 40_000  # characters of all texts in one call: some seconds of embedding, far below the
-    # limit of a message; one longer turn goes alone
+    batch_min: Count = 8  # deliveries that are claimed at once even where they take longer than claim_max
+    batch_chars_max: Count = 20_000  # characters of all texts in one call: about a second of embedding; one longer turn
+    # goes alone
     linger: DurationOrNone = timedelta(milliseconds=5)  # wait after a wake-up, for a batch to fill
     poll_interval: Duration = timedelta(seconds=1)  # without a wake-up: delays that ended, other writers
     delivery_timeout: Duration = timedelta(seconds=30)  # for one call of a tier
-    claim_max: Duration = timedelta(seconds=30)  # after it no further call begins in the transaction of a claim
+    claim_max: Duration = timedelta(
+        seconds=1
+    )  # after it no further call begins in a claim, and the next claim is smaller:
+    # other tenants wait for its end
     outage_delay_first: DurationOrNone = timedelta(milliseconds=200)  # wait after a tier could not be reached
     outage_delay_max: Duration = timedelta(seconds=10)  # longest such wait; it doubles with each attempt
     request_retention: Duration = timedelta(days=7)  # how long a request id is recognised
@@ -157,21 +162,30 @@ class TierWorker:
     async def _deliver_all(self, deliveries: Sequence[Delivery]) -> tuple[DeliveryOutcome, StoreUnavailable | None]:
         """Delivers in calls of bounded size, until all are done, the tier is gone, or the claim has lasted too long."""
         outcome = DeliveryOutcome()
-        ends = time.monotonic() + self._settings.claim_max.total_seconds()
-        is_clean = True
-        for tenant_id, group in _calls(deliveries, chars_max=self._settings.batch_chars_max):
-            if time.monotonic() >= ends:
-                break
+        begun, longest = time.monotonic(), self._settings.claim_max.total_seconds()
+        is_clean, handed_over = True, 0
+        for group in _calls(deliveries, chars_max=self._settings.batch_chars_max):
             try:
                 with _in_trace(self._tier, group):
-                    part = await self._deliver_group(tenant_id, group)
+                    part = await self._deliver_group(group[0].tenant_id, group)
             except StoreUnavailable as error:
                 return outcome, error
             outcome += part
+            handed_over += len(group)
             is_clean = is_clean and len(part.done) == len(group)
-        if is_clean:
-            self._batch_limit = min(self._settings.batch_max, self._batch_limit * 2)
+            if time.monotonic() - begun >= longest:
+                break
+        self._adapt(handed_over, seconds=time.monotonic() - begun, is_clean=is_clean)
         return outcome, None
+
+    def _adapt(self, handed_over: int, *, seconds: float, is_clean: bool) -> None:
+        """Chooses how much the next claim takes: as much as lasts `claim_max`, or less after an error."""
+        longest = self._settings.claim_max.total_seconds()
+        if seconds > longest:
+            least = min(self._settings.batch_min, self._batch_limit)
+            self._batch_limit = max(least, min(self._batch_limit, int(handed_over * longest / seconds)))
+        elif is_clean:
+            self._batch_limit = min(self._settings.batch_max, self._batch_limit * 2)
 
     async def _deliver_group(self, tenant_id: str, group: Sequence[Delivery]) -> DeliveryOutcome:
         """Makes one call, and narrows down which delivery makes it fail."""
@@ -291,26 +305,16 @@ def _in_trace(tier: Tier, group: Sequence[Delivery]) -> AbstractContextManager[N
     return extract_context(first, f"deliver.{tier.name.lower()}", others=others)
 
 
-def _calls(deliveries: Sequence[Delivery], *, chars_max: int) -> list[tuple[str, list[Delivery]]]:
-    """Deliveries in groups of one tenant and a bounded length, in their order within a tenant.
-
-    Where several tenants share a claim, each has one group, and the smallest comes first: nobody waits for another
-    tenant's long texts. What is left over stays due.
-    """
-    calls: list[tuple[str, list[Delivery]]] = []
-    open_calls: dict[str, tuple[list[Delivery], int]] = {}
+def _calls(deliveries: Sequence[Delivery], *, chars_max: int) -> list[list[Delivery]]:
+    """One tenant's deliveries in groups of a bounded length, in their order."""
+    calls: list[list[Delivery]] = []
+    total = 0
     for delivery in deliveries:
         subject = delivery.subject
         chars = subject.text_chars if isinstance(subject, Interaction) else 0
-        group, total = open_calls.get(delivery.tenant_id, ([], 0))
-        if not group or total + chars > chars_max:
-            group, total = [], 0
-            calls.append((delivery.tenant_id, group))
-        group.append(delivery)
-        open_calls[delivery.tenant_id] = (group, total + chars)
-    if len(open_calls) == 1:
-        return calls
-    first_of_each: dict[str, list[Delivery]] = {}
-    for tenant_id, group in calls:
-        first_of_each.setdefault(tenant_id, group)
-    return sorted(first_of_each.items(), key=lambda call: len(call[1]))
+        if not calls or total + chars > chars_max:
+            calls.append([])
+            total = 0
+        calls[-1].append(delivery)
+        total += chars
+    return calls

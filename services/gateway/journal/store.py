@@ -117,10 +117,10 @@ class DeliveryQueue(Protocol):
     def claim(self, tier: Tier, *, limit: int) -> AbstractAsyncContextManager[DeliveryBatch]:
         """Takes due deliveries of one tier for the length of the block, fairly by tenant.
 
-        Tenants with due deliveries must take turns, whatever their backlogs: a claim takes equal shares of several
-        tenants, and the next one goes on behind them. Within a tenant the oldest come first. No other worker must get
-        the deliveries meanwhile. When the block ends without `settle`, whether by an error or by the death of the
-        process, they must be due as before.
+        Tenants with due deliveries must take turns, whatever their backlogs: a claim takes those of one tenant, and the
+        next one goes on behind it, so that no tenant waits for what becomes of another's. The oldest come first. No
+        other worker must get the deliveries meanwhile. When the block ends without `settle`, whether by an error or by
+        the death of the process, they must be due as before.
         """
         ...
 
@@ -150,7 +150,7 @@ class DeliveryBatch(Protocol):
 
     @property
     def deliveries(self) -> Sequence[Delivery]:
-        """The deliveries, by tenant, and the oldest of each tenant first."""
+        """The deliveries, all of one tenant, the oldest first."""
         ...
 
     async def settle(self, outcome: DeliveryOutcome) -> None:

@@ -88,6 +88,28 @@ async def test_a_query_overtakes_waiting_documents(embedder: OnnxEmbedder, encod
     assert encoder.runs[:2] == [["a", "b"], ["question"]]
 
 
+async def test_spec_6_5_calls_with_documents_take_turns_by_chunk(embedder: OnnxEmbedder, encoder: GatedEncoder) -> None:
+    flood = asyncio.create_task(embedder.embed_documents(["a", "b", "c", "d", "e", "f"]))
+    await encoder.hold(flood)
+    short = asyncio.create_task(embedder.embed_documents(["B"]))
+    await asyncio.sleep(0)
+    encoder.gate.set()
+    await asyncio.gather(flood, short)
+    assert encoder.runs == [["a", "b"], ["c", "d"], ["B", "e"], ["f"]]  # [c, d] had begun its turn before B came
+
+
+async def test_a_call_whose_document_does_not_fit_into_a_chunk_has_the_next_one(
+    embedder: OnnxEmbedder, encoder: GatedEncoder
+) -> None:
+    flood = asyncio.create_task(embedder.embed_documents(["a" * 5, "b" * 6, "c" * 7, "d" * 8]))
+    await encoder.hold(flood)
+    other = asyncio.create_task(embedder.embed_documents(["B" * 9]))
+    await asyncio.sleep(0)
+    encoder.gate.set()
+    await asyncio.gather(flood, other)
+    assert [run[0][0] for run in encoder.runs] == ["a", "b", "B", "c", "d"]
+
+
 async def test_waiting_queries_share_one_run(embedder: OnnxEmbedder, encoder: GatedEncoder) -> None:
     documents = asyncio.create_task(embedder.embed_documents(["a"]))
     await encoder.hold(documents)

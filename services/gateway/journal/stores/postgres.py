@@ -62,8 +62,6 @@ class PostgresJournalSettings:
     speakers_max: CountOrNone = 256  # names read for one user
     conflict_attempts: Count = 3  # tries of a write that a deadlock with another one undoes
     acquire_timeout_seconds: Seconds = 5.0  # patience with a pool that has no free connection
-    tenants_per_claim: Count = 16  # tenants that share one claim of deliveries
-    shared_claim_max: Count = 32  # deliveries of one tenant in a claim that others share: they wait for its end
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
@@ -84,8 +82,6 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         self._ids = ids
         self._settings = settings or PostgresJournalSettings()
         self._retry = self._settings.retry
-        self._tenants_per_claim = self._settings.tenants_per_claim
-        self._shared_claim_max = self._settings.shared_claim_max
         self._last_tenants = {}
 
     def _acquire(self) -> PoolAcquireContext:

@@ -30,15 +30,10 @@ from services.gateway.journal.model import (
 from services.gateway.journal.stores import rows
 
 _CLAIM = """
-    SELECT d.tenant_id, d.delivery_id, d.kind, d.subject_id, d.attempts, d.trace_context, d.create_time
-    FROM unnest($2::text[]) WITH ORDINALITY AS turn (tenant_id, place)
-    CROSS JOIN LATERAL (
-        SELECT * FROM gateway.deliveries AS w
-        WHERE w.tier = $1 AND w.tenant_id = turn.tenant_id AND w.given_up_time IS NULL AND w.next_attempt_time <= $3
-        ORDER BY w.next_attempt_time, w.delivery_id LIMIT $4
-        FOR UPDATE SKIP LOCKED
-    ) AS d
-    ORDER BY turn.place, d.next_attempt_time, d.delivery_id
+    SELECT tenant_id, delivery_id, kind, subject_id, attempts, trace_context, create_time FROM gateway.deliveries
+    WHERE tier = $1 AND tenant_id = $2 AND given_up_time IS NULL AND next_attempt_time <= $3
+    ORDER BY next_attempt_time, delivery_id LIMIT $4
+    FOR UPDATE SKIP LOCKED
 """
 # A claim reads deliveries_due in its order. Planned otherwise, it would read and sort the whole backlog each time.
 _AS_CLAIMING_WORKER: Final = """
@@ -48,6 +43,8 @@ _AS_CLAIMING_WORKER: Final = """
 _TENANTS_DUE = "SELECT tenant, is_due FROM gateway.tenants_due($1, $2, $3, $4, $5, $6)"
 _WALK_STEPS: Final = 1_000
 """Tenants that one statement looks at."""
+_TENANTS_TRIED: Final = 16
+"""Tenants that one claim tries where other gateways have claimed all that is due of them."""
 # Looked up one by one, whatever the planner believes about sizes: each is in one part of its table.
 _FEEDBACK = """
     SELECT f.tenant_id, f.feedback_id, f.user_id, f.memory_ids, f.value
@@ -84,8 +81,6 @@ class PostgresQueue(ABC):
     _pool: Pool
     _clock: Clock
     _retry: RetryPolicy
-    _tenants_per_claim: int
-    _shared_claim_max: int
     _last_tenants: dict[Tier, str]  # where the next claim goes on: behind this tenant
 
     @abstractmethod
@@ -101,10 +96,7 @@ class PostgresQueue(ABC):
                 connection.transaction(),
             ):
                 await connection.execute(_AS_CLAIMING_WORKER)
-                now = self._clock.now()
-                tenants = await self._next_tenants(connection, tier, min(limit, self._tenants_per_claim), now)
-                share = limit if len(tenants) <= 1 else min(limit // len(tenants), self._shared_claim_max)
-                deliveries = await _claimed(connection, tier, tenants, share=share, now=now)
+                deliveries = await self._next_deliveries(connection, tier, limit)
                 yield PostgresDeliveryBatch(connection, deliveries, self._retry, self._clock)
 
     async def complete(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
@@ -145,35 +137,43 @@ class PostgresQueue(ABC):
                     await connection.execute(_DELETE_REQUESTS, *(list(column) for column in zip(*old, strict=True)))
         return len(old)
 
-    async def _next_tenants(self, connection: Connection, tier: Tier, count: int, now: datetime) -> list[str]:
-        """The next tenants with due deliveries, once around at most."""
+    async def _next_deliveries(self, connection: Connection, tier: Tier, limit: int) -> Sequence[Delivery]:
+        """Claims deliveries of the next tenant in turn that has any which nobody else has claimed."""
+        now = self._clock.now()
+        tried: set[str] = set()
+        while len(tried) < _TENANTS_TRIED:
+            tenant = await self._next_tenant(connection, tier, now)
+            if tenant is None or tenant in tried:
+                break
+            tried.add(tenant)
+            self._last_tenants[tier] = tenant
+            claimed = await connection.fetch(_CLAIM, int(tier), tenant, now, limit)
+            if claimed:
+                return await _with_subjects(connection, tier, claimed)
+        return ()
+
+    async def _next_tenant(self, connection: Connection, tier: Tier, now: datetime) -> str | None:
+        """The next tenant with due deliveries, once around at most."""
         start = self._last_tenants.get(tier, "")
         after, until = start, None
-        found: list[str] = []
-        while len(found) < count:
-            walked = await connection.fetch(_TENANTS_DUE, int(tier), now, after, until, count - len(found), _WALK_STEPS)
-            found += [row["tenant"] for row in walked if row["is_due"]]
+        while True:
+            walked = await connection.fetch(_TENANTS_DUE, int(tier), now, after, until, 1, _WALK_STEPS)
+            for row in walked:
+                if row["is_due"]:
+                    return str(row["tenant"])
             if walked[-1]["tenant"] is not None:
                 after = walked[-1]["tenant"]
             elif until is None and start:
                 after, until = "", start
             else:
-                break
-        if found:
-            self._last_tenants[tier] = found[-1]
-        return found
+                return None
 
 
-async def _claimed(
-    connection: Connection, tier: Tier, tenants: Sequence[str], *, share: int, now: datetime
-) -> Sequence[Delivery]:
-    """Locks due deliveries for the length of the connection's transaction and reads their subjects.
+async def _with_subjects(connection: Connection, tier: Tier, claimed: Sequence[asyncpg.Record]) -> Sequence[Delivery]:
+    """Reads the subjects of claimed deliveries.
 
     A delivery whose subject is gone is left out and removed: there is nothing left to deliver.
     """
-    claimed = await connection.fetch(_CLAIM, int(tier), list(tenants), now, share) if tenants else []
-    if not claimed:
-        return ()
     subjects: dict[tuple[str, str], Interaction | Feedback] = {
         **await _interactions(connection, [c for c in claimed if c["kind"] == SubjectKind.INTERACTION]),
         **await _feedback(connection, [c for c in claimed if c["kind"] == SubjectKind.FEEDBACK]),
