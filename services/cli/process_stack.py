@@ -154,7 +154,10 @@ async def run_processes(
     plain = {name: value for name, value in common.items() if not name.startswith("MNEME_TLS_")}
     plain["MNEME_DRAIN_SECONDS"] = "0"  # the gateway stops before them
     services = [
-        *(_Service(name, addresses[name], {**plain, "MNEME_LISTEN": addresses[name]}) for name in _TIERS),
+        *(
+            _Service(name, addresses[name], {**plain, "MNEME_LISTEN": addresses[name], **_metrics(settings, offset)})
+            for offset, name in enumerate(_TIERS, start=1)
+        ),
         _Service(
             "gateway",
             addresses["gateway"],
@@ -182,6 +185,12 @@ def _variables(settings: HostSettings) -> dict[str, str]:
         for name, value in given.items()
         if value is not None
     }
+
+
+def _metrics(settings: StackSettings, offset: int) -> dict[str, str]:
+    """Where the metrics of a tier are scraped: each process has a port of its own."""
+    host, _, port = settings.host_settings.metrics_listen.rpartition(":")
+    return {"MNEME_METRICS_LISTEN": f"{host}:{int(port) + offset}"} if port.isdecimal() and int(port) else {}
 
 
 def _addresses(settings: StackSettings) -> dict[str, str]:

@@ -119,6 +119,11 @@ class HostSettings(BaseSettings):
     )
     tier_tls: bool = Field(default=True, description="With a certificate, the gateway calls the tiers by TLS as well.")
     otlp_endpoint: str = Field(default="", description="Where traces and metrics go, OTLP over gRPC. Empty: nowhere.")
+    metrics_listen: str = Field(
+        default="",
+        description="Address at which Prometheus scrapes metrics, host:port, without credentials. Empty: none. "
+        "With `mneme up --processes` the tiers take the next four ports.",
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
     max_deadline_seconds: float = Field(default=300.0, gt=0, description="Longer deadlines are cut to it.")

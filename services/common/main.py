@@ -34,8 +34,8 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding
 from services.common.settings_file import SettingsSource
-from services.common.shared_settings import create_parser, embedding_settings, pool_settings
-from services.common.telemetry import TelemetrySettings, configure_telemetry
+from services.common.shared_settings import create_parser, embedding_settings, pool_settings, telemetry_settings
+from services.common.telemetry import TelemetryHandle, configure_telemetry
 from services.common.telemetry.loop_delay import loop_delay_recorded
 
 if TYPE_CHECKING:  # loaded where a Neo4j is configured
@@ -144,10 +144,9 @@ def run_service(name: str, default_address: str, open_service: OpenService) -> N
     settings = HostSettings()
     compute_in_place()
     configure_logging(level=settings.log_level)
-    telemetry = configure_telemetry(
-        TelemetrySettings(service_name=f"mneme-{name}", otlp_endpoint=settings.otlp_endpoint)
-    )
+    telemetry = TelemetryHandle()
     try:
+        telemetry = configure_telemetry(telemetry_settings(f"mneme-{name}", settings))
         uvloop.run(run_until_signal(lambda stop: _serve(name, default_address, open_service, settings, stop)))
     except (DataDirError, MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
         sys.exit(f"{name}: {error}")

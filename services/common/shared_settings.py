@@ -1,4 +1,4 @@
-"""Settings of what several services use: the database's connections and the embedding model."""
+"""Settings of what several services use: the database's connections, the embedding model, and telemetry."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from services.common.parsing.port import NoParser, Parser, ParserSettings
 from services.common.parsing.process import ParserProcess
 from services.common.postgres.pool import PoolSettings
 from services.common.settings_file import SettingsSource
+from services.common.telemetry import TelemetrySettings
 
 POOL_FIELDS_OF_HOST: Final = frozenset({"size_max", "behind_pgbouncer", "application_name", "vectors"})
 """Settings of a pool that come from `HostSettings` or from the service itself."""
@@ -46,6 +47,11 @@ def pool_settings(
         behind_pgbouncer=behind_pgbouncer,
         vectors=vectors,
     )
+
+
+def telemetry_settings(service_name: str, host: HostSettings) -> TelemetrySettings:
+    """Where the traces and metrics of a process go."""
+    return TelemetrySettings(service_name, host.otlp_endpoint, metrics_listen=host.metrics_listen)
 
 
 def encoder_settings(host: HostSettings, tuning: EncoderSettings) -> EncoderSettings:

@@ -230,6 +230,8 @@ class JournalContract:
         assert (await journal.dead_letters("acme", tier=Tier.SESSION, limit=10, after=None)).items == ()
         backlog = {b.tier: (b.pending_count, b.dead_count) for b in await journal.backlog("acme")}
         assert backlog[Tier.AGENTIC] == (0, 1)
+        of_all = {b.tier: (b.pending_count, b.dead_count) for b in await journal.backlog_of_all()}
+        assert of_all == backlog
         assert backlog[Tier.EPISODIC] == (1, 0)
 
     async def test_spec_5_11_a_span_is_delivered_when_its_tiers_have_it(self, journal: Journal) -> None:

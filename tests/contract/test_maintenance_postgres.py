@@ -7,15 +7,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
 
 from services.common.errors import Conflict, StoreUnavailable
 from services.common.ids import Uuid7Ids
 from services.common.maintenance import Cap, Change, MaintenanceRunner, Step
 from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.owners import Owner, TenantId, UserId
-from services.common.postgres.pool import create_pool
+from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
+from services.common.telemetry import state
 from tests.support.clock import FakeClock
 from tests.support.maintenance import MAINTENANCE, runner
 from tests.support.postgres import fresh_postgres
@@ -221,3 +224,57 @@ async def test_runners_of_one_process_share_no_claim(pool: Pool, clock: FakeCloc
 
     assert (await first.run(Watching(job.memories, job.cap))).is_claimed
     assert seen == [False, False]
+
+
+async def test_spec_8_1_how_runs_ended_and_what_they_retired_is_measured(pool: Pool, clock: FakeClock) -> None:
+    reader = InMemoryMetricReader()
+    state.switch_on(None, MeterProvider(metric_readers=[reader]))
+    try:
+        replica = runner(pool, clock)
+    finally:
+        state.switch_off()
+    job = shelves(breaks_at=BEN)
+    with pytest.raises(StoreUnavailable):
+        await replica.run(job)
+    job.breaks_at = None
+    await replica.run(job, dry_run=True)
+    await replica.run(job)  # goes on with BEN
+    await replica.run(shelves(kept_meanwhile={"a1", "a3", "b1"}))
+    data = reader.get_metrics_data()
+    assert data is not None
+    points: dict[tuple[str, str], float] = {
+        (metric.name, str((point.attributes or {}).get("result", ""))): point.value  # type: ignore[union-attr]
+        for resource in data.resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        for point in metric.data.data_points
+    }
+    results = {result: count for (name, result), count in points.items() if name == "mneme.maintenance.runs"}
+    assert results == {"changed": 1, "wrote_nothing": 1, "failed": 1, "over_cap": 0, "nothing_to_do": 0}
+    assert points["mneme.maintenance.retired", ""] == 3  # two before the failure, one after it
+    assert points["mneme.maintenance.over_cap", ""] == 2
+    assert points["mneme.maintenance.memories", ""] == 6
+    assert points["mneme.maintenance.completed", ""] == clock.now().timestamp()
+
+
+async def test_spec_8_1_the_wait_for_a_connection_is_measured(postgres_server: EmbeddedPostgres) -> None:
+    reader = InMemoryMetricReader()
+    state.switch_on(None, MeterProvider(metric_readers=[reader]))
+    try:
+        async with fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls:
+            opened = await create_pool(urls.app, PoolSettings(size_max=1, application_name="mneme-test"))
+            async with opened.acquire():
+                with pytest.raises(TimeoutError):
+                    await opened.acquire(timeout=0.05)
+            assert await opened.fetchval("SELECT 1") == 1
+            await opened.close()
+    finally:
+        state.switch_off()
+    data = reader.get_metrics_data()
+    assert data is not None
+    (metric,) = data.resource_metrics[0].scope_metrics[0].metrics
+    (point,) = metric.data.data_points
+    assert (metric.name, dict(point.attributes or {})) == ("mneme.postgres.acquire.duration", {"pool": "mneme-test"})
+    assert isinstance(point, HistogramDataPoint)
+    assert point.count == 3
+    assert point.max >= 0.05

@@ -145,6 +145,7 @@ async def running_stack(
     processes: bool = False,
     tls: tuple[Path, Path] | None = None,
     gateway: GatewaySettings | None = None,
+    metrics_listen: str = "",
 ) -> AsyncIterator[Stack]:
     """A stack on free ports, without a model of its own; with `tls`, a certificate and its key, for the gateway."""
     from services.cli.stack import StackSettings, run_stack
@@ -156,6 +157,7 @@ async def running_stack(
         api_keys_file=keys_file,
         embedding_model_dir=model_folder,
         otlp_endpoint="",
+        metrics_listen=metrics_listen,
         tls_certificate=certificate,
         tls_key=key,
     )

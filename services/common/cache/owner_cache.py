@@ -63,6 +63,7 @@ class OwnerCache:
         """
         unique = name if name not in self._kinds else f"{name}-{len(self._kinds)}"
         kind: CacheKind[Any] = CacheKind(self._ledger, unique, load)
+        self._ledger.expect_evictions(unique)
         self._kinds[unique] = kind
         return kind
 

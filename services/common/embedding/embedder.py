@@ -20,6 +20,7 @@ from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedEr
 from services.common.embedding.tokens import TextEncoding, TokenSpace
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.settings_types import Count, CountOrNone
+from services.common.telemetry.instruments import Gauges, observe
 
 
 class Embedder(Protocol):
@@ -141,6 +142,7 @@ class OnnxEmbedder:
         self._running: asyncio.Future[Sequence[TextEncoding]] | None = None
         self._pump_scheduled = False
         self._closed = False
+        observe("mneme.embedding.queue", "Texts that wait to be embedded.", "kind", self._waiting)
 
     @property
     def model_name(self) -> str:
@@ -249,6 +251,9 @@ class OnnxEmbedder:
         finally:
             for job in jobs:
                 job.waiters -= 1
+
+    def _waiting(self) -> Gauges:
+        return {"query": len(self._queries), "document": len(self._documents)}
 
     def _schedule_pump(self) -> None:
         # One turn of the loop later, so that queries asked in the same turn share a run.

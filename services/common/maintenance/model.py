@@ -58,6 +58,7 @@ class RunReport:
     steps: int = 0
     memories: int = 0  # that it looked at, as the steps count them
     planned: int = 0  # changes
+    attempted: int = 0  # changes within the cap
     applied: int = 0  # changes that were made; those whose sources had changed meanwhile are not
     retired: int = 0  # memories that were taken out of use, or would be
     over_cap: int = 0  # memories that stayed because of the cap

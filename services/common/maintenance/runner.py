@@ -13,6 +13,7 @@ import structlog
 from services.common.clock import Clock
 from services.common.errors import MnemeError
 from services.common.ids import IdSource
+from services.common.maintenance.metrics import MaintenanceMetrics
 from services.common.maintenance.model import Change, Job, RunReport, Step
 from services.common.maintenance.store import Claim, MaintenanceStore
 from services.common.owners import Owner
@@ -33,6 +34,7 @@ class MaintenanceRunner:
         self._ids = ids
         self._lease = lease
         self._holder = ids.new_id()
+        self._metrics = MaintenanceMetrics()
 
     async def run(self, job: Job[Any], *, owner: Owner | None = None, dry_run: bool = False) -> RunReport:
         """Runs a job to its end, from where an earlier run stopped; a dry run claims, changes and logs nothing.
@@ -64,6 +66,7 @@ class MaintenanceRunner:
                 await self._run_claimed(job, owner, claim, report, allowed)
             is_finished = True
         finally:
+            self._metrics.record(report, is_finished=is_finished, now=self._clock.now())
             with contextlib.suppress(MnemeError):  # the lease ends by itself
                 await self._store.release(claim, is_finished=is_finished)
         if report.applied or report.over_cap:
@@ -131,6 +134,7 @@ class MaintenanceRunner:
     async def _apply(
         self, job: Job[Any], claim: Claim, owner: Owner | None, changes: Sequence[Change], report: RunReport
     ) -> None:
+        report.attempted += len(changes)
         entry_id = await self._store.log_planned(claim, owner, changes, self._clock.now())
         made = await job.apply(owner, changes)
         await self._store.log_applied(owner, entry_id, made)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, MnemeError, StoreUnavailable
+from services.common.postgres.measured import MeasuredPool
 from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, Seconds
 
@@ -118,8 +119,9 @@ async def create_pool(dsn: str, settings: PoolSettings | None = None) -> Pool:
 
     try:
         with translate_errors():
-            return await asyncpg.create_pool(
+            return await MeasuredPool(
                 dsn,
+                application_name=chosen.application_name,
                 min_size=chosen.size_min,
                 max_size=chosen.size_max,
                 timeout=chosen.connect_timeout_seconds,

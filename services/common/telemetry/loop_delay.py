@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from services.common.telemetry import state
+from services.common.telemetry.instruments import counter, duration_histogram
 
 _log = structlog.get_logger(__name__)
 
@@ -27,13 +27,8 @@ class LoopDelay:
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Use the process's meter, which must be configured by now."""
         self._clock = clock
-        meter = state.meter(__name__)
-        self._delays = meter.create_histogram(
-            "mneme.event_loop.delay", unit="s", description="How late the event loop runs what is due."
-        )
-        self._stalls = meter.create_counter(
-            "mneme.event_loop.stalls", unit="{stall}", description="Delays of the event loop above 50 ms."
-        )
+        self._delays = duration_histogram("mneme.event_loop.delay", "How late the event loop runs what is due.")
+        self._stalls = counter("mneme.event_loop.stalls", "Delays of the event loop above 50 ms.", [{}])
         self._logged_at: float | None = None
         self._unlogged = 0
         self._longest = 0.0

@@ -1,4 +1,4 @@
-"""The process's tracer and meter, and whether there are any; read on every hot path.
+"""The process's tracer and meter, and whether traces and metrics are recorded; read on every hot path.
 
 Kept here rather than in OpenTelemetry's globals, which can be set only once in a process.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from opentelemetry import metrics, trace
 
 _is_on = False
+_is_measured = False
 _tracers: trace.TracerProvider = trace.NoOpTracerProvider()
 _meters: metrics.MeterProvider = metrics.NoOpMeterProvider()
 
@@ -15,6 +16,11 @@ _meters: metrics.MeterProvider = metrics.NoOpMeterProvider()
 def is_on() -> bool:
     """Whether traces are recorded."""
     return _is_on
+
+
+def is_measured() -> bool:
+    """Whether metrics are recorded."""
+    return _is_measured
 
 
 def tracer(name: str) -> trace.Tracer:
@@ -27,13 +33,13 @@ def meter(name: str) -> metrics.Meter:
     return _meters.get_meter(name)
 
 
-def switch_on(tracers: trace.TracerProvider, meters: metrics.MeterProvider | None) -> None:
+def switch_on(tracers: trace.TracerProvider | None, meters: metrics.MeterProvider | None) -> None:
     """Set by `configure_telemetry`."""
-    global _is_on, _tracers, _meters
-    _is_on, _tracers, _meters = True, tracers, meters or metrics.NoOpMeterProvider()
+    global _is_on, _is_measured, _tracers, _meters
+    _is_on, _tracers = tracers is not None, tracers or trace.NoOpTracerProvider()
+    _is_measured, _meters = meters is not None, meters or metrics.NoOpMeterProvider()
 
 
 def switch_off() -> None:
     """Set by the handle that `configure_telemetry` returns."""
-    global _is_on, _tracers, _meters
-    _is_on, _tracers, _meters = False, trace.NoOpTracerProvider(), metrics.NoOpMeterProvider()
+    switch_on(None, None)

@@ -31,7 +31,9 @@ from services.common.background import BackgroundWork, every
 from services.common.clock import Clock
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, Reason, StoreUnavailable
 from services.common.settings_types import Count, Duration, DurationOrNone
-from services.common.telemetry import extract_context
+from services.common.telemetry import extract_context, state
+from services.common.telemetry.instruments import counter
+from services.gateway.journal.gauges import OutboxGauges
 from services.gateway.journal.model import Delivery, DeliveryFailure, DeliveryOutcome, Interaction, Tier
 from services.gateway.journal.store import DeliveryQueue
 
@@ -85,6 +87,7 @@ class DispatcherSettings:
     recall_retention: Duration = timedelta(days=7)  # how long feedback can name a recall by its id
     purge_interval: Duration = timedelta(minutes=10)  # how often older records of requests and recalls are removed
     purge_max: Count = 10_000  # rows removed by one statement
+    measure_interval: Duration = timedelta(seconds=15)  # how often the outbox is counted, where metrics are on
 
 
 class TierWorker:
@@ -105,6 +108,10 @@ class TierWorker:
         self._sink = sink
         self._settings = settings
         self._on_delivered = on_delivered
+        name = {"tier": tier.name.lower()}
+        results = [{**name, "result": result} for result in ("done", "failed")]
+        self._deliveries = counter("mneme.outbox.deliveries", "Deliveries to the tiers, by result.", results)
+        self._outage_count = counter("mneme.outbox.outages", "Deliveries that met a tier out of reach.", [name])
         self._wake = asyncio.Event()
         self._batch_limit = settings.batch_max
         self._outages = 0
@@ -151,6 +158,7 @@ class TierWorker:
                 return 0
             outcome, outage = await self._deliver_all(batch.deliveries)
             await batch.settle(outcome)
+        self._count(outcome, outage)
         for failure in outcome.failed:
             _log.warning("delivery_refused", tier=self._tier.name, reason=failure.reason)
         if outcome.done or outcome.failed:
@@ -158,6 +166,14 @@ class TierWorker:
         if outage is not None:
             raise outage
         return len(batch.deliveries)
+
+    def _count(self, outcome: DeliveryOutcome, outage: StoreUnavailable | None) -> None:
+        tier = self._tier.name.lower()
+        for result, count in (("done", len(outcome.done)), ("failed", len(outcome.failed))):
+            if count:
+                self._deliveries.add(count, {"tier": tier, "result": result})
+        if outage is not None:
+            self._outage_count.add(1, {"tier": tier})
 
     async def _deliver_all(self, deliveries: Sequence[Delivery]) -> tuple[DeliveryOutcome, StoreUnavailable | None]:
         """Delivers in calls of bounded size, until all are done, the tier is gone, or the claim has lasted too long."""
@@ -249,6 +265,11 @@ class Dispatcher:
             background.keep_running(f"deliver-{tier.name.lower()}", worker.run)
         completion_seconds = self._settings.poll_interval.total_seconds() / 4
         background.keep_running("complete-deliveries", every(completion_seconds, self.flush))
+        if state.is_measured():
+            gauges = OutboxGauges(self._queue, self._clock)
+            background.keep_running(
+                "measure-outbox", every(self._settings.measure_interval.total_seconds(), gauges.read)
+            )
         background.keep_running("purge", every(self._settings.purge_interval.total_seconds(), self._purge))
 
     def wake(self) -> None:

@@ -124,6 +124,10 @@ class DeliveryQueue(Protocol):
         """
         ...
 
+    async def backlog_of_all(self) -> Sequence[TierBacklog]:
+        """Counts of all tenants' deliveries, one entry for each tier: for metrics, since it reads the whole queue."""
+        ...
+
     async def complete(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
         """Removes deliveries that were made outside of `claim`. May be lost in a crash: the tier sees a repeat."""
         ...

@@ -17,6 +17,7 @@ from services.common.embedding.tokens import TextEncoding
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.ids import IdSource
 from services.common.telemetry import span
+from services.common.telemetry.instruments import counter
 from services.gateway.grants.model import MemoryKind
 from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
@@ -41,7 +42,7 @@ from services.gateway.recall.question.task_types import Intent
 from services.gateway.recall.ranking.features import feature_names
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.access import AccessRecorder
-from services.gateway.recall.stages.clock import StageClock
+from services.gateway.recall.stages.clock import StageClock, stage_durations
 from services.gateway.recall.stages.coarse_search import CoarseSearch
 from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
@@ -89,6 +90,9 @@ class RecallPipeline:
         self._stages = stages
         self._ids = ids
         self._settings = settings
+        self._stage_durations = stage_durations()
+        expected = [{"tier": tier.name.lower(), "state": state} for tier in Tier for state in ("failed", "partial")]
+        self._tier_reports = counter("mneme.recall.tiers", "What each tier did in recalls, by state.", expected)
 
     async def run(
         self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, emit: Emit | None = None
@@ -106,7 +110,15 @@ class RecallPipeline:
             DeadlineExceeded: The question could not even be embedded in time.
         """
         async with EarlyResults(emit) as early:
-            return await self._run(principal, query, StageClock(deadline_seconds=deadline_seconds), early)
+            return await self._run(principal, query, self._clock(deadline_seconds), early)
+
+    def _clock(self, deadline_seconds: float) -> StageClock:
+        return StageClock(deadline_seconds=deadline_seconds, durations=self._stage_durations)
+
+    def _count(self, reports: Iterable[TierReport]) -> None:
+        for report in reports:
+            state = "partial" if report.is_partial else report.state.name.lower()
+            self._tier_reports.add(1, {"tier": report.tier.name.lower(), "state": state})
 
     async def _run(self, principal: Principal, query: RecallQuery, clock: StageClock, early: EarlyResults) -> Recalled:
         query = self._stages.loadout.given(query)
@@ -143,11 +155,13 @@ class RecallPipeline:
                 ),
             )
         if coarse.all_failed:
+            self._count(coarse.reports)
             raise _nothing_answered(coarse)
         with clock.stage("quarantine"):
             coarse = quarantine(coarse, query.readers)
         candidates, reports = await self._ranked(asked, coarse, clock)
         early.finish(candidates[: query.limit], reports)
+        self._count(reports)
         with clock.stage("conflicts"):
             facts, notes = self._derived(asked, coarse)
             resolved = self._stages.conflicts(candidates, facts, query.conflicts, notes=notes, limit=query.limit)

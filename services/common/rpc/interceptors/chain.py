@@ -44,7 +44,10 @@ def interceptors(
     Errors are turned into statuses inside of what records statuses, and outside of what raises them. Telemetry takes
     part only if it is on by now. Writes are refused while `disk`, where one is watched, is nearly full.
     """
-    telemetry: list[AroundInterceptor] = [TraceInterceptor(), MetricsInterceptor()] if state.is_on() else []
+    telemetry: list[AroundInterceptor] = [
+        *([TraceInterceptor()] if state.is_on() else ()),
+        *([MetricsInterceptor()] if state.is_measured() else ()),
+    ]
     return [
         RequestIdInterceptor(ids),
         *telemetry,

@@ -291,16 +291,7 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
     async def backlog(self, tenant_id: str) -> Sequence[TierBacklog]:
         """See `JournalReader.backlog`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            found = await connection.fetch(
-                "SELECT tier, count(*) FILTER (WHERE given_up_time IS NULL),"
-                " count(*) FILTER (WHERE given_up_time IS NOT NULL),"
-                " min(create_time) FILTER (WHERE given_up_time IS NULL)"
-                " FROM gateway.deliveries WHERE tenant_id = $1 GROUP BY tier",
-                tenant_id,
-            )
-        counts = {row[0]: row for row in found}
-        empty = (0, 0, 0, None)
-        return [TierBacklog(tier, *tuple(counts.get(int(tier), empty))[1:]) for tier in Tier]
+            return rows.backlog(await connection.fetch(f"{rows.BACKLOG} WHERE tenant_id = $1 GROUP BY tier", tenant_id))
 
     async def dead_letters(
         self, tenant_id: str, *, tier: Tier | None, limit: int, after: Cursor | None

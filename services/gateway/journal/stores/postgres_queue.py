@@ -26,6 +26,7 @@ from services.gateway.journal.model import (
     RetryPolicy,
     SubjectKind,
     Tier,
+    TierBacklog,
 )
 from services.gateway.journal.stores import rows
 
@@ -98,6 +99,13 @@ class PostgresQueue(ABC):
                 await connection.execute(_AS_CLAIMING_WORKER)
                 deliveries = await self._next_deliveries(connection, tier, limit)
                 yield PostgresDeliveryBatch(connection, deliveries, self._retry, self._clock)
+
+    async def backlog_of_all(self) -> Sequence[TierBacklog]:
+        """See `DeliveryQueue.backlog_of_all`."""
+        with translate_errors():
+            async with self._acquire() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
+                return rows.backlog(await connection.fetch(f"{rows.BACKLOG} GROUP BY tier"))
 
     async def complete(self, tenant_id: str, tier: Tier, subject_ids: Sequence[str]) -> None:
         """See `DeliveryQueue.complete`. Does not wait for the disk."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -12,14 +13,26 @@ from services.common.errors import NotFound
 from services.common.idempotency.model import request_id_reused
 from services.common.scope import Scope
 from services.common.turns import Attachment, MessageRole, Turn
-from services.gateway.journal.model import Interaction
+from services.gateway.journal.model import Interaction, Tier, TierBacklog
 
 INTERACTION_COLUMNS: Final = (
     "i.tenant_id, i.interaction_id, i.user_id, i.conversation_id, i.position, i.role, i.speaker, i.content,"
     " i.said_time, i.extra, i.scope_key, i.create_time"
 )
 
+BACKLOG: Final = (
+    "SELECT tier, count(*) FILTER (WHERE given_up_time IS NULL), count(*) FILTER (WHERE given_up_time IS NOT NULL),"
+    " min(create_time) FILTER (WHERE given_up_time IS NULL) FROM gateway.deliveries"
+)
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def backlog(found: Iterable[asyncpg.Record]) -> Sequence[TierBacklog]:
+    """Counts of each tier, from rows of `BACKLOG` grouped by tier."""
+    counts = {row[0]: row for row in found}
+    empty = (0, 0, 0, None)
+    return [TierBacklog(tier, *tuple(counts.get(int(tier), empty))[1:]) for tier in Tier]
 
 
 def turn_extra(turn: Turn) -> dict[str, Any] | None:
