@@ -136,6 +136,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             shared.tiers.session,
             store_url=host_settings.session_store_url,
             access=redis_access(host_settings),
+            folder=data_dir.session,
         )
     )
     episodic = await stack.enter_async_context(

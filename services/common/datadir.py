@@ -125,6 +125,11 @@ class DataDir:
         return self._path / "qdrant"
 
     @property
+    def session(self) -> Path:
+        """Sub-folder of what the embedded session tier must not lose."""
+        return self._path / "session"
+
+    @property
     def models(self) -> Path:
         """Sub-folder of built model graphs."""
         return self._path / "models"

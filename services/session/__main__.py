@@ -23,7 +23,11 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         secret=assembly.secret,
     )
     async with open_session(
-        resources, session_settings, store_url=settings.session_store_url, access=redis_access(settings)
+        resources,
+        session_settings,
+        store_url=settings.session_store_url,
+        access=redis_access(settings),
+        folder=assembly.data_dir / "session",
     ) as tier:
         yield tier.bindings
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from mneme.session.internal.v1 import session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2_grpc
+from services.common.background import BackgroundWork, every
 from services.common.clock import Clock
+from services.common.errors import StoreUnavailable
 from services.common.hosting import HostSettings
 from services.common.ids import IdSource
 from services.common.paging import PageTokens
@@ -18,10 +21,12 @@ from services.session.config import RedisAccess, RedisSettings, SessionSettings
 from services.session.internal_servicer import ROLES as INTERNAL_ROLES
 from services.session.internal_servicer import SERVICE_NAME as INTERNAL_SERVICE_NAME
 from services.session.internal_servicer import SessionInternalServicer
+from services.session.lifetimes import LifetimeReports
 from services.session.service import SessionService
 from services.session.servicer import ROLES, SERVICE_NAME, SessionServicer
 from services.session.store import SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore
+from services.session.stores.event_file import EventFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +80,7 @@ async def open_session(
     *,
     store_url: str = "",
     access: RedisAccess | None = None,
+    folder: Path | None = None,
 ) -> AsyncIterator[SessionTier]:
     """The tier in this process's memory, or on Redis with this memory to fall back on.
 
@@ -85,16 +91,31 @@ async def open_session(
         settings: Defaults where None.
         store_url: Where Redis is, see `parse_redis_url`. Empty: memory alone.
         access: Users, passwords and certificates for it that are not in the URL.
+        folder: Where the tier without Redis stores events that the conversation log does not have yet; None: in memory.
 
     Raises:
         ValueError: The URL is of another form, or a file of certificates cannot be used.
+        DataDirLocked: Another process has the folder.
     """
     chosen = settings or SessionSettings()
     async with contextlib.AsyncExitStack() as stack:
-        store: SessionStore = EmbeddedSessionStore(chosen.embedded, chosen.store)
+        store: SessionStore
         if store_url:
             store = await stack.enter_async_context(_redis_with_fallback(store_url, chosen, access))
-        yield open_session_on(store, resources, chosen)
+        else:
+            events = stack.enter_context(EventFile(folder)) if folder is not None else None
+            store = EmbeddedSessionStore(chosen.embedded, chosen.store, events)
+        tier = open_session_on(store, resources, chosen)
+        lifetimes = tier.sessions.lifetimes
+        stack.push_async_callback(_report_last_reads, lifetimes)
+        background = await stack.enter_async_context(BackgroundWork[str]("session"))
+        background.keep_running("report-lifetimes", every(chosen.lifetimes.report_seconds, lifetimes.report_due))
+        yield tier
+
+
+async def _report_last_reads(lifetimes: LifetimeReports) -> None:
+    with contextlib.suppress(StoreUnavailable):
+        await lifetimes.report_all()
 
 
 def open_session_on(

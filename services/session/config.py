@@ -53,6 +53,15 @@ class StoreSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LifetimeSettings:
+    """How the conversation log learns of sessions that are only read."""
+
+    report_seconds: Seconds = 1.0  # between looks for reads to report; each is reported after half of a time to live
+    batch_max: Count = 256  # sessions that are reported at once
+    sessions_max: Count = 50_000  # sessions of a process that may wait; reads of others are not reported
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSettings:
     """Bounds of the memory of one process."""
 
@@ -107,6 +116,7 @@ class SessionSettings:
     defaults: SessionDefaults = field(default_factory=SessionDefaults)
     limits: SessionLimits = field(default_factory=SessionLimits)
     store: StoreSettings = field(default_factory=StoreSettings)
+    lifetimes: LifetimeSettings = field(default_factory=LifetimeSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     redis: RedisSettings = field(default_factory=RedisSettings)
     fallback: FallbackSettings = field(default_factory=FallbackSettings)

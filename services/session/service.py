@@ -13,6 +13,7 @@ from services.common.ids import IdSource
 from services.common.owners import InteractionId, Owner, TenantId
 from services.common.tokens import TokenCounter
 from services.session.config import SessionSettings
+from services.session.lifetimes import LifetimeReports
 from services.session.model import (
     AppendCommand,
     Appended,
@@ -61,6 +62,7 @@ class SessionService:
         self._ids = ids
         self._defaults = settings.defaults
         self._limits = settings.limits
+        self.lifetimes: Final = LifetimeReports(store, clock, settings.lifetimes)
 
     async def create(self, command: CreateCommand) -> StoreResponse[Session]:
         """Open an empty session.
@@ -81,6 +83,7 @@ class SessionService:
             NotFound: There is no live one.
         """
         response = await self._store.get(key, now=self._clock.now())
+        self.lifetimes.note_read(response.value)
         return replace(response, value=self._fitting(response.value))
 
     async def list_sessions(self, command: ListCommand) -> StoreResponse[SessionPage]:
@@ -153,6 +156,7 @@ class SessionService:
             idempotency_key=command.idempotency_key,
             report=report,
         )
+        self.lifetimes.note_write(command.key)
         appended = replace(response.value, session=self._fitting(response.value.session))
         return replace(response, value=appended)
 
@@ -162,13 +166,15 @@ class SessionService:
         Raises:
             NotFound: There is no live one.
         """
-        return await self._store.extend(
+        response = await self._store.extend(
             command.key,
             ttl=command.ttl,
             now=self._clock.now(),
             idempotency_key=command.idempotency_key,
             report=Report.BOUNDED,
         )
+        self.lifetimes.note_extended(command.key)
+        return response
 
     async def delete(self, command: DeleteCommand) -> StoreResponse[Session]:
         """Remove a session and return what it held; its deletion is reported to the conversation log.

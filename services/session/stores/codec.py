@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 
 from services.common.owners import InteractionId
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Attachment, MessageRole, Turn
-from services.session.model import NewTurn, SessionTurn, microseconds, moment_of
+from services.session.model import (
+    Deletion,
+    NewTurn,
+    SessionSpec,
+    SessionTurn,
+    SettingsChange,
+    microseconds,
+    moment_of,
+)
 
 _VERSION: Final = 1
 """Stands in every payload, so that a later form can be told from this one during a rolling update."""
@@ -55,3 +65,29 @@ def decode_turn(payload: bytes, *, position: int) -> SessionTurn:
             metadata=fields.get("metadata", {}),
         ),
     )
+
+
+def encode_content(content: NewTurn | SettingsChange | Deletion) -> tuple[str, bytes]:
+    """The kind of an event and its payload, in ASCII."""
+    match content:
+        case NewTurn():
+            return "turn", encode_turn(content)
+        case SettingsChange(spec, set_time):
+            ttl = spec.ttl // timedelta(microseconds=1)
+            return "settings", f"{spec.window_turns} {ttl} {microseconds(set_time)}".encode("ascii")
+        case Deletion(session_create_time):
+            return "deletion", str(microseconds(session_create_time)).encode("ascii")
+
+
+def decode_content(kind: str, payload: bytes) -> NewTurn | SettingsChange | Deletion:
+    """The inverse of `encode_content`."""
+    match kind:
+        case "turn":
+            return replace(decode_turn(payload, position=0).as_new(), position=None)
+        case "settings":
+            window_turns, ttl, set_time = map(int, payload.split())
+            return SettingsChange(SessionSpec(window_turns, timedelta(microseconds=ttl)), moment_of(set_time))
+        case "deletion":
+            return Deletion(moment_of(int(payload)))
+        case _:
+            raise RuntimeError(f"unknown kind of event {kind!r}")

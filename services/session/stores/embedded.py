@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from heapq import nsmallest
+from typing import TypeVar
 
 from services.common.errors import AlreadyExists, NotFound
 from services.common.idempotency.model import IdempotencyKey
@@ -27,20 +28,26 @@ from services.session.model import (
     microseconds,
 )
 from services.session.store import StoreResponse
+from services.session.stores.event_file import EventFile
 from services.session.stores.idempotency import RecordMemory
 from services.session.stores.outbox import Outbox
 from services.session.stores.window import LiveSession
+
+T = TypeVar("T")
 
 
 class EmbeddedSessionStore:
     """A `SessionStore` in dictionaries, bounded in sessions, bytes and idempotency records.
 
     No method suspends between reading and writing, so in one event loop every call is atomic without locks.
-    Not thread-safe. Nothing survives the process: the gateway rebuilds a lost session from its log.
+    Not thread-safe. Sessions end with the process: the gateway rebuilds them from its log. Events that the log does not
+    have yet outlive it where there is a file for them.
     """
 
-    def __init__(self, settings: EmbeddedSettings, store_settings: StoreSettings) -> None:
-        """Begin empty."""
+    def __init__(
+        self, settings: EmbeddedSettings, store_settings: StoreSettings, events: EventFile | None = None
+    ) -> None:
+        """Begin without sessions, and with the events of a file where there is one."""
         self._settings = settings
         self._remembered_turns = store_settings.remembered_turns
         self._sessions: OrderedDict[SessionKey, LiveSession] = OrderedDict()  # least recently active first
@@ -50,7 +57,7 @@ class EmbeddedSessionStore:
             records_max=settings.idempotency_records_max,
             bytes_max=settings.idempotency_bytes_max,
         )
-        self._outbox = Outbox(store_settings.events_max)
+        self._outbox = Outbox(store_settings.events_max, events)
         self._size_bytes = 0
         self._next_expiry: datetime | None = None  # no session expires before
 
@@ -66,7 +73,7 @@ class EmbeddedSessionStore:
         """See `SessionStore.create`."""
         first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return StoreResponse(first)
+            return await self._durable(first, report)
         if self._live(key, now) is not None:
             raise AlreadyExists("session", key.conversation_id)
         self._outbox.check(key.owner, report, 1)
@@ -74,7 +81,7 @@ class EmbeddedSessionStore:
         session = self._begin(key, spec, now).snapshot()
         self._records.add(key.owner, idempotency_key, session, now=now)
         self._evict(now, spared=key)
-        return StoreResponse(session)
+        return await self._durable(session, report)
 
     async def get(self, key: SessionKey, *, now: datetime) -> StoreResponse[Session]:
         """See `SessionStore.get`."""
@@ -109,7 +116,7 @@ class EmbeddedSessionStore:
         if isinstance(first, Appended):
             live = self._required(key, now)
             self._touch(live, now)
-            return StoreResponse(replace(first, session=live.snapshot()))
+            return await self._durable(replace(first, session=live.snapshot()), report)
         is_created = live is None and create is not None
         self._outbox.check(key.owner, report, len(turns) + is_created)
         if live is None and create is not None:
@@ -128,7 +135,7 @@ class EmbeddedSessionStore:
         # Only the counts are repeated: storing the window of every response would multiply what a session takes.
         counts = replace(appended, session=live.snapshot(with_turns=False))
         self._records.add(key.owner, idempotency_key, counts, now=now)
-        return StoreResponse(appended)
+        return await self._durable(appended, report)
 
     async def extend(
         self,
@@ -142,7 +149,7 @@ class EmbeddedSessionStore:
         """See `SessionStore.extend`."""
         first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return StoreResponse(first)
+            return await self._durable(first, report)
         live = self._required(key, now)
         self._outbox.check(key.owner, report, 1)
         if ttl is not None:
@@ -151,7 +158,7 @@ class EmbeddedSessionStore:
         session = live.snapshot(with_turns=False)
         self._outbox.add(report, key, SettingsChange(session.spec, now))
         self._records.add(key.owner, idempotency_key, session, now=now)
-        return StoreResponse(session)
+        return await self._durable(session, report)
 
     async def delete(
         self,
@@ -165,14 +172,14 @@ class EmbeddedSessionStore:
         """See `SessionStore.delete`."""
         first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return StoreResponse(first)
+            return await self._durable(first, report)
         session = self._required(key, now).snapshot()
         self._drop(key)
         if discard:
             self._outbox.discard_turns(key)
         self._outbox.add(report, key, Deletion(session.create_time))
         self._records.add(key.owner, idempotency_key, session, now=now)
-        return StoreResponse(session)
+        return await self._durable(session, report)
 
     async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
         """See `SessionStore.log_events`."""
@@ -183,6 +190,7 @@ class EmbeddedSessionStore:
         """See `SessionStore.acknowledge`."""
         del now
         self._outbox.acknowledge(owner, event_ids)
+        await self._outbox.compact()
 
     async def remove_owner(self, owner: Owner, *, now: datetime) -> int:
         """See `SessionStore.remove_owner`."""
@@ -191,6 +199,7 @@ class EmbeddedSessionStore:
             self._drop(live.key)
         self._outbox.remove(owner)
         self._records.remove(lambda of: of == owner)
+        await self._outbox.compact(at_once=True)
         return sum(live.expire_time > now for live in lives)
 
     async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
@@ -246,6 +255,12 @@ class EmbeddedSessionStore:
     def __len__(self) -> int:
         """How many sessions are held, expired ones included."""
         return len(self._sessions)
+
+    async def _durable(self, response: T, report: Report) -> StoreResponse[T]:
+        """The response to a write, after its events are in the file."""
+        if report is not Report.NO:
+            await self._outbox.sync()
+        return StoreResponse(response)
 
     def _live(self, key: SessionKey, now: datetime) -> LiveSession | None:
         live = self._sessions.get(key)

@@ -1,24 +1,33 @@
-"""Events that wait for the conversation log, in the memory of this process."""
+"""Events that wait for the conversation log, in the memory of this process and in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count, islice
+from itertools import islice
 
 from services.common.errors import LimitExceeded
 from services.common.owners import Owner, TenantId
 from services.session.model import Deletion, LogEvent, NewTurn, Report, SessionKey, SettingsChange
+from services.session.stores.event_file import EventFile
 
 
 class Outbox:
-    """Events of each user in the order in which they were added, until they are acknowledged."""
+    """Events of each user in the order in which they were added, until they are acknowledged.
 
-    def __init__(self, events_max: int) -> None:
+    With a file they are durable after `sync`, and an outbox that is opened on the file begins with them.
+    """
+
+    def __init__(self, events_max: int, file: EventFile | None = None) -> None:
         """At most `events_max` of one user."""
         self._events_max = events_max
         self._events: dict[Owner, dict[str, LogEvent]] = {}
-        self._numbers = count()
+        self._next_number = 0
+        self._file = file
+        if file is not None:
+            events, self._next_number = file.read()
+            for event in events.values():
+                self._events.setdefault(event.key.owner, {})[event.event_id] = event
 
     def __len__(self) -> int:
         """How many events wait."""
@@ -38,8 +47,26 @@ class Outbox:
         if report is not Report.NO:
             if isinstance(content, NewTurn):
                 content = replace(content, position=None)  # the log assigns it
-            event = LogEvent(f"m{next(self._numbers)}", key, content)
+            event = LogEvent(f"m{self._next_number}", key, content)
+            self._next_number += 1
             self._events.setdefault(key.owner, {})[event.event_id] = event
+            if self._file is not None:
+                self._file.add(event, self._next_number)
+
+    async def sync(self) -> None:
+        """Return when the file, if there is one, has all events that were added before.
+
+        Raises:
+            StoreUnavailable: It cannot be written.
+        """
+        if self._file is not None:
+            await self._file.sync()
+
+    async def compact(self, *, at_once: bool = False) -> None:
+        """Shorten the file where few of its lines are of events that wait, or `at_once`."""
+        if self._file is not None and (at_once or self._file.is_sparse(len(self))):
+            events = [event for of_owner in self._events.values() for event in of_owner.values()]
+            await self._file.rewrite(events, self._next_number)
 
     def discard_turns(self, key: SessionKey) -> None:
         """Remove the events of a conversation's turns."""
@@ -68,10 +95,12 @@ class Outbox:
             events.pop(event_id, None)
         if not events:
             del self._events[owner]
+        if self._file is not None:
+            self._file.remove(event_ids)
 
     def remove(self, owner: Owner) -> None:
         """Remove all events of a user."""
-        self._events.pop(owner, None)
+        self.acknowledge(owner, list(self._events.get(owner, ())))
 
     def clear(self) -> None:
         """Remove all events."""

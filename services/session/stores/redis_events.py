@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, cast
 from urllib.parse import quote, unquote
@@ -11,16 +10,11 @@ from urllib.parse import quote, unquote
 from services.common.owners import Owner, TenantId, UserId
 from services.session.model import (
     ConversationId,
-    Deletion,
     LogEvent,
-    NewTurn,
     SessionKey,
-    SessionSpec,
-    SettingsChange,
     microseconds,
-    moment_of,
 )
-from services.session.stores.codec import decode_turn
+from services.session.stores.codec import decode_content
 from services.session.stores.redis_script import Argument, Script
 
 _LIST_SCRIPT: Final = Script.load("list_events.lua")
@@ -105,17 +99,4 @@ def _is_stream_id(event_id: str) -> bool:
 def _event(owner: Owner, event_id: bytes, fields: Sequence[bytes]) -> LogEvent:
     _, conversation_id, _, kind, _, payload = fields
     key = SessionKey(owner, ConversationId(conversation_id.decode("utf-8")))
-    return LogEvent(event_id.decode("ascii"), key, _content(kind, payload))
-
-
-def _content(kind: bytes, payload: bytes) -> NewTurn | SettingsChange | Deletion:
-    match kind:
-        case b"turn":
-            return replace(decode_turn(payload, position=0).as_new(), position=None)
-        case b"settings":
-            window_turns, ttl, set_time = map(int, payload.split())
-            return SettingsChange(SessionSpec(window_turns, timedelta(microseconds=ttl)), moment_of(set_time))
-        case b"deletion":
-            return Deletion(moment_of(int(payload)))
-        case _:
-            raise RuntimeError(f"unknown kind of event {kind!r}")
+    return LogEvent(event_id.decode("ascii"), key, decode_content(kind.decode("ascii"), payload))
