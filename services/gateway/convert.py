@@ -113,6 +113,11 @@ def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
         timing = response.stages.add(stage=name, reason=reasons.get(name, ""))
         write_duration(timing.duration, seconds)
     _add_hits(response, recalled.memories, recalled.facts, recalled.notes, superseded_by)
+    for message in response.memories:
+        for one in recalled.superseded.get(message.memory_id, ()):
+            added = message.superseded_statements.add()
+            added.CopyFrom(one)
+            added.ClearField("standing_statement")  # of a turn that is shown by itself where the reader may see it
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
     return response

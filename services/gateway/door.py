@@ -18,7 +18,7 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from mneme.agentic.v1 import notes_pb2  # noqa: F401 - the imports register the services
 from mneme.episodic.v1 import episodic_pb2  # noqa: F401
-from mneme.semantic.v1 import facts_pb2, profile_pb2  # noqa: F401
+from mneme.semantic.v1 import facts_pb2, profile_pb2, supersessions_pb2  # noqa: F401
 from mneme.session.v1 import session_pb2  # noqa: F401
 from services.common.auth import Principal, Role, current_principal
 from services.common.convert import scope_from_proto
@@ -48,6 +48,7 @@ TIER_SERVICES: Final = (
     TierService("mneme.episodic.v1.EpisodicService", "episodic", MemoryKind.EPISODE),
     TierService("mneme.semantic.v1.FactService", "semantic", MemoryKind.FACT),
     TierService("mneme.semantic.v1.ProfileService", "semantic"),
+    TierService("mneme.semantic.v1.SupersessionService", "semantic"),
     TierService("mneme.agentic.v1.NoteService", "agentic", MemoryKind.NOTE),
 )
 

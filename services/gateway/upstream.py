@@ -16,7 +16,7 @@ from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
 from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.internal.v1 import semantic_pb2, semantic_pb2_grpc
-from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2_grpc
+from mneme.semantic.v1 import profile_pb2_grpc
 from mneme.session.internal.v1 import session_internal_pb2, session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
@@ -179,7 +179,6 @@ class FactClient(_Client):
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
         """Calls over the channel."""
         super().__init__("semantic", metadata)
-        self._stub = facts_pb2_grpc.FactServiceStub(channel)
         self._internal = semantic_pb2_grpc.SemanticInternalServiceStub(channel)
 
     async def extract(
@@ -188,11 +187,17 @@ class FactClient(_Client):
         """See SemanticInternalService.ExtractFacts."""
         return await self._call(self._internal.ExtractFacts, request, principal, timeout_seconds)
 
-    async def search(
-        self, principal: Principal, request: facts_pb2.SearchFactsRequest, *, timeout_seconds: float
-    ) -> facts_pb2.SearchFactsResponse:
-        """See FactService.SearchFacts."""
-        return await self._call(self._stub.SearchFacts, request, principal, timeout_seconds)
+    async def search_candidates(
+        self, principal: Principal, request: semantic_pb2.SearchCandidatesRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.SearchCandidatesResponse:
+        """See SemanticInternalService.SearchCandidates."""
+        return await self._call(self._internal.SearchCandidates, request, principal, timeout_seconds)
+
+    async def mark_superseded(
+        self, principal: Principal, request: semantic_pb2.MarkSupersededRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.MarkSupersededResponse:
+        """See SemanticInternalService.MarkSuperseded."""
+        return await self._call(self._internal.MarkSuperseded, request, principal, timeout_seconds)
 
 
 class ProfileClient(_Client):

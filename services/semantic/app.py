@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from mneme.semantic.internal.v1 import semantic_pb2_grpc
-from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
+from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc, supersessions_pb2_grpc
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
@@ -32,6 +32,7 @@ from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.intake import Intake
 from services.semantic.profile import servicer as profile_servicer
 from services.semantic.profile.service import ProfileService
 from services.semantic.profile.store import ProfileStore
@@ -40,6 +41,11 @@ from services.semantic.profile.stores.postgres import PostgresProfileStore
 from services.semantic.stores.neo4j import COMPONENT
 from services.semantic.stores.neo4j import MIGRATIONS_FOLDER as GRAPH_MIGRATIONS_FOLDER
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
+from services.semantic.supersession import servicer as supersession_servicer
+from services.semantic.supersession.service import SupersessionService
+from services.semantic.supersession.store import SupersessionStore
+from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
+from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +72,8 @@ class SemanticTier:
 
     facts: FactService
     """Use cases of facts."""
+    supersessions: SupersessionService
+    """Use cases of superseded statements."""
     profiles: ProfileService
     """Use cases of profiles."""
     bindings: Sequence[ServiceBinding]
@@ -91,7 +99,7 @@ async def open_semantic(
     profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
     store = PostgresFactStore(pool, chosen.evidence, cache=resources.cache, cached_min=chosen.cached_facts_min)
     async with contextlib.aclosing(store) as facts:
-        tier = open_semantic_on(facts, profiles, resources, chosen)
+        tier = open_semantic_on(facts, profiles, PostgresSupersessionStore(pool), resources, chosen)
         yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
 
 
@@ -112,13 +120,14 @@ async def open_semantic_graph(
     chosen = settings or SemanticSettings()
     facts = Neo4jFactStore(graph, chosen.evidence, search_candidates=chosen.graph_search_candidates)
     profiles = Neo4jProfileStore(graph, peak_hours_max=chosen.profile.peak_hours_max)
-    tier = open_semantic_on(facts, profiles, resources, chosen)
+    tier = open_semantic_on(facts, profiles, Neo4jSupersessionStore(graph), resources, chosen)
     yield replace(tier, bindings=needing(graph.server_version, tier.bindings))
 
 
 def open_semantic_on(
     fact_store: FactStore,
     profile_store: ProfileStore,
+    supersession_store: SupersessionStore,
     resources: SemanticResources,
     settings: SemanticSettings | None = None,
     extractor: FactExtractor | None = None,
@@ -135,17 +144,20 @@ def open_semantic_on(
         settings=chosen,
     )
     profiles = ProfileService(profile_store, clock=resources.clock, ids=resources.ids, settings=chosen)
+    supersessions = SupersessionService(supersession_store, clock=resources.clock, settings=chosen.supersession)
     removal = FactRemoval(fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen)
     tokens = PageTokens(resources.secret)
     form = VectorForm(embedder.model_id, embedder.dimension)
+    fact_edge = facts_servicer.FactServicer(facts, removal, chosen, tokens, form)
     return SemanticTier(
         facts,
+        supersessions,
         profiles,
         (
             ServiceBinding(
                 facts_servicer.SERVICE_NAME,
                 facts_pb2_grpc.add_FactServiceServicer_to_server,
-                facts_servicer.FactServicer(facts, removal, chosen, tokens, form),
+                fact_edge,
                 facts_servicer.ROLES,
             ),
             ServiceBinding(
@@ -155,9 +167,23 @@ def open_semantic_on(
                 profile_servicer.ROLES,
             ),
             ServiceBinding(
+                supersession_servicer.SERVICE_NAME,
+                supersessions_pb2_grpc.add_SupersessionServiceServicer_to_server,
+                supersession_servicer.SupersessionServicer(supersessions, chosen.facts, tokens),
+                supersession_servicer.ROLES,
+            ),
+            ServiceBinding(
                 internal_servicer.SERVICE_NAME,
                 semantic_pb2_grpc.add_SemanticInternalServiceServicer_to_server,
-                internal_servicer.SemanticInternalServicer(facts, removal, profiles, chosen.facts, resources.clock),
+                internal_servicer.SemanticInternalServicer(
+                    fact_edge,
+                    removal,
+                    profiles,
+                    supersessions,
+                    Intake(facts, supersessions),
+                    chosen.facts,
+                    resources.clock,
+                ),
                 internal_servicer.ROLES,
             ),
         ),

@@ -115,12 +115,31 @@ class ProfileLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class SupersessionSettings:
+    """How statements that hold no more are found."""
+
+    turn_chars_max: Count = 8_000
+    """Characters of a turn that are read."""
+    sentences_max: Count = 64
+    """Sentences of a turn that are compared with others."""
+    sentence_chars_max: Count = 400
+    """A longer sentence is not compared."""
+    keys_max: Count = 16
+    """Content words by which a statement is found."""
+    candidates_max: Count = 48
+    """Earlier and later statements that a new one is compared with: those that share most content words."""
+    marks_max: Count = 20_000
+    """Superseded statements of a user that recalls know of: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
 class SemanticSettings:
     """All settings of the tier."""
 
     extraction: ExtractionSettings = field(default_factory=ExtractionSettings)
     evidence: EvidenceSettings = field(default_factory=EvidenceSettings)
     use: UseSettings = field(default_factory=UseSettings)
+    supersession: SupersessionSettings = field(default_factory=SupersessionSettings)
     facts: FactLimits = field(default_factory=FactLimits)
     profile: ProfileLimits = field(default_factory=ProfileLimits)
     cached_facts_min: Count = 300

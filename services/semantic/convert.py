@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mneme.semantic.internal.v1 import semantic_pb2 as pb
+from mneme.semantic.v1 import facts_pb2
 from services.common.interactions import SourceInteraction
 from services.semantic.commands import ExtractionBatch
 from services.semantic.facts.model import ExtractionResult
+from services.semantic.supersession.convert import supersession_to_proto
+from services.semantic.supersession.model import Marks
 
 
 def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResult]) -> pb.ExtractFactsResponse:
@@ -16,6 +19,12 @@ def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResu
     return pb.ExtractFactsResponse(
         results=[_result(next(remaining)) if isinstance(item, SourceInteraction) else item for item in batch.items]
     )
+
+
+def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> pb.SearchCandidatesResponse:
+    """Facts, and the superseded statements where the caller has not cached them."""
+    superseded = [supersession_to_proto(one) for one in marks.superseded or ()]
+    return pb.SearchCandidatesResponse(facts=facts, revision=marks.revision, superseded=superseded)
 
 
 def _result(result: ExtractionResult) -> pb.ExtractFactsResult:

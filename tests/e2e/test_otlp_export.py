@@ -18,7 +18,7 @@ SPANS_OF_A_RECALL = {
     "mneme.gateway.v1.MemoryService/Recall",
     "recall.coarse_search",
     "mneme.episodic.internal.v1.EpisodicInternalService/SearchCandidates",
-    "mneme.semantic.v1.FactService/SearchFacts",
+    "mneme.semantic.internal.v1.SemanticInternalService/SearchCandidates",
     "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",
 }
 

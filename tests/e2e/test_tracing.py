@@ -101,7 +101,7 @@ SEARCHING = {
     "mneme.session.v1.SessionService/GetSession",
     "mneme.episodic.internal.v1.EpisodicInternalService/SearchCandidates",
     "mneme.episodic.v1.EpisodicService/BatchGetEpisodes",
-    "mneme.semantic.v1.FactService/SearchFacts",
+    "mneme.semantic.internal.v1.SemanticInternalService/SearchCandidates",
     "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",
 }
 
@@ -138,7 +138,7 @@ async def test_spec_8_1_a_recall_is_one_trace_with_its_stages(traced: Traced, us
     assert names(spans) >= SEARCHING | {f"recall.{timing.stage}" for timing in found.stages}
     for method in (
         RECALL,
-        "mneme.semantic.v1.FactService/SearchFacts",
+        "mneme.semantic.internal.v1.SemanticInternalService/SearchCandidates",
         "mneme.agentic.internal.v1.NoteInternalService/SearchNotes",
     ):
         assert database_spans_below(spans, method) > 0, method

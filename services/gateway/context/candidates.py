@@ -44,9 +44,9 @@ def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind
     likely_included.update(memory.episode.episode_id for memory in recalled.memories[:overlap_rank_max])
     likely_included.update(superseded_by)  # in the text with a mark, or left out: no note is to repeat it without
     offers = {
-        SectionKind.RECENT_TURNS: [_recent_turn(turn) for turn in recalled.recent_turns],
+        SectionKind.RECENT_TURNS: [_recent_turn(turn, recalled) for turn in recalled.recent_turns],
         SectionKind.FACTS: [_fact(recalled_fact.fact, superseded_by) for recalled_fact in recalled.facts],
-        SectionKind.MEMORIES: [_memory(memory, superseded_by) for memory in recalled.memories],
+        SectionKind.MEMORIES: [_memory(memory, superseded_by, recalled) for memory in recalled.memories],
         SectionKind.NOTES: [
             _note(hit.note, superseded_by)
             for hit in recalled.notes
@@ -61,13 +61,26 @@ def failed_sections(reports: Sequence[TierReport]) -> frozenset[SectionKind]:
     return frozenset(_TIERS[r.tier] for r in reports if r.state is TierState.FAILED and r.tier in _TIERS)
 
 
-def _recent_turn(turn: session_pb2.SessionTurn) -> Candidate:
+def _recent_turn(turn: session_pb2.SessionTurn, recalled: Recalled) -> Candidate:
     said = turn.turn
-    source = TurnSource("", turn.position, _role(said.role), said.speaker, _time(said))
+    source = TurnSource(
+        "",
+        turn.position,
+        _role(said.role),
+        said.speaker,
+        _time(said),
+        is_superseded=turn.interaction_id in recalled.superseded,
+        is_partly=_is_partly(turn.interaction_id, recalled),
+    )
     return Candidate(_body([said.content], said.attachments), turn.interaction_id, (turn.interaction_id,), source)
 
 
-def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str]) -> Candidate:
+def _is_partly(turn_id: str, recalled: Recalled) -> bool:
+    marks = recalled.superseded.get(turn_id, ())
+    return bool(marks) and not any(one.whole_turn for one in marks)
+
+
+def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str], recalled: Recalled) -> Candidate:
     said = memory.episode
     source = TurnSource(
         said.conversation_id,
@@ -76,6 +89,7 @@ def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str]) -> Candida
         said.speaker,
         _time(said),
         is_superseded=said.episode_id in superseded_by,
+        is_partly=_is_partly(said.episode_id, recalled),
     )
     body = _body([said.query, said.response], said.attachments)
     return Candidate(body, said.episode_id, (said.episode_id,), source)

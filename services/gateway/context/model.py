@@ -51,11 +51,13 @@ class TurnSource:
     speaker: str  # the name; may be empty
     time: datetime | None
     is_superseded: bool = False  # it lost a conflict
+    is_partly: bool = False  # only a part of it did
 
     @property
     def line_start(self) -> str:
         """What stands before the text."""
-        return f"{self.label} (superseded): " if self.is_superseded else f"{self.label}: "
+        mark = " (superseded in part)" if self.is_partly else " (superseded)"
+        return f"{self.label}{mark if self.is_superseded else ''}: "
 
     @property
     def label(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from mneme.agentic.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import facts_pb2
+from mneme.semantic.v1 import facts_pb2, supersessions_pb2
 from mneme.session.v1 import session_pb2
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.gateway.grants.model import Grant, MemoryKind, Readers
@@ -89,6 +89,7 @@ class CoarseResult:
     notes: tuple[notes_pb2.ScoredNote, ...] = ()
     recent_turns: tuple[session_pb2.SessionTurn, ...] = ()
     reports: tuple[TierReport, ...] = ()
+    superseded: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by turn
 
     @property
     def all_failed(self) -> bool:
@@ -247,6 +248,7 @@ class Recalled:
     feature_names: tuple[str, ...] = ()  # of the memories' features, where the query wants them
     stage_reasons: tuple[tuple[str, str], ...] = ()  # stages that left work undone, and why
     conflicts: tuple[Conflict, ...] = ()
+    superseded: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by turn
 
     @property
     def superseded_by(self) -> Mapping[str, str]:

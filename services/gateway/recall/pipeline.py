@@ -50,6 +50,7 @@ from services.gateway.recall.stages.fusion import Fusion
 from services.gateway.recall.stages.loadout import Loadout
 from services.gateway.recall.stages.quarantine import quarantine
 from services.gateway.recall.stages.rewriting import Rewriting
+from services.gateway.recall.superseded import with_successors
 
 _log = structlog.get_logger(__name__)
 
@@ -164,7 +165,9 @@ class RecallPipeline:
         self._count(reports)
         with clock.stage("conflicts"):
             facts, notes = self._derived(asked, coarse)
-            resolved = self._stages.conflicts(candidates, facts, query.conflicts, notes=notes, limit=query.limit)
+            resolved = self._stages.conflicts(
+                candidates, facts, query.conflicts, notes=notes, limit=query.limit, superseded=coarse.superseded
+            )
         with clock.stage("assemble"):
             assembled = assemble(resolved, coarse, bytes_max=self._settings.response_bytes_max)
             clock.leave("assemble", assembled.reason)
@@ -193,6 +196,7 @@ class RecallPipeline:
             is_consistent=is_consistent,
             feature_names=feature_names() if query.with_features else (),
             conflicts=resolved.conflicts,
+            superseded=coarse.superseded,
         )
 
     async def _first(
@@ -227,6 +231,7 @@ class RecallPipeline:
                 with_features=query.with_features,
             )
         with clock.stage("fetch"):
+            ranked = with_successors(ranked, coarse.superseded, count_max=query.limit)
             return await self._fetch(asked.principal, query, ranked, coarse, clock)
 
     def _as_fitted(self, query: RecallQuery, coarse: CoarseResult) -> CoarseResult:

@@ -78,6 +78,18 @@ class FactService:
             results.update({(user_id, interaction_id): result for interaction_id, result in found.items()})
         return [results[source.user_id, source.interaction_id] for source in sources]
 
+    async def unread(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> list[SourceInteraction]:
+        """Those of the interactions that were not extracted before and were not removed."""
+        by_user: dict[UserId, list[InteractionId]] = {}
+        for source in sources:
+            by_user.setdefault(source.user_id, []).append(source.interaction_id)
+        known = {
+            (user_id, interaction_id)
+            for user_id, ids in by_user.items()
+            for interaction_id in await self._store.extracted(Owner(tenant_id, user_id), ids)
+        }
+        return [source for source in sources if (source.user_id, source.interaction_id) not in known]
+
     async def create(self, command: CreateFact) -> Fact:
         """Stores what a caller states; if it is known, that confirms it.
 

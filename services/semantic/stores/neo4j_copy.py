@@ -144,6 +144,62 @@ _EXTRACTIONS: Final = GraphKind(
     """,
 )
 
+_ASSERTION_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id", "interaction_id", "number", "text", "speaker", "scope_key", "keys", "is_only"),
+    "time": micros("n.time"),
+}
+_ASSERTIONS: Final = GraphKind(
+    kind=_kind("assertions", (*_OWNER, "interaction_id", "number"), _ASSERTION_READS),
+    match="(n:MnemeAssertion)",
+    reads=_ASSERTION_READS,
+    indexed=4,
+    row=lambda record: {**record, **_moments(record, "time")},
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeAssertion {
+            tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id, number: row.number
+        })
+        SET n.text = row.text, n.speaker = row.speaker, n.time = row.time, n.scope_key = row.scope_key,
+            n.keys = row.keys, n.is_only = row.is_only
+        WITH n, row
+        UNWIND row.keys AS key
+        MERGE (k:MnemeAssertionKey {tenant_id: row.tenant_id, user_id: row.user_id, key: key})
+        MERGE (n)-[:ABOUT]->(k)
+    """,
+)
+_SUPERSESSION_READS: Final[dict[str, LiteralString]] = {
+    **_fields(
+        "tenant_id", "user_id", "supersession_id", "loser_id", "loser_number", "winner_id", "winner_number", "reason",
+        "state", "statement", "standing_statement", "is_whole", "is_turned",
+    ),
+    "end_time": micros("n.end_time"),
+    "create_time": micros("n.create_time"),
+}  # fmt: skip
+_SUPERSESSIONS: Final = GraphKind(
+    kind=_kind("supersessions", (*_OWNER, "supersession_id"), _SUPERSESSION_READS),
+    match="(n:MnemeSupersession)",
+    reads=_SUPERSESSION_READS,
+    indexed=3,
+    row=lambda record: {
+        "tenant_id": record["tenant_id"],
+        "user_id": record["user_id"],
+        "supersession_id": record["supersession_id"],
+        "state": {
+            **{name: value for name, value in record.items() if name not in (*_OWNER, "supersession_id")},
+            **_moments(record, "end_time", "create_time"),
+        },
+    },
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeSupersession {
+            tenant_id: row.tenant_id, user_id: row.user_id, supersession_id: row.supersession_id
+        })
+        SET n += row.state
+        MERGE (o:MnemeSupersessionOwner {tenant_id: row.tenant_id, user_id: row.user_id})
+        SET o.marks = coalesce(o.marks, 0) + 1
+    """,
+)
+
 # Preferences and statistics of a user are one node, of which either part may be missing.
 _PROFILE_READS: Final[dict[str, LiteralString]] = {
     **_fields("tenant_id", "user_id", "preferences", "etag"),
@@ -245,6 +301,8 @@ KINDS: Final = (
     _FACTS,
     _STATEMENTS,
     _EXTRACTIONS,
+    _ASSERTIONS,
+    _SUPERSESSIONS,
     _PROFILES,
     _STATISTICS,
     _INTERACTIONS,

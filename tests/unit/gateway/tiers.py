@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
@@ -16,6 +16,7 @@ from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.internal.v1 import session_internal_pb2
 from mneme.session.v1 import session_pb2
@@ -80,6 +81,11 @@ class FakeMethod:
             await self._asked.wait_for(lambda: len(self.requests) >= count)
 
 
+def facts_answer(hits: Iterable[facts_pb2.ScoredFact]) -> semantic_pb2.SearchCandidatesResponse:
+    """What the semantic tier returns: facts, and no superseded statements."""
+    return semantic_pb2.SearchCandidatesResponse(facts=facts_pb2.SearchFactsResponse(hits=hits))
+
+
 class FakeClient:
     """A tier's client; a method without an answer is a fault of the test."""
 
@@ -111,7 +117,7 @@ class FakeTiers:
             store=episodic_internal_pb2.StoreEpisodesResponse(),
         )
     )
-    facts: FakeClient = field(default_factory=lambda: FakeClient(search=facts_pb2.SearchFactsResponse()))
+    facts: FakeClient = field(default_factory=lambda: FakeClient(search_candidates=facts_answer(())))
     profile: FakeClient = field(default_factory=FakeClient)
     notes: FakeClient = field(default_factory=lambda: FakeClient(search=note_internal_pb2.SearchNotesResponse()))
 

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import facts_pb2
+from mneme.semantic.v1 import facts_pb2, supersessions_pb2
 from services.common.settings_types import CountOrNone, Share
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import Claim, claims_of
@@ -29,6 +29,7 @@ from services.gateway.recall.model import (
     RecalledNote,
     ScorePart,
 )
+from services.gateway.recall.superseded import Superseded, covering
 
 PART: Final = "conflict"
 """The part of a score that puts a turn before one that it supersedes."""
@@ -125,6 +126,7 @@ class ConflictResolution:
         *,
         notes: tuple[RecalledNote, ...] = (),
         limit: int | None = None,
+        superseded: Superseded | None = None,
     ) -> Resolved:
         """Settles the contradictions among candidates.
 
@@ -134,6 +136,7 @@ class ConflictResolution:
             choice: What the request says.
             notes: Best first.
             limit: How many turns are wanted; all where None.
+            superseded: Statements that the semantic tier knows to hold no more, by turn.
 
         Returns:
             The best turns, the facts and the notes, without losers where these are dropped. A turn that stands is put
@@ -149,7 +152,13 @@ class ConflictResolution:
             *_from_facts(memories, facts, among_facts),
         ]
         among_notes = [*self._among_notes(notes, chosen, policy), *_from_turns(notes, among_turns)]
-        losses = [*_without_circles(among_turns), *among_facts, *_without_circles(among_notes)]
+        stored = superseded or {}
+        losses = [
+            *_without_circles([*_stored_turns(memories, stored, chosen), *among_turns]),
+            *_stored_facts(facts, stored, chosen),
+            *among_facts,
+            *_without_circles([*_stored_notes(notes, stored, chosen), *among_notes]),
+        ]
         if not losses:
             return Resolved(memories[:limit], facts, notes)
         pairs = [(loss.winner_id, loss.loser_id) for loss in losses]
@@ -246,6 +255,45 @@ class ConflictResolution:
             importance=said.importance,
             is_preferred=not chosen.preferred.isdisjoint((memory.ranked.episode_id, *memory.fact_ids)),
         )
+
+
+def _stored_turns(memories: Sequence[RecalledMemory], stored: Superseded, chosen: ConflictChoice) -> Iterator[_Loss]:
+    """Turns with a statement that is known to hold no more."""
+    for memory in memories:
+        for one in stored.get(memory.memory_id, ()):
+            if not _prefers(chosen, [memory.memory_id, *memory.fact_ids], one):
+                yield _stored_loss(one, memory.memory_id, MemoryKind.EPISODE)
+
+
+def _stored_facts(facts: Sequence[RecalledFact], stored: Superseded, chosen: ConflictChoice) -> Iterator[_Loss]:
+    """Facts from statements that are known to hold no more; they lose to a fact of the turn that stands, or to it."""
+    for hit in facts:
+        one = covering(stored, hit.fact.derived_from, hit.fact.text)
+        if one is None or _prefers(chosen, [hit.memory_id, *hit.fact.derived_from], one):
+            continue
+        loss = _stored_loss(one, hit.memory_id, MemoryKind.FACT)
+        of_winner = (other.memory_id for other in facts if one.superseded_by in other.fact.derived_from)
+        winner_id = next((found for found in of_winner if found != hit.memory_id), "")
+        yield replace(loss, winner_id=winner_id, winner_kind=MemoryKind.FACT) if winner_id else loss
+
+
+def _stored_notes(notes: Sequence[RecalledNote], stored: Superseded, chosen: ConflictChoice) -> Iterator[_Loss]:
+    """Notes on statements that are known to hold no more."""
+    for recalled in notes:
+        note = recalled.note
+        one = covering(stored, note.derived_from, note.content)
+        if one is not None and not _prefers(chosen, [note.note_id, *note.derived_from], one):
+            yield _stored_loss(one, note.note_id, MemoryKind.NOTE)
+
+
+def _stored_loss(one: supersessions_pb2.Supersession, loser_id: str, loser_kind: MemoryKind) -> _Loss:
+    subject, winner_id = one.statement, one.superseded_by
+    return _Loss(ConflictKind.VALUE, subject, winner_id, MemoryKind.EPISODE, loser_id, loser_kind, ConflictReason.LATER)
+
+
+def _prefers(chosen: ConflictChoice, losers: Sequence[str], one: supersessions_pb2.Supersession) -> bool:
+    """Whether the user has decided for the side that is marked."""
+    return not chosen.preferred.isdisjoint(losers) and one.superseded_by not in chosen.preferred
 
 
 _Claimed = dict[tuple[str, str], list[tuple[_Rival, Claim]]]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
+from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.convert import scope_to_proto
@@ -21,6 +22,7 @@ from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.model import RECALL_TIERS, CoarseResult, RecallQuery, TierReport, TierState
 from services.gateway.recall.ranking.profiles import needs_statistics
 from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.superseded import OwnerSuperseded, SupersededCache
 from services.gateway.sessions import SessionAccess
 from services.gateway.upstream import Upstream
 
@@ -50,8 +52,15 @@ class _Answer:
 class CoarseSearch:
     """Asks the tiers. What does not answer in time is reported, never raised."""
 
-    def __init__(self, upstream: Upstream, sessions: SessionAccess, settings: RecallSettings) -> None:
+    def __init__(
+        self,
+        upstream: Upstream,
+        sessions: SessionAccess,
+        settings: RecallSettings,
+        superseded: SupersededCache | None = None,
+    ) -> None:
         """Reads the running conversation through `sessions`, which rebuilds what its store lost."""
+        self._superseded = superseded or SupersededCache()
         self._upstream = upstream
         self._sessions = sessions
         self._settings = settings
@@ -95,7 +104,9 @@ class CoarseSearch:
                 on_answer(tier, _result(answers))
 
         await asyncio.gather(*map(ask, _ASKED_IN_ORDER))
-        return _result(answers)
+        # What was known before counts where the semantic tier was not searched or has failed.
+        superseded = self._superseded.get(principal.tenant_id, query.user_id).at(query.as_of)
+        return replace(_result(answers), superseded=superseded)
 
     async def _ask(
         self,
@@ -169,8 +180,17 @@ class CoarseSearch:
             limit=self._derived_limit(query, Tier.SEMANTIC, self._settings.fact_limit),
         )
         reader = query.readers.principal(principal, MemoryKind.FACT)
-        response = await self._upstream.facts.search(reader, request, timeout_seconds=timeout_seconds)
-        return _Found(tuple(response.hits), len(response.hits))
+        cached = self._superseded.get(principal.tenant_id, query.user_id)
+        response = await self._upstream.facts.search_candidates(
+            reader,
+            semantic_pb2.SearchCandidatesRequest(search=request, cached_revision=cached.revision),
+            timeout_seconds=timeout_seconds,
+        )
+        if response.revision != cached.revision:
+            found = OwnerSuperseded.of(response.revision, response.superseded)
+            self._superseded.put(principal.tenant_id, query.user_id, found)
+        hits = response.facts.hits
+        return _Found(tuple(hits), len(hits))
 
     async def _notes(
         self,

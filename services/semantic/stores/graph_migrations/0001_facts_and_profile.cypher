@@ -55,3 +55,18 @@ CREATE INDEX mneme_semantic_idempotency_oldest IF NOT EXISTS
 FOR (r:MnemeSemanticIdempotencyRecord) ON (r.tenant_id, r.create_time);
 CREATE INDEX mneme_semantic_idempotency_user IF NOT EXISTS
 FOR (r:MnemeSemanticIdempotencyRecord) ON (r.tenant_id, r.user_id);
+
+// What people state, sentence by sentence: (:MnemeAssertion)-[:ABOUT]->(:MnemeAssertionKey), a node for each content word.
+CREATE CONSTRAINT mneme_assertion_key IF NOT EXISTS
+FOR (a:MnemeAssertion) REQUIRE (a.tenant_id, a.user_id, a.interaction_id, a.number) IS UNIQUE;
+CREATE CONSTRAINT mneme_assertion_word_key IF NOT EXISTS
+FOR (k:MnemeAssertionKey) REQUIRE (k.tenant_id, k.user_id, k.key) IS UNIQUE;
+
+// Pairs of statements of which one holds no more, or may not.
+CREATE CONSTRAINT mneme_supersession_key IF NOT EXISTS
+FOR (s:MnemeSupersession) REQUIRE (s.tenant_id, s.user_id, s.supersession_id) IS UNIQUE;
+CREATE INDEX mneme_supersession_newest IF NOT EXISTS
+FOR (s:MnemeSupersession) ON (s.tenant_id, s.user_id, s.create_time);
+// The lock of a user's statements, and the revision of the marks.
+CREATE CONSTRAINT mneme_supersession_owner_key IF NOT EXISTS
+FOR (o:MnemeSupersessionOwner) REQUIRE (o.tenant_id, o.user_id) IS UNIQUE;

@@ -86,6 +86,8 @@ CREATE TABLE owner_revisions (
     tenant_id text NOT NULL,
     user_id text NOT NULL,
     epoch bigint NOT NULL,
+    -- Raised with every change of the user's applied supersessions.
+    marks bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, user_id)
 )
 WITH (fillfactor = 50);
@@ -114,6 +116,49 @@ CREATE TABLE extracted_interactions (
     PRIMARY KEY (tenant_id, user_id, interaction_id)
 )
 PARTITION BY HASH (tenant_id);
+
+-- What people state, sentence by sentence.
+CREATE TABLE assertions (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    interaction_id uuid NOT NULL,
+    -- The sentence's place in the turn, from 0.
+    number integer NOT NULL,
+    text text NOT NULL,
+    speaker text NOT NULL,
+    time timestamptz NOT NULL,
+    scope_key text NOT NULL,
+    -- Digests of tenant, user and content words: a word of one user is found without those of others.
+    keys bigint[] NOT NULL,
+    -- The turn says nothing else.
+    is_only boolean NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, interaction_id, number)
+)
+PARTITION BY HASH (tenant_id);
+CREATE INDEX assertions_by_key ON assertions USING gin (keys);
+
+-- Pairs of statements of which one holds no more, or may not.
+CREATE TABLE supersessions (
+    tenant_id text NOT NULL,
+    user_id text NOT NULL,
+    -- Names the pair, whichever side of it stands.
+    supersession_id text NOT NULL,
+    loser_id uuid NOT NULL,
+    loser_number integer NOT NULL,
+    winner_id uuid NOT NULL,
+    winner_number integer NOT NULL,
+    reason smallint NOT NULL,
+    state smallint NOT NULL,
+    end_time timestamptz NOT NULL,
+    create_time timestamptz NOT NULL,
+    statement text NOT NULL,
+    standing_statement text NOT NULL,
+    is_whole boolean NOT NULL,
+    is_turned boolean NOT NULL,
+    PRIMARY KEY (tenant_id, user_id, supersession_id)
+)
+PARTITION BY HASH (tenant_id);
+CREATE INDEX supersessions_newest ON supersessions (tenant_id, user_id, create_time DESC, supersession_id);
 
 CREATE TABLE profiles (
     tenant_id text NOT NULL,
@@ -178,7 +223,8 @@ DECLARE
     whole text;
 BEGIN
     FOREACH whole IN ARRAY ARRAY[
-        'facts', 'fact_statements', 'extracted_interactions', 'observed_interactions', 'observed_conversations'
+        'facts', 'fact_statements', 'assertions', 'supersessions', 'extracted_interactions', 'observed_interactions',
+        'observed_conversations'
     ] LOOP
         FOR n IN 0..7 LOOP
             EXECUTE format(

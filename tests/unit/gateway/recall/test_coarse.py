@@ -27,6 +27,7 @@ from tests.unit.gateway.tiers import (
     FakeTiers,
     candidates,
     fact_hit,
+    facts_answer,
     note_hit,
     session_turn,
     sessions,
@@ -48,7 +49,7 @@ def reports(result: CoarseResult) -> dict[Tier, TierReport]:
 def full_tiers() -> FakeTiers:
     tiers = FakeTiers()
     tiers.episodic.method("search_candidates").answer = candidates([1, 2, 3])
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f")])
+    tiers.facts.method("search_candidates").answer = facts_answer([fact_hit("f")])
     tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=[note_hit("n1"), note_hit("n2")])
     window = session_pb2.Session(conversation_id="c1", turns=[session_turn(7)])
     tiers.session.method("get").answer = session_pb2.GetSessionResponse(session=window)
@@ -78,7 +79,7 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     (episodes,) = tiers.episodic.method("search_candidates").requests
     assert (episodes.query, episodes.retriever_limit, episodes.reader_scope.project_id) == ("where", 600, "p1")
     assert list(episodes.query_vector.values) == [1.0, 0.0]
-    (facts,) = tiers.facts.method("search").requests
+    facts = tiers.facts.method("search_candidates").requests[0].search
     assert (facts.use, facts.limit) == (facts_pb2.FACT_USE_PASSIVE_CONTEXT, 50)
     (notes,) = tiers.notes.method("search").requests
     assert (notes.hops, notes.reader_scope.project_id) == (2, "p1")
@@ -89,7 +90,7 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
 async def test_spec_3_3_facts_that_are_believed_little_are_asked_for_only_on_request() -> None:
     tiers = full_tiers()
     await search(tiers, replace(QUERY, include_tentative_facts=True))
-    (facts,) = tiers.facts.method("search").requests
+    facts = tiers.facts.method("search_candidates").requests[0].search
     assert facts.use == facts_pb2.FACT_USE_EXPLICIT_SEARCH
 
 
@@ -103,7 +104,7 @@ async def test_spec_5_1_retrievers_return_more_where_more_is_asked_for(
     tiers = full_tiers()
     await search(tiers, replace(QUERY, limit=limit, wanted=wanted))
     (episodes,) = tiers.episodic.method("search_candidates").requests
-    (facts,) = tiers.facts.method("search").requests
+    facts = tiers.facts.method("search_candidates").requests[0].search
     (notes,) = tiers.notes.method("search").requests
     assert (episodes.retriever_limit, facts.limit, notes.limit) == (turns, derived, derived)
 
@@ -125,7 +126,7 @@ FAILURES = {
 }
 METHODS = {
     Tier.EPISODIC: lambda tiers: tiers.episodic.method("search_candidates"),
-    Tier.SEMANTIC: lambda tiers: tiers.facts.method("search"),
+    Tier.SEMANTIC: lambda tiers: tiers.facts.method("search_candidates"),
     Tier.AGENTIC: lambda tiers: tiers.notes.method("search"),
     Tier.SESSION: lambda tiers: tiers.session.method("get"),
 }
@@ -148,7 +149,7 @@ async def test_spec_5_10_a_tier_that_fails_is_named_and_the_others_answer(tier: 
 
 async def test_a_tier_that_hangs_has_used_its_time() -> None:
     tiers = full_tiers()
-    tiers.facts.method("search").answer = NEVER
+    tiers.facts.method("search_candidates").answer = NEVER
     result = await search(tiers, timeout_seconds=0.05)
     assert 0.05 <= reports(result)[Tier.SEMANTIC].duration_seconds < 2.0
 
@@ -186,12 +187,12 @@ async def test_spec_5_10_all_failed_when_each_tier_that_was_asked_failed() -> No
     tiers = FakeTiers(
         session=FakeClient(get=down),
         episodic=FakeClient(search_candidates=down),
-        facts=FakeClient(search=down),
+        facts=FakeClient(search_candidates=down),
         notes=FakeClient(search=down),
     )
     assert (await search(tiers)).all_failed
     assert (await search(tiers, replace(QUERY, tiers=(Tier.AGENTIC,)))).all_failed
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse()
+    tiers.facts.method("search_candidates").answer = facts_answer(())
     assert not (await search(tiers)).all_failed
 
 

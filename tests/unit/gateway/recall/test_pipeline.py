@@ -10,7 +10,6 @@ from datetime import timedelta
 import pytest
 
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import facts_pb2
 from services.common.embedding.vectors import Vector
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
@@ -43,6 +42,7 @@ from tests.unit.gateway.tiers import (
     candidates,
     episode,
     fact_hit,
+    facts_answer,
     sessions,
     uuid,
 )
@@ -56,7 +56,7 @@ def answering_tiers() -> FakeTiers:
     tiers.episodic.method("search_candidates").answer = candidates([1, 2, 3], dense=[0.9, 0.5, 0.1])
     episodes = [episode(number, f"text {number}") for number in (1, 2, 3)]
     tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=episodes)
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f", 2)])
+    tiers.facts.method("search_candidates").answer = facts_answer([fact_hit("f", 2)])
     return tiers
 
 
@@ -130,7 +130,7 @@ def failing_tiers(answer: Answer) -> FakeTiers:
     return FakeTiers(
         session=FakeClient(get=answer),
         episodic=FakeClient(search_candidates=answer),
-        facts=FakeClient(search=answer),
+        facts=FakeClient(search_candidates=answer),
         notes=FakeClient(search=answer),
     )
 
@@ -139,7 +139,7 @@ async def test_spec_5_10_only_when_all_tiers_fail_does_the_recall_fail() -> None
     with pytest.raises(StoreUnavailable):
         await recall(failing_tiers(DOWN))
     tiers = failing_tiers(DOWN)
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f")])
+    tiers.facts.method("search_candidates").answer = facts_answer([fact_hit("f")])
     recalled = await recall(tiers)
     assert recalled.is_degraded
     assert recalled.memories == ()
@@ -308,14 +308,14 @@ async def test_spec_5_3_grants_reach_every_tier_by_kind_and_the_check_of_the_ans
         episodes=[episode(1, "granted", scope=project), episode(2, "hidden", scope=session)]
     )
     hits = [fact_hit("granted", scope=project), fact_hit("hidden", scope=session)]
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=hits)
+    tiers.facts.method("search_candidates").answer = facts_answer(hits)
     recalled = await pipeline(tiers, grants=grants).run(ADA, QUERY, deadline_seconds=5.0)
     assert grants.asked == [("acme", "ada", Scope())]
     assert [memory.episode.query for memory in recalled.memories] == ["granted"]
     assert [hit.fact.fact_id for hit in recalled.facts] == ["granted"]
     asked = [
         tiers.episodic.method("search_candidates"),
-        tiers.facts.method("search"),
+        tiers.facts.method("search_candidates"),
         tiers.notes.method("search"),
     ]
     assert [m.principals[0].granted_scopes for m in asked] == [(project.key,), (project.key,), (session.key,)]
@@ -328,7 +328,7 @@ async def test_spec_5_3_grants_that_cannot_be_read_are_not_used_and_that_is_told
     recalled = await pipeline(tiers, grants=grants).run(ADA, QUERY, deadline_seconds=5.0)
     assert recalled.is_degraded
     assert recalled.memories
-    assert not tiers.facts.method("search").principals[0].granted_scopes
+    assert not tiers.facts.method("search_candidates").principals[0].granted_scopes
     assert [name for name, _ in recalled.stage_reasons] == ["grants"]
 
 

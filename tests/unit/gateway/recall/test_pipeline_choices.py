@@ -10,7 +10,6 @@ import pytest
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import facts_pb2
 from services.common.errors import StoreUnavailable
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import Tier
@@ -38,6 +37,7 @@ from tests.unit.gateway.tiers import (
     candidates,
     episode,
     fact_hit,
+    facts_answer,
     note_hit,
     sessions,
 )
@@ -57,7 +57,7 @@ def full_tiers() -> FakeTiers:
     tiers.episodic.method("search_candidates").answer = response
     episodes = [episode(number, f"text {number}") for number in (1, 2)]
     tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=episodes)
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f")])
+    tiers.facts.method("search_candidates").answer = facts_answer([fact_hit("f")])
     tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=[note_hit("n")])
     return tiers
 
@@ -96,7 +96,7 @@ def asked(tiers: FakeTiers) -> dict[Tier, Any]:
     """The first request to each tier."""
     methods = {
         Tier.EPISODIC: tiers.episodic.method("search_candidates"),
-        Tier.SEMANTIC: tiers.facts.method("search"),
+        Tier.SEMANTIC: tiers.facts.method("search_candidates"),
         Tier.AGENTIC: tiers.notes.method("search"),
     }
     return {tier: method.requests[0] for tier, method in methods.items() if method.requests}
@@ -122,7 +122,7 @@ async def test_spec_5_2_tiers_that_a_given_type_does_not_need_are_reported_as_sk
 
 async def test_spec_5_2_when_all_that_a_type_needs_fails_the_recall_fails() -> None:
     tiers = full_tiers()
-    tiers.facts.method("search").answer = StoreUnavailable("semantic")
+    tiers.facts.method("search_candidates").answer = StoreUnavailable("semantic")
     with pytest.raises(StoreUnavailable):
         await recall(tiers, replace(QUERY, task_type=TaskType.FACTUAL))
 
@@ -135,7 +135,7 @@ async def test_spec_5_2_a_question_is_classified_and_loses_nothing_by_it() -> No
     assert 0.7 < reading.task_type_confidence <= 1.0
     requests = asked(tiers)
     assert requests.keys() == {Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC}
-    assert (requests[Tier.SEMANTIC].limit, requests[Tier.AGENTIC].limit) == (10, 10)
+    assert (requests[Tier.SEMANTIC].search.limit, requests[Tier.AGENTIC].limit) == (10, 10)
     assert [memory.episode.query for memory in found.memories] == ["text 1", "text 2"]
 
 
@@ -143,7 +143,7 @@ async def test_spec_5_2_a_service_may_let_the_tiers_of_a_classified_type_give_mo
     tiers = full_tiers()
     await recall(tiers, loadout=LoadoutSettings(classified=ClassifiedUse.FAVOUR))
     requests = asked(tiers)  # debugging needs notes, and no facts
-    assert (requests[Tier.SEMANTIC].limit, requests[Tier.AGENTIC].limit) == (10, 15)
+    assert (requests[Tier.SEMANTIC].search.limit, requests[Tier.AGENTIC].limit) == (10, 15)
 
 
 async def test_spec_5_2_a_service_may_let_a_classified_type_skip_tiers() -> None:

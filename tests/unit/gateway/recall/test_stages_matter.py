@@ -13,7 +13,6 @@ import pytest
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import facts_pb2
 from services.common.background import BackgroundWork
 from services.common.convert import timestamp
 from services.common.errors import StoreUnavailable
@@ -38,6 +37,7 @@ from tests.unit.gateway.tiers import (
     candidates,
     episode,
     fact_hit,
+    facts_answer,
     note_hit,
     uuid,
 )
@@ -147,7 +147,7 @@ async def test_spec_5_1_all_tiers_are_asked_with_the_vector_of_the_question_as_i
 async def test_spec_5_2_a_recommendation_asks_for_no_turns_and_still_answers_when_their_tier_is_away() -> None:
     tiers = tiers_with(candidates([1]))
     tiers.episodic.method("search_candidates").answer = StoreUnavailable("episodic")
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f")])
+    tiers.facts.method("search_candidates").answer = facts_answer([fact_hit("f")])
     recalled = await recall(tiers, replace(QUERY, task_type=TaskType.RECOMMENDATION))
     assert not recalled.is_degraded
     assert (await recall(tiers, QUERY)).is_degraded
@@ -189,7 +189,7 @@ async def test_spec_5_10_a_tier_that_hangs_leaves_time_for_the_texts() -> None:
 async def test_spec_5_3_a_fact_that_the_reader_must_not_see_lifts_no_turn() -> None:
     tiers = tiers_with(candidates([1, 2], dense=[0.9, 0.1]))
     boost = replace(QUERY, scoring=ScoringChoice(Profile.PLAIN, {"facts": 100.0}))
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=[fact_hit("f", 2, scope=SECRET)])
+    tiers.facts.method("search_candidates").answer = facts_answer([fact_hit("f", 2, scope=SECRET)])
     recalled = await recall(tiers, boost)
     assert numbers(recalled) == [1, 2]
     assert [memory.fact_ids for memory in recalled.memories] == [(), ()]
@@ -254,7 +254,7 @@ async def test_spec_5_10_uses_are_counted_of_what_is_in_the_answer_alone() -> No
 async def test_spec_5_10_a_memory_names_what_was_made_of_it_and_is_in_the_answer() -> None:
     tiers = tiers_with(candidates([1, 2]))
     facts = [fact_hit("f1", 1, 2), fact_hit("f2", 2), fact_hit("hidden", 1, scope=SECRET)]
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=facts)
+    tiers.facts.method("search_candidates").answer = facts_answer(facts)
     tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=[note_hit("n", 2), note_hit("m", 9)])
     recalled = await recall(tiers)
     made = {memory.ranked.episode_id: (memory.fact_ids, memory.note_ids) for memory in recalled.memories}

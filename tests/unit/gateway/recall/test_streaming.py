@@ -12,7 +12,6 @@ import pytest
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import session_pb2
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
@@ -30,6 +29,7 @@ from tests.unit.gateway.tiers import (
     candidates,
     episode,
     fact_hit,
+    facts_answer,
     note_hit,
     session_turn,
     uuid,
@@ -53,7 +53,7 @@ def full_tiers() -> FakeTiers:
     episodes = [episode(number, f"text {number}") for number in (1, 2, 3)]
     tiers.episodic.method("batch_get").answer = episodic_pb2.BatchGetEpisodesResponse(episodes=episodes)
     facts = [fact_hit("f", 3, similarity=1.0), fact_hit("hidden", 1, scope=SECRET)]
-    tiers.facts.method("search").answer = facts_pb2.SearchFactsResponse(hits=facts)
+    tiers.facts.method("search_candidates").answer = facts_answer(facts)
     notes = [note_hit("n", 2), note_hit("hidden", 1, scope=SECRET)]
     tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=notes)
     window = session_pb2.Session(conversation_id="c1", turns=[session_turn(7), session_turn(8, scope=SECRET)])
@@ -65,7 +65,7 @@ def searches(tiers: FakeTiers) -> dict[Tier, FakeMethod]:
     return {
         Tier.SESSION: tiers.session.method("get"),
         Tier.EPISODIC: tiers.episodic.method("search_candidates"),
-        Tier.SEMANTIC: tiers.facts.method("search"),
+        Tier.SEMANTIC: tiers.facts.method("search_candidates"),
         Tier.AGENTIC: tiers.notes.method("search"),
     }
 

@@ -22,11 +22,14 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 from mneme.common.internal.v1 import interactions_pb2 as mneme_dot_common_dot_internal_dot_v1_dot_interactions__pb2
+from mneme.semantic.v1 import facts_pb2 as mneme_dot_semantic_dot_v1_dot_facts__pb2
+from mneme.semantic.v1 import supersessions_pb2 as mneme_dot_semantic_dot_v1_dot_supersessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)mneme/semantic/internal/v1/semantic.proto\x12\x1amneme.semantic.internal.v1\x1a\x17google/rpc/status.proto\x1a+mneme/common/internal/v1/interactions.proto\"X\n\x13\x45xtractFactsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x12\x45xtractFactsResult\x12>\n\x08response\x18\x01 \x01(\x0b\x32*.mneme.semantic.internal.v1.ExtractedFactsH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0e\x45xtractedFacts\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"W\n\x14\x45xtractFactsResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.semantic.internal.v1.ExtractFactsResult\"_\n\x1aObserveInteractionsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\".\n\x1bObserveInteractionsResponse\x12\x0f\n\x07\x63ounted\x18\x01 \x01(\x05\"8\n\x13\x41rchiveFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14\x41rchiveFactsResponse\x12\x10\n\x08\x61rchived\x18\x01 \x01(\x05\"8\n\x13RestoreFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14RestoreFactsResponse\x12\x10\n\x08restored\x18\x01 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"F\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x15\n\rreduced_facts\x18\x02 \x01(\x05\"%\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"E\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x17\n\x0fremoved_profile\x18\x02 \x01(\x08\x32\xe4\x05\n\x17SemanticInternalService\x12q\n\x0c\x45xtractFacts\x12/.mneme.semantic.internal.v1.ExtractFactsRequest\x1a\x30.mneme.semantic.internal.v1.ExtractFactsResponse\x12\x86\x01\n\x13ObserveInteractions\x12\x36.mneme.semantic.internal.v1.ObserveInteractionsRequest\x1a\x37.mneme.semantic.internal.v1.ObserveInteractionsResponse\x12q\n\x0c\x41rchiveFacts\x12/.mneme.semantic.internal.v1.ArchiveFactsRequest\x1a\x30.mneme.semantic.internal.v1.ArchiveFactsResponse\x12q\n\x0cRestoreFacts\x12/.mneme.semantic.internal.v1.RestoreFactsRequest\x1a\x30.mneme.semantic.internal.v1.RestoreFactsResponse\x12w\n\x0eRemoveBySource\x12\x31.mneme.semantic.internal.v1.RemoveBySourceRequest\x1a\x32.mneme.semantic.internal.v1.RemoveBySourceResponse\x12n\n\x0bRemoveOwner\x12..mneme.semantic.internal.v1.RemoveOwnerRequest\x1a/.mneme.semantic.internal.v1.RemoveOwnerResponseB\x92\x01\n\x1d\x61i.mneme.semantic.internal.v1P\x01ZRgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/internal/v1;semanticinternalv1\xaa\x02\x1aMneme.Semantic.Internal.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)mneme/semantic/internal/v1/semantic.proto\x12\x1amneme.semantic.internal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1dmneme/semantic/v1/facts.proto\x1a%mneme/semantic/v1/supersessions.proto\"X\n\x13\x45xtractFactsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x12\x45xtractFactsResult\x12>\n\x08response\x18\x01 \x01(\x0b\x32*.mneme.semantic.internal.v1.ExtractedFactsH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0e\x45xtractedFacts\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"W\n\x14\x45xtractFactsResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.semantic.internal.v1.ExtractFactsResult\"\x82\x01\n\x17SearchCandidatesRequest\x12\x35\n\x06search\x18\x01 \x01(\x0b\x32%.mneme.semantic.v1.SearchFactsRequest\x12\x1c\n\x0f\x63\x61\x63hed_revision\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x12\n\x10_cached_revision\"\x98\x01\n\x18SearchCandidatesResponse\x12\x35\n\x05\x66\x61\x63ts\x18\x01 \x01(\x0b\x32&.mneme.semantic.v1.SearchFactsResponse\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x33\n\nsuperseded\x18\x03 \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\"@\n\x13SupersededStatement\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x11\n\tstatement\x18\x02 \x01(\t\"\xbc\x01\n\x15MarkSupersededRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x43\n\nstatements\x18\x02 \x03(\x0b\x32/.mneme.semantic.internal.v1.SupersededStatement\x12\x1f\n\x17standing_interaction_id\x18\x03 \x01(\t\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"(\n\x16MarkSupersededResponse\x12\x0e\n\x06marked\x18\x01 \x01(\x05\"_\n\x1aObserveInteractionsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\".\n\x1bObserveInteractionsResponse\x12\x0f\n\x07\x63ounted\x18\x01 \x01(\x05\"8\n\x13\x41rchiveFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14\x41rchiveFactsResponse\x12\x10\n\x08\x61rchived\x18\x01 \x01(\x05\"8\n\x13RestoreFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14RestoreFactsResponse\x12\x10\n\x08restored\x18\x01 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"F\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x15\n\rreduced_facts\x18\x02 \x01(\x05\"%\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"E\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x17\n\x0fremoved_profile\x18\x02 \x01(\x08\x32\xdc\x07\n\x17SemanticInternalService\x12q\n\x0c\x45xtractFacts\x12/.mneme.semantic.internal.v1.ExtractFactsRequest\x1a\x30.mneme.semantic.internal.v1.ExtractFactsResponse\x12}\n\x10SearchCandidates\x12\x33.mneme.semantic.internal.v1.SearchCandidatesRequest\x1a\x34.mneme.semantic.internal.v1.SearchCandidatesResponse\x12w\n\x0eMarkSuperseded\x12\x31.mneme.semantic.internal.v1.MarkSupersededRequest\x1a\x32.mneme.semantic.internal.v1.MarkSupersededResponse\x12\x86\x01\n\x13ObserveInteractions\x12\x36.mneme.semantic.internal.v1.ObserveInteractionsRequest\x1a\x37.mneme.semantic.internal.v1.ObserveInteractionsResponse\x12q\n\x0c\x41rchiveFacts\x12/.mneme.semantic.internal.v1.ArchiveFactsRequest\x1a\x30.mneme.semantic.internal.v1.ArchiveFactsResponse\x12q\n\x0cRestoreFacts\x12/.mneme.semantic.internal.v1.RestoreFactsRequest\x1a\x30.mneme.semantic.internal.v1.RestoreFactsResponse\x12w\n\x0eRemoveBySource\x12\x31.mneme.semantic.internal.v1.RemoveBySourceRequest\x1a\x32.mneme.semantic.internal.v1.RemoveBySourceResponse\x12n\n\x0bRemoveOwner\x12..mneme.semantic.internal.v1.RemoveOwnerRequest\x1a/.mneme.semantic.internal.v1.RemoveOwnerResponseB\x92\x01\n\x1d\x61i.mneme.semantic.internal.v1P\x01ZRgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/internal/v1;semanticinternalv1\xaa\x02\x1aMneme.Semantic.Internal.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,34 +37,44 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.semantic.internal.v1.
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\035ai.mneme.semantic.internal.v1P\001ZRgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/internal/v1;semanticinternalv1\252\002\032Mneme.Semantic.Internal.V1'
-  _globals['_EXTRACTFACTSREQUEST']._serialized_start=143
-  _globals['_EXTRACTFACTSREQUEST']._serialized_end=231
-  _globals['_EXTRACTFACTSRESULT']._serialized_start=234
-  _globals['_EXTRACTFACTSRESULT']._serialized_end=366
-  _globals['_EXTRACTEDFACTS']._serialized_start=368
-  _globals['_EXTRACTEDFACTS']._serialized_end=426
-  _globals['_EXTRACTFACTSRESPONSE']._serialized_start=428
-  _globals['_EXTRACTFACTSRESPONSE']._serialized_end=515
-  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_start=517
-  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_end=612
-  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_start=614
-  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_end=660
-  _globals['_ARCHIVEFACTSREQUEST']._serialized_start=662
-  _globals['_ARCHIVEFACTSREQUEST']._serialized_end=718
-  _globals['_ARCHIVEFACTSRESPONSE']._serialized_start=720
-  _globals['_ARCHIVEFACTSRESPONSE']._serialized_end=760
-  _globals['_RESTOREFACTSREQUEST']._serialized_start=762
-  _globals['_RESTOREFACTSREQUEST']._serialized_end=818
-  _globals['_RESTOREFACTSRESPONSE']._serialized_start=820
-  _globals['_RESTOREFACTSRESPONSE']._serialized_end=860
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=862
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=927
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=929
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=999
-  _globals['_REMOVEOWNERREQUEST']._serialized_start=1001
-  _globals['_REMOVEOWNERREQUEST']._serialized_end=1038
-  _globals['_REMOVEOWNERRESPONSE']._serialized_start=1040
-  _globals['_REMOVEOWNERRESPONSE']._serialized_end=1109
-  _globals['_SEMANTICINTERNALSERVICE']._serialized_start=1112
-  _globals['_SEMANTICINTERNALSERVICE']._serialized_end=1852
+  _globals['_EXTRACTFACTSREQUEST']._serialized_start=246
+  _globals['_EXTRACTFACTSREQUEST']._serialized_end=334
+  _globals['_EXTRACTFACTSRESULT']._serialized_start=337
+  _globals['_EXTRACTFACTSRESULT']._serialized_end=469
+  _globals['_EXTRACTEDFACTS']._serialized_start=471
+  _globals['_EXTRACTEDFACTS']._serialized_end=529
+  _globals['_EXTRACTFACTSRESPONSE']._serialized_start=531
+  _globals['_EXTRACTFACTSRESPONSE']._serialized_end=618
+  _globals['_SEARCHCANDIDATESREQUEST']._serialized_start=621
+  _globals['_SEARCHCANDIDATESREQUEST']._serialized_end=751
+  _globals['_SEARCHCANDIDATESRESPONSE']._serialized_start=754
+  _globals['_SEARCHCANDIDATESRESPONSE']._serialized_end=906
+  _globals['_SUPERSEDEDSTATEMENT']._serialized_start=908
+  _globals['_SUPERSEDEDSTATEMENT']._serialized_end=972
+  _globals['_MARKSUPERSEDEDREQUEST']._serialized_start=975
+  _globals['_MARKSUPERSEDEDREQUEST']._serialized_end=1163
+  _globals['_MARKSUPERSEDEDRESPONSE']._serialized_start=1165
+  _globals['_MARKSUPERSEDEDRESPONSE']._serialized_end=1205
+  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_start=1207
+  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_end=1302
+  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_start=1304
+  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_end=1350
+  _globals['_ARCHIVEFACTSREQUEST']._serialized_start=1352
+  _globals['_ARCHIVEFACTSREQUEST']._serialized_end=1408
+  _globals['_ARCHIVEFACTSRESPONSE']._serialized_start=1410
+  _globals['_ARCHIVEFACTSRESPONSE']._serialized_end=1450
+  _globals['_RESTOREFACTSREQUEST']._serialized_start=1452
+  _globals['_RESTOREFACTSREQUEST']._serialized_end=1508
+  _globals['_RESTOREFACTSRESPONSE']._serialized_start=1510
+  _globals['_RESTOREFACTSRESPONSE']._serialized_end=1550
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=1552
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=1617
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=1619
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=1689
+  _globals['_REMOVEOWNERREQUEST']._serialized_start=1691
+  _globals['_REMOVEOWNERREQUEST']._serialized_end=1728
+  _globals['_REMOVEOWNERRESPONSE']._serialized_start=1730
+  _globals['_REMOVEOWNERRESPONSE']._serialized_end=1799
+  _globals['_SEMANTICINTERNALSERVICE']._serialized_start=1802
+  _globals['_SEMANTICINTERNALSERVICE']._serialized_end=2790
 # @@protoc_insertion_point(module_scope)

@@ -1,5 +1,10 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
+from mneme.semantic.v1 import facts_pb2 as _facts_pb2
+from mneme.semantic.v1 import supersessions_pb2 as _supersessions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -35,6 +40,50 @@ class ExtractFactsResponse(_message.Message):
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[ExtractFactsResult]
     def __init__(self, results: _Optional[_Iterable[_Union[ExtractFactsResult, _Mapping]]] = ...) -> None: ...
+
+class SearchCandidatesRequest(_message.Message):
+    __slots__ = ("search", "cached_revision")
+    SEARCH_FIELD_NUMBER: _ClassVar[int]
+    CACHED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    search: _facts_pb2.SearchFactsRequest
+    cached_revision: int
+    def __init__(self, search: _Optional[_Union[_facts_pb2.SearchFactsRequest, _Mapping]] = ..., cached_revision: _Optional[int] = ...) -> None: ...
+
+class SearchCandidatesResponse(_message.Message):
+    __slots__ = ("facts", "revision", "superseded")
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    facts: _facts_pb2.SearchFactsResponse
+    revision: int
+    superseded: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    def __init__(self, facts: _Optional[_Union[_facts_pb2.SearchFactsResponse, _Mapping]] = ..., revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ...) -> None: ...
+
+class SupersededStatement(_message.Message):
+    __slots__ = ("interaction_id", "statement")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    statement: str
+    def __init__(self, interaction_id: _Optional[str] = ..., statement: _Optional[str] = ...) -> None: ...
+
+class MarkSupersededRequest(_message.Message):
+    __slots__ = ("user_id", "statements", "standing_interaction_id", "end_time")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    STANDING_INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    END_TIME_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    statements: _containers.RepeatedCompositeFieldContainer[SupersededStatement]
+    standing_interaction_id: str
+    end_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., statements: _Optional[_Iterable[_Union[SupersededStatement, _Mapping]]] = ..., standing_interaction_id: _Optional[str] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class MarkSupersededResponse(_message.Message):
+    __slots__ = ("marked",)
+    MARKED_FIELD_NUMBER: _ClassVar[int]
+    marked: int
+    def __init__(self, marked: _Optional[int] = ...) -> None: ...
 
 class ObserveInteractionsRequest(_message.Message):
     __slots__ = ("interactions",)

@@ -40,6 +40,16 @@ class SemanticInternalServiceStub:
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ExtractFactsRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ExtractFactsResponse.FromString,
                 _registered_method=True)
+        self.SearchCandidates = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/SearchCandidates',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesResponse.FromString,
+                _registered_method=True)
+        self.MarkSuperseded = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/MarkSuperseded',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.MarkSupersededRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.MarkSupersededResponse.FromString,
+                _registered_method=True)
         self.ObserveInteractions = channel.unary_unary(
                 '/mneme.semantic.internal.v1.SemanticInternalService/ObserveInteractions',
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveInteractionsRequest.SerializeToString,
@@ -75,6 +85,21 @@ class SemanticInternalServiceServicer:
         """ExtractFacts derives facts from a batch of interactions. An interaction is read once: a repeat returns the facts of
         the first time that are still there. Users are independent: where one fails the call fails, those before it are
         stored, and a repeat continues there.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SearchCandidates(self, request, context):
+        """SearchCandidates is FactService.SearchFacts with the statements that are superseded in the user's memory.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def MarkSuperseded(self, request, context):
+        """MarkSuperseded marks statements of turns as corrected by another turn. Statements that are marked already by the same
+        turn are passed over. Repeats are harmless.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -126,6 +151,16 @@ def add_SemanticInternalServiceServicer_to_server(servicer, server):
                     servicer.ExtractFacts,
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ExtractFactsRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ExtractFactsResponse.SerializeToString,
+            ),
+            'SearchCandidates': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchCandidates,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesResponse.SerializeToString,
+            ),
+            'MarkSuperseded': grpc.unary_unary_rpc_method_handler(
+                    servicer.MarkSuperseded,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.MarkSupersededRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.MarkSupersededResponse.SerializeToString,
             ),
             'ObserveInteractions': grpc.unary_unary_rpc_method_handler(
                     servicer.ObserveInteractions,
@@ -181,6 +216,60 @@ class SemanticInternalService:
             '/mneme.semantic.internal.v1.SemanticInternalService/ExtractFacts',
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ExtractFactsRequest.SerializeToString,
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ExtractFactsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchCandidates(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/SearchCandidates',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def MarkSuperseded(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/MarkSuperseded',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.MarkSupersededRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.MarkSupersededResponse.FromString,
             options,
             channel_credentials,
             insecure,

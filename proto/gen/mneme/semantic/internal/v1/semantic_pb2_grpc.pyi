@@ -21,6 +21,12 @@ class SemanticInternalServiceStub:
     the first time that are still there. Users are independent: where one fails the call fails, those before it are
     stored, and a repeat continues there.
     """
+    SearchCandidates: _aio.UnaryUnaryMultiCallable[_semantic_pb2.SearchCandidatesRequest, _semantic_pb2.SearchCandidatesResponse]
+    """SearchCandidates is FactService.SearchFacts with the statements that are superseded in the user's memory."""
+    MarkSuperseded: _aio.UnaryUnaryMultiCallable[_semantic_pb2.MarkSupersededRequest, _semantic_pb2.MarkSupersededResponse]
+    """MarkSuperseded marks statements of turns as corrected by another turn. Statements that are marked already by the same
+    turn are passed over. Repeats are harmless.
+    """
     ObserveInteractions: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ObserveInteractionsRequest, _semantic_pb2.ObserveInteractionsResponse]
     """ObserveInteractions counts interactions into the profiles' statistics, each interaction once."""
     ArchiveFacts: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ArchiveFactsRequest, _semantic_pb2.ArchiveFactsResponse]
@@ -51,6 +57,24 @@ class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         """ExtractFacts derives facts from a batch of interactions. An interaction is read once: a repeat returns the facts of
         the first time that are still there. Users are independent: where one fails the call fails, those before it are
         stored, and a repeat continues there.
+        """
+
+    @_abc_1.abstractmethod
+    def SearchCandidates(
+        self,
+        request: _semantic_pb2.SearchCandidatesRequest,
+        context: _aio.ServicerContext[_semantic_pb2.SearchCandidatesRequest, _abc.Awaitable[_semantic_pb2.SearchCandidatesResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.SearchCandidatesResponse]:
+        """SearchCandidates is FactService.SearchFacts with the statements that are superseded in the user's memory."""
+
+    @_abc_1.abstractmethod
+    def MarkSuperseded(
+        self,
+        request: _semantic_pb2.MarkSupersededRequest,
+        context: _aio.ServicerContext[_semantic_pb2.MarkSupersededRequest, _abc.Awaitable[_semantic_pb2.MarkSupersededResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.MarkSupersededResponse]:
+        """MarkSuperseded marks statements of turns as corrected by another turn. Statements that are marked already by the same
+        turn are passed over. Repeats are harmless.
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,129 @@
+"""Statements that hold no more, as the semantic tier returned them, and what they mean for a recall."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, time, timedelta
+from typing import Final, TypeAlias
+
+from mneme.semantic.v1 import supersessions_pb2
+from services.common.cache import CacheKind, OwnerCache
+from services.gateway.recall.model import RankedEpisode
+
+Superseded: TypeAlias = Mapping[str, Sequence[supersessions_pb2.Supersession]]
+"""Superseded statements by the id of their turn."""
+
+PART: Final = "successor"
+"""The part of a score that puts a turn before one whose statement it supersedes."""
+_WORD: Final = re.compile(r"\w+")
+_COVERS_FROM: Final = 0.6
+"""Share of the words of the shorter one of two texts from which on they are taken to say the same thing."""
+_ENTRY_BYTES: Final = 700
+"""Memory of one cached statement, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerSuperseded:
+    """All superseded statements of a user."""
+
+    revision: int | None = None  # None: not known
+    by_turn: Superseded = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, revision: int, found: Iterable[supersessions_pb2.Supersession]) -> OwnerSuperseded:
+        """What the semantic tier returned."""
+        by_turn: dict[str, list[supersessions_pb2.Supersession]] = {}
+        for one in found:
+            by_turn.setdefault(one.memory_id, []).append(one)
+        return cls(revision, by_turn)
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory that they take, about."""
+        return 500 + sum(_ENTRY_BYTES * len(found) for found in self.by_turn.values())
+
+    def at(self, as_of: datetime) -> Superseded:
+        """Those that were superseded at a time. Midnight, UTC, means the end of the day that begins."""
+        moment = as_of.astimezone(UTC)
+        until = (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
+        by_turn = {
+            turn_id: [one for one in found if one.end_time.seconds <= until] for turn_id, found in self.by_turn.items()
+        }
+        return {turn_id: found for turn_id, found in by_turn.items() if found}
+
+
+NOTHING: Final = OwnerSuperseded()
+
+
+class SupersededCache:
+    """What is known of users. The semantic tier sends it anew only where its revision has changed."""
+
+    def __init__(self, cache: OwnerCache | None = None) -> None:
+        """Within the budget of the process's cache; one of its own where None."""
+        self._kind: CacheKind[OwnerSuperseded] = (cache or OwnerCache()).kind("superseded")
+
+    def get(self, tenant_id: str, user_id: str) -> OwnerSuperseded:
+        """What is cached of a user."""
+        return self._kind.get((tenant_id, user_id)) or NOTHING
+
+    def put(self, tenant_id: str, user_id: str, found: OwnerSuperseded) -> None:
+        """Caches what the tier returned."""
+        self._kind.put((tenant_id, user_id), found)
+
+
+def with_successors(ranked: Sequence[RankedEpisode], superseded: Superseded, *, count_max: int) -> list[RankedEpisode]:
+    """Returns the ranking with each turn that supersedes one of it, put before that one where it is not ranked itself.
+
+    Args:
+        ranked: Best first.
+        superseded: By turn.
+        count_max: At most so many are added.
+    """
+    known = {episode.episode_id for episode in ranked}
+    result: list[RankedEpisode] = []
+    for episode in ranked:
+        chain = [episode]
+        for place in chain:
+            for one in superseded.get(place.episode_id, ()):
+                if one.superseded_by not in known and len(known) - len(ranked) < count_max:
+                    known.add(one.superseded_by)
+                    chain.append(
+                        replace(
+                            episode,
+                            episode_id=one.superseded_by,
+                            retrievers=(),
+                            parts=((PART, episode.score),),
+                            text_chars=0,
+                        )
+                    )
+        result += reversed(chain)
+    return result
+
+
+def covering(superseded: Superseded, sources: Iterable[str], text: str) -> supersessions_pb2.Supersession | None:
+    """Returns what superseded a text that was made from turns; None where it stands on one that is not superseded.
+
+    Args:
+        superseded: By turn.
+        sources: The turns that the text was made from.
+        text: Of a fact or a note.
+    """
+    found: supersessions_pb2.Supersession | None = None
+    for source in sources:
+        found = next(
+            (one for one in superseded.get(source, ()) if one.whole_turn or _overlaps(one.statement, text)), None
+        )
+        if found is None:
+            return None
+    return found
+
+
+def _overlaps(one: str, other: str) -> bool:
+    words, others = set(_words(one)), set(_words(other))
+    return bool(words and others) and len(words & others) >= _COVERS_FROM * min(len(words), len(others))
+
+
+def _words(text: str) -> Iterator[str]:
+    return (word[:-1] if word.endswith("s") else word for word in _WORD.findall(text.casefold()))

@@ -1,0 +1,115 @@
+"""What users state, and which statements superseded which. Pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import Final
+
+from services.common.owners import InteractionId
+
+WHOLE: Final = -1
+"""The number of a statement that stands for all of its turn."""
+
+
+class Reason(IntEnum):
+    """Why a statement holds no more; the numbers are those of the wire format."""
+
+    UPDATED = 1
+    CONTRADICTED = 2
+    CORRECTED = 3
+
+
+class State(IntEnum):
+    """What became of a supersession; the numbers are those of the wire format."""
+
+    APPLIED = 1
+    PENDING = 2
+    REJECTED = 3
+
+
+class Decision(IntEnum):
+    """What shall become of a supersession; the numbers are those of the wire format."""
+
+    LATER_STANDS = 1
+    EARLIER_STANDS = 2
+    BOTH_STAND = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A statement's place: the turn and the number of the sentence in it."""
+
+    interaction_id: InteractionId
+    number: int = WHOLE  # from 0
+
+    def __str__(self) -> str:
+        """The place as a part of an id."""
+        return f"{self.interaction_id}:{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Reads a place back.
+
+        Raises:
+            ValueError: It is none.
+        """
+        interaction_id, _, number = text.rpartition(":")
+        return cls(InteractionId(interaction_id), int(number))
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """One sentence of a turn in which a person states something."""
+
+    place: Place
+    text: str
+    speaker: str  # may be empty
+    time: datetime  # when it was said; aware, UTC
+    scope_key: str
+    keys: tuple[int, ...]  # digests of its content words, by which others about the same are found
+    is_only: bool = False  # the turn says nothing else
+
+    @property
+    def order(self) -> tuple[datetime, str, int]:
+        """Sorts by when it was said, never by when it arrived; ties by id."""
+        return (self.time, self.place.interaction_id, self.place.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """A statement that holds no more, and the one that stands."""
+
+    loser: Place
+    winner: Place
+    reason: Reason
+    state: State
+    end_time: datetime  # since when the loser does not hold; aware, UTC
+    create_time: datetime  # aware, UTC
+    statement: str = ""  # of the loser
+    standing_statement: str = ""  # of the winner
+    is_whole: bool = False  # the loser is all that its turn says
+    is_turned: bool = False  # the earlier statement stands, by a decision
+
+    @property
+    def supersession_id(self) -> str:
+        """Names the pair, whichever side of it stands."""
+        return "/".join(sorted((str(self.loser), str(self.winner))))
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The superseded statements of a user."""
+
+    revision: int
+    superseded: Sequence[Supersession] | None  # newest first; None: those of the revision that the caller has
+
+
+@dataclass(frozen=True, slots=True)
+class SupersessionPosition:
+    """Where a page of supersessions begins."""
+
+    create_time: datetime
+    supersession_id: str

@@ -1,0 +1,61 @@
+"""What a turn states: its sentences, with the words by which others about the same are found. Pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from services.common.interactions import SourceInteraction
+from services.common.owners import Owner
+from services.common.text import split_sentences
+from services.common.turns import MessageRole
+from services.common.values.holding import content_words
+from services.semantic.config import SupersessionSettings
+from services.semantic.supersession.model import Assertion, Place
+
+_ROLES: Final = frozenset({MessageRole.USER})
+"""Whose statements supersede and are superseded: what an assistant or a tool says holds nothing."""
+
+
+def assertions_of(owner: Owner, source: SourceInteraction, settings: SupersessionSettings) -> list[Assertion]:
+    """Returns what a person states in a turn, sentence by sentence; nothing for other turns.
+
+    Args:
+        owner: Whose memory.
+        source: The turn.
+        settings: Bounds.
+    """
+    if source.turn.role not in _ROLES:
+        return []
+    sentences = list(_sentences(source.turn.content[: settings.turn_chars_max], settings))
+    return [
+        Assertion(
+            place=Place(source.interaction_id, number),
+            text=text,
+            speaker=source.turn.speaker,
+            time=source.turn.time,
+            scope_key=source.scope.key,
+            keys=_keys(owner, text, settings),
+            is_only=len(sentences) == 1,
+        )
+        for number, text in enumerate(sentences[: settings.sentences_max])
+    ]
+
+
+def _sentences(content: str, settings: SupersessionSettings) -> Iterator[str]:
+    for line in content.splitlines():
+        for sentence in split_sentences(line):
+            if len(sentence) <= settings.sentence_chars_max and any(c.isalpha() for c in sentence):
+                yield sentence
+
+
+def _keys(owner: Owner, text: str, settings: SupersessionSettings) -> tuple[int, ...]:
+    """Digests that differ between owners, so that an index of all of them finds the words of one."""
+    words = sorted(content_words(text))[: settings.keys_max]
+    return tuple(_digest(owner.tenant_id, owner.user_id, word) for word in words)
+
+
+def _digest(*parts: str) -> int:
+    data = "\x1e".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), signed=True)

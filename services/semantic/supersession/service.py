@@ -1,0 +1,126 @@
+"""Use cases of supersessions."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from services.common.clock import Clock
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.semantic.config import SupersessionSettings
+from services.semantic.supersession.model import (
+    WHOLE,
+    Decision,
+    Marks,
+    Place,
+    Reason,
+    State,
+    Supersession,
+    SupersessionPosition,
+)
+from services.semantic.supersession.reading import assertions_of
+from services.semantic.supersession.resolving import decided
+from services.semantic.supersession.store import SupersessionStore
+
+
+class SupersessionService:
+    """Finds out which statements hold no more. Arguments have been checked for form by the edge."""
+
+    def __init__(self, store: SupersessionStore, *, clock: Clock, settings: SupersessionSettings) -> None:
+        """All collaborators are owned by the caller."""
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+
+    async def take_in(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
+        """Reads turns, and marks what they supersede or are superseded by. Repeats are harmless.
+
+        Returns:
+            How many supersessions are new.
+        """
+        by_user: dict[UserId, list[SourceInteraction]] = defaultdict(list)
+        for source in sources:
+            by_user[source.user_id].append(source)
+        count = 0
+        for user_id, turns in by_user.items():
+            owner = Owner(tenant_id, user_id)
+            # Parsing takes processor time: other calls go on meanwhile.
+            read = await asyncio.to_thread(
+                lambda owner=owner, turns=turns: [  # type: ignore[misc]
+                    assertion for turn in turns for assertion in assertions_of(owner, turn, self._settings)
+                ]
+            )
+            decide = partial(decided, at=self._clock.now())
+            new = await self._store.add(owner, read, decide, candidates_max=self._settings.candidates_max)
+            count += len(new)
+        return count
+
+    async def mark(
+        self,
+        owner: Owner,
+        statements: Sequence[tuple[InteractionId, str]],
+        standing_id: InteractionId,
+        *,
+        end_time: datetime,
+    ) -> int:
+        """Marks statements as corrected by a turn; one without a text stands for all of its turn.
+
+        Returns:
+            How many were not marked so before.
+        """
+        now = self._clock.now()
+        return await self._store.put(
+            owner,
+            [
+                Supersession(
+                    loser=Place(interaction_id, _number(text)),
+                    winner=Place(standing_id),
+                    reason=Reason.CORRECTED,
+                    state=State.APPLIED,
+                    end_time=end_time,
+                    create_time=now,
+                    statement=text,
+                    is_whole=not text,
+                )
+                for interaction_id, text in statements
+            ],
+        )
+
+    async def marks(self, owner: Owner, *, cached_revision: int | None) -> Marks:
+        """The superseded statements of a user; none where the caller has the newest."""
+        return await self._store.marks(owner, cached_revision=cached_revision, limit=self._settings.marks_max)
+
+    async def list_page(
+        self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, page_size: int
+    ) -> tuple[Sequence[Supersession], SupersessionPosition | None]:
+        """Supersessions, newest first, and where the next page begins."""
+        found = await self._store.list_page(owner, state=state, after=after, limit=page_size + 1)
+        page = found[:page_size]
+        more = len(found) > page_size
+        return page, SupersessionPosition(page[-1].create_time, page[-1].supersession_id) if more else None
+
+    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision) -> Supersession:
+        """Decides about a pair.
+
+        Raises:
+            NotFound: The owner has no such supersession.
+        """
+        return await self._store.resolve(owner, supersession_id, decision)
+
+    async def remove_sources(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> int:
+        """Removes what interactions stated, and the supersessions in which they took part; how many of these."""
+        return await self._store.remove_sources(owner, interaction_ids)
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """Removes everything of a user; how many supersessions."""
+        return await self._store.remove_owner(owner)
+
+
+def _number(text: str) -> int:
+    """Tells marks of one turn apart: corrected sentences are named by their text, below all numbers of sentences."""
+    return WHOLE - 1 - (zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1) if text else WHOLE

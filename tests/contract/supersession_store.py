@@ -1,0 +1,184 @@
+"""What every store of statements and supersessions must do."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.common.errors import NotFound
+from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.scope import GLOBAL_SCOPE
+from services.semantic.supersession.model import (
+    Assertion,
+    Decision,
+    Place,
+    Reason,
+    State,
+    Supersession,
+    SupersessionPosition,
+)
+from services.semantic.supersession.store import SupersessionStore
+
+ADA = Owner(TenantId("acme"), UserId("ada"))
+BEN = Owner(TenantId("acme"), UserId("ben"))
+OTHER = Owner(TenantId("other"), UserId("ada"))
+NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+
+
+def turn(number: int) -> InteractionId:
+    return InteractionId(f"00000000-0000-4000-8000-{number:012d}")
+
+
+def assertion(number: int, text: str, *keys: int, sentence: int = 0) -> Assertion:
+    place = Place(turn(number), sentence)
+    time = NOON + timedelta(days=number)
+    return Assertion(place, text, "Ada", time, GLOBAL_SCOPE.key, keys, is_only=True)
+
+
+def decide(one: Assertion, other: Assertion) -> Supersession | None:
+    """The later of two statements with the same first word supersedes the earlier one."""
+    earlier, later = sorted((one, other), key=lambda found: found.order)
+    if earlier.text.split()[0] != later.text.split()[0]:
+        return None
+    return Supersession(
+        loser=earlier.place,
+        winner=later.place,
+        reason=Reason.UPDATED,
+        state=State.PENDING if "perhaps" in later.text else State.APPLIED,
+        end_time=later.time,
+        create_time=NOON + timedelta(days=30, seconds=later.time.day),
+        statement=earlier.text,
+        standing_statement=later.text,
+        is_whole=earlier.is_only,
+    )
+
+
+class SupersessionStoreContract:
+    """Subclass with a fixture `store` that returns a fresh one."""
+
+    async def add(self, store: SupersessionStore, owner: Owner, *said: Assertion) -> int:
+        return len(await store.add(owner, said, decide, candidates_max=10))
+
+    async def losers(self, store: SupersessionStore, owner: Owner = ADA) -> list[str]:
+        marks = await store.marks(owner, cached_revision=None, limit=100)
+        assert marks.superseded is not None
+        return sorted(one.statement for one in marks.superseded)
+
+    async def test_nothing_is_superseded_at_first(self, store: SupersessionStore) -> None:
+        assert await self.losers(store) == []
+        assert (await store.marks(ADA, cached_revision=0, limit=10)).superseded is None
+
+    async def test_statements_that_share_a_word_are_compared(self, store: SupersessionStore) -> None:
+        assert await self.add(store, ADA, assertion(1, "home Ghent", 1, 2), assertion(2, "tea", 3)) == 0
+        assert await self.add(store, ADA, assertion(3, "home Bruges", 1, 4)) == 1
+        assert await self.losers(store) == ["home Ghent"]
+
+    async def test_statements_without_a_common_word_are_not(self, store: SupersessionStore) -> None:
+        assert await self.add(store, ADA, assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 2)) == 0
+
+    async def test_sentences_of_one_turn_are_not_compared(self, store: SupersessionStore) -> None:
+        assert await self.add(store, ADA, assertion(1, "home a", 1), assertion(1, "home b", 1, sentence=1)) == 0
+
+    async def test_the_order_of_arrival_has_no_effect(self, store: SupersessionStore) -> None:
+        await self.add(store, ADA, assertion(3, "home Bruges", 1))
+        await self.add(store, ADA, assertion(1, "home Ghent", 1))
+        assert await self.losers(store) == ["home Ghent"]
+
+    async def test_a_replay_brings_nothing_twice(self, store: SupersessionStore) -> None:
+        said = [assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1)]
+        assert await self.add(store, ADA, *said) == 1
+        revision = (await store.marks(ADA, cached_revision=None, limit=10)).revision
+        assert await self.add(store, ADA, *said) == 0
+        assert (await store.marks(ADA, cached_revision=revision, limit=10)).superseded is None
+
+    async def test_users_and_tenants_are_apart(self, store: SupersessionStore) -> None:
+        for number, owner in enumerate((ADA, BEN, OTHER), 1):
+            assert await self.add(store, owner, assertion(number, "home Ghent", 1)) == 0
+        await self.add(store, ADA, assertion(5, "home Bruges", 1))
+        assert [await self.losers(store, owner) for owner in (ADA, BEN, OTHER)] == [["home Ghent"], [], []]
+
+    async def test_the_revision_rises_with_each_change(self, store: SupersessionStore) -> None:
+        await self.add(store, ADA, assertion(1, "home Ghent", 1))
+        before = (await store.marks(ADA, cached_revision=None, limit=10)).revision
+        await self.add(store, ADA, assertion(2, "home Bruges", 1))
+        after = await store.marks(ADA, cached_revision=before, limit=10)
+        assert after.revision > before
+        assert after.superseded is not None
+        assert (await store.marks(ADA, cached_revision=after.revision, limit=10)).superseded is None
+
+    async def test_only_the_newest_marks_are_returned(self, store: SupersessionStore) -> None:
+        await self.add(store, ADA, *(assertion(number, f"home {number}", 1) for number in range(1, 5)))
+        marks = await store.marks(ADA, cached_revision=None, limit=1)
+        assert marks.superseded is not None
+        assert [one.standing_statement for one in marks.superseded] == ["home 4"]
+
+    async def test_what_waits_is_listed_and_resolved(self, store: SupersessionStore) -> None:
+        await self.add(store, ADA, assertion(1, "home Ghent", 1), assertion(2, "home perhaps Bruges", 1))
+        (waiting,) = await store.list_page(ADA, state=State.PENDING, after=None, limit=10)
+        assert await self.losers(store) == []
+        turned = await store.resolve(ADA, waiting.supersession_id, Decision.EARLIER_STANDS)
+        assert (turned.winner, turned.state) == (waiting.loser, State.APPLIED)
+        assert await self.losers(store) == ["home perhaps Bruges"]
+        again = await store.resolve(ADA, waiting.supersession_id, Decision.EARLIER_STANDS)
+        assert again == turned
+        back = await store.resolve(ADA, waiting.supersession_id, Decision.LATER_STANDS)
+        assert (back.loser, back.winner) == (waiting.loser, waiting.winner)
+        await store.resolve(ADA, waiting.supersession_id, Decision.BOTH_STAND)
+        assert await self.losers(store) == []
+        assert await store.list_page(ADA, state=State.PENDING, after=None, limit=10) == []
+
+    async def test_a_decision_outlives_a_replay(self, store: SupersessionStore) -> None:
+        said = [assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1)]
+        await self.add(store, ADA, *said)
+        (found,) = await store.list_page(ADA, state=None, after=None, limit=10)
+        await store.resolve(ADA, found.supersession_id, Decision.BOTH_STAND)
+        assert await store.put(ADA, [found]) == 0
+        assert await self.losers(store) == []
+
+    async def test_what_is_not_there_cannot_be_resolved(self, store: SupersessionStore) -> None:
+        await self.add(store, ADA, assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1))
+        (found,) = await store.list_page(ADA, state=None, after=None, limit=10)
+        with pytest.raises(NotFound):
+            await store.resolve(BEN, found.supersession_id, Decision.BOTH_STAND)
+
+    async def test_pages_are_newest_first_without_gaps(self, store: SupersessionStore) -> None:
+        await self.add(store, ADA, *(assertion(number, f"home {number}", 1) for number in range(1, 5)))
+        seen: list[Supersession] = []
+        after: SupersessionPosition | None = None
+        while page := await store.list_page(ADA, state=None, after=after, limit=2):
+            seen += page
+            after = SupersessionPosition(page[-1].create_time, page[-1].supersession_id)
+        assert len({one.supersession_id for one in seen}) == len(seen) == 6
+        assert [one.create_time for one in seen] == sorted((one.create_time for one in seen), reverse=True)
+
+    async def test_a_correction_of_a_whole_turn_is_put(self, store: SupersessionStore) -> None:
+        one = Supersession(
+            loser=Place(turn(1)),
+            winner=Place(turn(2)),
+            reason=Reason.CORRECTED,
+            state=State.APPLIED,
+            end_time=NOON,
+            create_time=NOON,
+            is_whole=True,
+        )
+        assert (await store.put(ADA, [one]), await store.put(ADA, [one])) == (1, 0)
+        assert (await store.marks(ADA, cached_revision=None, limit=10)).superseded == [one]
+
+    @pytest.mark.parametrize("gone", [1, 2])
+    async def test_removal_of_a_source_takes_its_supersessions(self, store: SupersessionStore, gone: int) -> None:
+        said = [assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1), assertion(3, "tea black", 2)]
+        await self.add(store, ADA, *said, assertion(4, "tea green", 2))
+        before = (await store.marks(ADA, cached_revision=None, limit=10)).revision
+        assert await store.remove_sources(ADA, [turn(gone)]) == 1
+        after = await store.marks(ADA, cached_revision=before, limit=10)
+        assert after.revision > before
+        assert await self.losers(store) == ["tea black"]
+        assert await self.add(store, ADA, assertion(5, "home Kortrijk", 1)) == 1, "the other one is still compared"
+
+    async def test_removal_of_an_owner_takes_everything_of_that_owner(self, store: SupersessionStore) -> None:
+        for owner in (ADA, BEN):
+            await self.add(store, owner, assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1))
+        assert await store.remove_owner(ADA) == 1
+        assert (await self.losers(store), await self.losers(store, BEN)) == ([], ["home Ghent"])
+        assert await self.add(store, ADA, assertion(3, "home Leuven", 1)) == 0
