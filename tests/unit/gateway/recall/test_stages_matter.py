@@ -135,9 +135,12 @@ async def test_spec_5_1_all_tiers_are_asked_with_the_vector_of_the_question_as_i
     tiers = tiers_with(candidates([1]))
     await recall(tiers, replace(QUERY, text="Where does Ada live?"))
     expected = pytest.approx(HashingEmbedder().vector("Where does I live?").tolist())
-    for method in ("search_candidates", "facts", "notes"):
-        client = {"facts": tiers.facts, "notes": tiers.notes}.get(method)
-        (request,) = (client.method("search") if client else tiers.episodic.method(method)).requests
+    requests = [
+        tiers.episodic.method("search_candidates").requests[0],
+        tiers.facts.method("search_candidates").requests[0].search,
+        tiers.notes.method("search").requests[0],
+    ]
+    for request in requests:
         assert list(request.query_vector.values) == expected
 
 
@@ -167,7 +170,11 @@ async def test_spec_5_1_no_tier_waits_for_another() -> None:
             await everybody.wait()
             return True
 
-    for client, name in ((tiers.episodic, "search_candidates"), (tiers.facts, "search"), (tiers.notes, "search")):
+    for client, name in (
+        (tiers.episodic, "search_candidates"),
+        (tiers.facts, "search_candidates"),
+        (tiers.notes, "search"),
+    ):
         client.method(name).gate = Meeting()
     assert not (await recall(tiers, deadline_seconds=2.0)).is_degraded
 
