@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 import grpc
 
-from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
+from mneme.gateway.v1 import (
+    conversations_pb2_grpc,
+    deliveries_pb2_grpc,
+    erasure_pb2_grpc,
+    grants_pb2_grpc,
+    memory_pb2_grpc,
+)
 from services.common.auth import IdentitySigner, Role
 from services.common.background import BackgroundWork, every
 from services.common.clock import Clock
@@ -25,6 +31,14 @@ from services.common.tokens import token_counter
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
 from services.gateway.door import Door
+from services.gateway.erasure.derived import DerivedMemories
+from services.gateway.erasure.requests import ErasureRequestReader
+from services.gateway.erasure.runner import ErasureRunner
+from services.gateway.erasure.service import Erasing
+from services.gateway.erasure.servicer import ROLES as ERASURE_ROLES
+from services.gateway.erasure.servicer import ErasureServicer
+from services.gateway.erasure.steps import ErasureSteps
+from services.gateway.erasure.stores.postgres import PostgresErasures
 from services.gateway.grants.requests import GrantRequestReader
 from services.gateway.grants.service import Grants
 from services.gateway.grants.servicer import GrantServicer
@@ -164,10 +178,15 @@ async def open_gateway(
             clock=resources.clock,
             settings=chosen.grants,
         )
+        speakers = SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds)
+        erasures = PostgresErasures(pool, clock=resources.clock, ids=resources.ids)
+        steps = ErasureSteps(upstream, archive, (grants, speakers), chosen.erasure)
+        runner = ErasureRunner(erasures, steps, clock=resources.clock, settings=chosen.erasure)
+        runner.start(background)
         pipeline = RecallPipeline(
             Stages(
                 consistency=ConsistencyWait(journal, dispatcher),
-                speakers=SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds),
+                speakers=speakers,
                 embedder=resources.embedder,
                 coarse=CoarseSearch(upstream, sessions, chosen.recall),
                 fusion=Fusion(chosen.evidence, chosen.derived, chosen.profiles, Rankers.open(chosen.rankers)),
@@ -207,7 +226,15 @@ async def open_gateway(
             check_user=use_cases.reader.user,
             deadline_seconds=chosen.deadline_seconds,
         )
-        own = needing(readiness_check(pool), (*_bindings(use_cases), _grant_binding(grants, use_cases, chosen)))
+        erasing = Erasing(
+            erasures, runner, DerivedMemories(upstream, timeout_seconds=chosen.deadline_seconds), chosen.erasure
+        )
+        services = (
+            *_bindings(use_cases),
+            _grant_binding(grants, use_cases, chosen),
+            _erasure_binding(erasing, chosen),
+        )
+        own = needing(readiness_check(pool), services)
         yield Gateway((*own, *door.bindings()), use_cases)  # a tier that is away degrades answers, and no more
 
 
@@ -222,6 +249,16 @@ def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySetting
         grants_pb2_grpc.add_GrantServiceServicer_to_server,
         GrantServicer(grants, reader, use_cases.pages, use_cases.clock),
         _GRANT_ROLES,
+    )
+
+
+def _erasure_binding(erasing: Erasing, settings: GatewaySettings) -> ServiceBinding:
+    reader = ErasureRequestReader(settings.erasure, id_chars_max=settings.limits.journal.id_chars_max)
+    return ServiceBinding(
+        "mneme.gateway.v1.ErasureService",
+        erasure_pb2_grpc.add_ErasureServiceServicer_to_server,
+        ErasureServicer(erasing, reader, deadline_seconds=settings.deadline_seconds),
+        ERASURE_ROLES,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from services.common.settings_types import Seconds
 from services.gateway.context.model import ContextSettings
+from services.gateway.erasure.model import ErasureSettings
 from services.gateway.grants.model import GrantSettings
 from services.gateway.journal.admission import AdmissionSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
@@ -49,6 +50,7 @@ class GatewaySettings:
     notice: NoticeSettings = field(default_factory=NoticeSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     grants: GrantSettings = field(default_factory=GrantSettings)
+    erasure: ErasureSettings = field(default_factory=ErasureSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     rewriting: RewritingSettings = field(default_factory=RewritingSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)

@@ -13,10 +13,12 @@ from typing import Protocol, TypeVar
 import grpc
 
 from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
+from mneme.agentic.v1 import notes_pb2 as public_notes_pb2
+from mneme.agentic.v1 import notes_pb2_grpc as public_notes_pb2_grpc
 from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.internal.v1 import semantic_pb2, semantic_pb2_grpc
-from mneme.semantic.v1 import profile_pb2_grpc
+from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2_grpc
 from mneme.session.internal.v1 import session_internal_pb2, session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
@@ -172,6 +174,12 @@ class EpisodicClient(_Client):
         """See EpisodicInternalService.RecordAccess."""
         await self._call(self._internal.RecordAccess, request, principal, timeout_seconds)
 
+    async def delete(
+        self, principal: Principal, request: episodic_internal_pb2.DeleteEpisodesRequest, *, timeout_seconds: float
+    ) -> episodic_internal_pb2.DeleteEpisodesResponse:
+        """See EpisodicInternalService.DeleteEpisodes."""
+        return await self._call(self._internal.DeleteEpisodes, request, principal, timeout_seconds)
+
 
 class FactClient(_Client):
     """The facts of the semantic tier."""
@@ -179,6 +187,7 @@ class FactClient(_Client):
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
         """Calls over the channel."""
         super().__init__("semantic", metadata)
+        self._stub = facts_pb2_grpc.FactServiceStub(channel)
         self._internal = semantic_pb2_grpc.SemanticInternalServiceStub(channel)
 
     async def extract(
@@ -198,6 +207,30 @@ class FactClient(_Client):
     ) -> semantic_pb2.MarkSupersededResponse:
         """See SemanticInternalService.MarkSuperseded."""
         return await self._call(self._internal.MarkSuperseded, request, principal, timeout_seconds)
+
+    async def list_facts(
+        self, principal: Principal, request: facts_pb2.ListFactsRequest, *, timeout_seconds: float
+    ) -> facts_pb2.ListFactsResponse:
+        """See FactService.ListFacts."""
+        return await self._call(self._stub.ListFacts, request, principal, timeout_seconds)
+
+    async def delete(
+        self, principal: Principal, request: facts_pb2.DeleteFactRequest, *, timeout_seconds: float
+    ) -> None:
+        """See FactService.DeleteFact."""
+        await self._call(self._stub.DeleteFact, request, principal, timeout_seconds)
+
+    async def remove_by_source(
+        self, principal: Principal, request: semantic_pb2.RemoveBySourceRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.RemoveBySourceResponse:
+        """See SemanticInternalService.RemoveBySource."""
+        return await self._call(self._internal.RemoveBySource, request, principal, timeout_seconds)
+
+    async def remove_owner(
+        self, principal: Principal, request: semantic_pb2.RemoveOwnerRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.RemoveOwnerResponse:
+        """See SemanticInternalService.RemoveOwner."""
+        return await self._call(self._internal.RemoveOwner, request, principal, timeout_seconds)
 
 
 class ProfileClient(_Client):
@@ -223,6 +256,7 @@ class NoteClient(_Client):
         """Calls over the channel."""
         super().__init__("agentic", metadata)
         self._stub = notes_pb2_grpc.NoteInternalServiceStub(channel)
+        self._notes = public_notes_pb2_grpc.NoteServiceStub(channel)
 
     async def generate(
         self, principal: Principal, request: notes_pb2.GenerateNotesRequest, *, timeout_seconds: float
@@ -235,6 +269,30 @@ class NoteClient(_Client):
     ) -> notes_pb2.SearchNotesResponse:
         """See NoteInternalService.SearchNotes."""
         return await self._call(self._stub.SearchNotes, request, principal, timeout_seconds)
+
+    async def list_notes(
+        self, principal: Principal, request: public_notes_pb2.ListNotesRequest, *, timeout_seconds: float
+    ) -> public_notes_pb2.ListNotesResponse:
+        """See NoteService.ListNotes."""
+        return await self._call(self._notes.ListNotes, request, principal, timeout_seconds)
+
+    async def delete(
+        self, principal: Principal, request: public_notes_pb2.DeleteNoteRequest, *, timeout_seconds: float
+    ) -> None:
+        """See NoteService.DeleteNote."""
+        await self._call(self._notes.DeleteNote, request, principal, timeout_seconds)
+
+    async def remove_by_source(
+        self, principal: Principal, request: notes_pb2.RemoveBySourceRequest, *, timeout_seconds: float
+    ) -> notes_pb2.RemoveBySourceResponse:
+        """See NoteInternalService.RemoveBySource."""
+        return await self._call(self._stub.RemoveBySource, request, principal, timeout_seconds)
+
+    async def remove_owner(
+        self, principal: Principal, request: notes_pb2.RemoveOwnerRequest, *, timeout_seconds: float
+    ) -> notes_pb2.RemoveOwnerResponse:
+        """See NoteInternalService.RemoveOwner."""
+        return await self._call(self._stub.RemoveOwner, request, principal, timeout_seconds)
 
 
 @dataclass(frozen=True, slots=True)

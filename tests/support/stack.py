@@ -30,7 +30,13 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from mneme.gateway.v1 import conversations_pb2_grpc, deliveries_pb2_grpc, grants_pb2_grpc, memory_pb2_grpc
+from mneme.gateway.v1 import (
+    conversations_pb2_grpc,
+    deliveries_pb2_grpc,
+    erasure_pb2_grpc,
+    grants_pb2_grpc,
+    memory_pb2_grpc,
+)
 from mneme.semantic.v1 import profile_pb2_grpc
 from mneme.session.v1 import session_pb2_grpc
 from mneme_client import Client
@@ -84,6 +90,7 @@ class Stubs:
     conversations: conversations_pb2_grpc.ConversationServiceStub
     deliveries: deliveries_pb2_grpc.DeliveryServiceStub
     grants: grants_pb2_grpc.GrantServiceStub
+    erasures: erasure_pb2_grpc.ErasureServiceStub
     profiles: profile_pb2_grpc.ProfileServiceStub
     sessions: session_pb2_grpc.SessionServiceStub
 
@@ -98,6 +105,7 @@ async def stubs(target: str) -> AsyncIterator[Stubs]:
             conversations_pb2_grpc.ConversationServiceStub(channel),
             deliveries_pb2_grpc.DeliveryServiceStub(channel),
             grants_pb2_grpc.GrantServiceStub(channel),
+            erasure_pb2_grpc.ErasureServiceStub(channel),
             profile_pb2_grpc.ProfileServiceStub(channel),
             session_pb2_grpc.SessionServiceStub(channel),
         )

@@ -64,7 +64,7 @@ class Grants:
         try:
             return await self._store.create(caller, command)
         finally:
-            self._forget(caller.tenant_id, command.user_id)
+            self.forget(caller.tenant_id, command.user_id)
 
     async def revoke(self, caller: Caller, command: RevokeGrant) -> bool:
         """See `GrantStore.revoke`."""
@@ -72,7 +72,7 @@ class Grants:
             return await self._store.revoke(caller, command)
         finally:
             # Also where it failed: a commit whose answer was lost counts.
-            self._forget(caller.tenant_id, command.user_id)
+            self.forget(caller.tenant_id, command.user_id)
 
     async def list_grants(self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None) -> Page[Grant]:
         """See `GrantStore.list_grants`."""
@@ -97,6 +97,7 @@ class Grants:
                 self._known.popitem(last=False)
         return grants
 
-    def _forget(self, tenant_id: str, user_id: str) -> None:
+    def forget(self, tenant_id: str, user_id: str) -> None:
+        """Evicts what is remembered of a user."""
         self._changes += 1
         self._known.pop((tenant_id, user_id), None)

@@ -18,7 +18,15 @@ from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
 from mneme.common.v1 import common_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
-from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2, recall_pb2
+from mneme.gateway.v1 import (
+    context_pb2,
+    conversations_pb2,
+    deliveries_pb2,
+    erasure_pb2,
+    grants_pb2,
+    memory_pb2,
+    recall_pb2,
+)
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 from mneme_client import Client, FeedbackValue, MnemeClientError
 from services.common.auth import IDENTITY_METADATA_KEY, Principal, Role
@@ -35,7 +43,7 @@ DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 METHODS: Sequence[MethodDescriptor] = [
     method
-    for module in (memory_pb2, conversations_pb2, grants_pb2, deliveries_pb2)
+    for module in (memory_pb2, conversations_pb2, grants_pb2, deliveries_pb2, erasure_pb2)
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 ]
@@ -46,6 +54,7 @@ NEEDED_ROLE = {
     "Feedback": "writer",
     "CreateGrant": "writer",
     "RevokeGrant": "writer",
+    "Erase": "writer",
     "ListDeadLetters": "admin",
     "RetryDeadLetters": "admin",
 }
@@ -67,6 +76,7 @@ async def call(secured: Stubs, method: MethodDescriptor, metadata: Metadata) -> 
         "ConversationService": secured.conversations,
         "DeliveryService": secured.deliveries,
         "GrantService": secured.grants,
+        "ErasureService": secured.erasures,
     }[service]
     request = message_factory.GetMessageClass(method.input_type)()
     if method.client_streaming:

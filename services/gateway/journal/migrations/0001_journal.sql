@@ -92,7 +92,7 @@ CREATE INDEX requests_by_user ON requests (tenant_id, user_id);
 -- Interactions that were removed: they are never archived to the log again from a session that still holds them.
 CREATE TABLE tombstones (
     tenant_id      text NOT NULL,
-    interaction_id uuid NOT NULL,
+    interaction_id uuid NOT NULL,        -- a digest of it
     create_time    timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, interaction_id)
 ) PARTITION BY HASH (tenant_id);
@@ -151,12 +151,40 @@ CREATE TABLE grants (
     UNIQUE (tenant_id, user_id, from_key, to_key)
 );
 
+-- Erasures with their receipts, without content. `step` and `position` are where the worker resumes.
+CREATE TABLE erasures (
+    tenant_id         text NOT NULL,
+    erasure_id        uuid NOT NULL,
+    user_id           text NOT NULL,     -- empty for the whole tenant
+    kind              smallint NOT NULL, -- what is erased; numbers of TargetKind
+    target            jsonb NOT NULL,    -- a conversation or scopes; emptied when it is done
+    step              smallint NOT NULL DEFAULT 0,
+    position          text NOT NULL DEFAULT '',
+    receipt           jsonb NOT NULL DEFAULT '{}', -- counts by step
+    attempts          smallint NOT NULL DEFAULT 0, -- failures in a row
+    next_attempt_time timestamptz NOT NULL,
+    create_time       timestamptz NOT NULL,
+    complete_time     timestamptz,
+    PRIMARY KEY (tenant_id, erasure_id)
+);
+CREATE INDEX erasures_due ON erasures (next_attempt_time) WHERE complete_time IS NULL;
+
+-- What a pending erasure erases: ids without content, deleted when it is done.
+CREATE TABLE erasure_items (
+    tenant_id  text NOT NULL,
+    erasure_id uuid NOT NULL,
+    kind       smallint NOT NULL,        -- numbers of ItemKind
+    user_id    text NOT NULL,
+    item_id    text NOT NULL,
+    PRIMARY KEY (tenant_id, erasure_id, kind, user_id, item_id)
+);
+
 -- Tenants see their own rows; the background worker, which serves all of them, says so.
 DO $$
 DECLARE name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['conversations', 'interactions', 'speakers', 'feedback', 'recalls', 'requests',
-                                'tombstones', 'deliveries', 'grants'] LOOP
+                                'tombstones', 'deliveries', 'grants', 'erasures', 'erasure_items'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format(

@@ -242,14 +242,7 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         """See `JournalReader.known_interactions`. Ids that are no UUIDs are not known."""
         wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            found = await connection.fetch(
-                "SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)"
-                " UNION ALL"
-                " SELECT interaction_id FROM gateway.tombstones WHERE tenant_id = $1 AND interaction_id = ANY($2)",
-                tenant_id,
-                wanted,
-            )
-        return frozenset(str(row[0]) for row in found)
+            return await rows.known_ids(connection, tenant_id, wanted)
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
         """See `JournalReader.speakers`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -60,9 +61,22 @@ _STRIP_RECALLS: Final = """
 """
 
 
-# The records stay until they are purged, so that a repeat does not write again what was removed.
+DELETE_CONVERSATION: Final = """
+    DELETE FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3
+"""
+_USERS: Final = """
+    SELECT user_id FROM gateway.conversations WHERE tenant_id = $1
+    UNION SELECT user_id FROM gateway.feedback WHERE tenant_id = $1
+    UNION SELECT user_id FROM gateway.recalls WHERE tenant_id = $1
+    UNION SELECT user_id FROM gateway.requests WHERE tenant_id = $1 AND user_id <> ''
+    UNION SELECT user_id FROM gateway.grants WHERE tenant_id = $1
+"""
+# The records stay until they are purged, so that a repeat does not write again what was removed. The response to a
+# Remember holds ids and positions alone.
 _ERASE_REQUESTS: Final = """
-    UPDATE gateway.requests SET answer = '{"erased": true}', user_id = '' WHERE tenant_id = $1 AND user_id = $2
+    UPDATE gateway.requests SET user_id = '',
+        answer = CASE WHEN method = 'Remember' THEN answer ELSE '{"erased": true}' END
+    WHERE tenant_id = $1 AND user_id = $2
 """
 
 
@@ -74,82 +88,83 @@ class PostgresRemoval:
 
     async def remove_interactions(self, tenant_id: str, user_id: str, interaction_ids: Sequence[str]) -> Removed:
         """See `JournalRemoval.remove_interactions`."""
-        wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            return await self._remove_chosen(connection, _BY_IDS, tenant_id, user_id, wanted)
+            return await remove_interactions(connection, tenant_id, user_id, interaction_ids, now=self._clock.now())
 
     async def remove_conversation(self, tenant_id: str, user_id: str, conversation_id: str) -> Removed:
         """See `JournalRemoval.remove_conversation`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            removed = await self._remove_chosen(connection, _BY_CONVERSATION, tenant_id, user_id, conversation_id)
-            await connection.execute(
-                "DELETE FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
-                tenant_id,
-                user_id,
-                conversation_id,
-            )
+            now = self._clock.now()
+            removed = await _remove_chosen(connection, _BY_CONVERSATION, tenant_id, user_id, conversation_id, now=now)
+            await connection.execute(DELETE_CONVERSATION, tenant_id, user_id, conversation_id)
         return removed
 
     async def remove_user(self, tenant_id: str, user_id: str) -> Removed:
         """See `JournalRemoval.remove_user`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            return await self._remove_user(connection, tenant_id, user_id)
+            return await remove_user(connection, tenant_id, user_id, now=self._clock.now())
 
     async def remove_tenant(self, tenant_id: str) -> Removed:
         """See `JournalRemoval.remove_tenant`."""
         removed = Removed()
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            users = await connection.fetch(
-                "SELECT user_id FROM gateway.conversations WHERE tenant_id = $1"
-                " UNION SELECT user_id FROM gateway.feedback WHERE tenant_id = $1"
-                " UNION SELECT user_id FROM gateway.recalls WHERE tenant_id = $1"
-                " UNION SELECT user_id FROM gateway.requests WHERE tenant_id = $1 AND user_id <> ''"
-                " UNION SELECT user_id FROM gateway.grants WHERE tenant_id = $1",
-                tenant_id,
-            )
-            for row in users:
-                removed += await self._remove_user(connection, tenant_id, row["user_id"])
-            await connection.execute("DELETE FROM gateway.requests WHERE tenant_id = $1", tenant_id)
+            for user_id in await users_of(connection, tenant_id):
+                removed += await remove_user(connection, tenant_id, user_id, now=self._clock.now())
         return removed
 
-    async def _remove_user(self, connection: Connection, tenant_id: str, user_id: str) -> Removed:
-        removed = await self._remove_chosen(connection, _BY_USER, tenant_id, user_id)
-        deliveries = await _deleted(connection, "deliveries", tenant_id, user_id)
-        requests = rows.affected(await connection.execute(_ERASE_REQUESTS, tenant_id, user_id))
-        counts = {
-            table: await _deleted(connection, table, tenant_id, user_id)
-            for table in ("feedback", "recalls", "grants", "speakers", "conversations")
-        }
-        return removed + Removed(
-            feedback=counts["feedback"],
-            deliveries=deliveries,
-            recalls=counts["recalls"],
-            requests=requests,
-            grants=counts["grants"],
-        )
 
-    async def _remove_chosen(
-        self, connection: Connection, choice: str, tenant_id: str, user_id: str, *arguments: object
-    ) -> Removed:
-        """Removes the interactions that a statement names, with what hangs on them."""
-        chosen = [row[0] for row in await connection.fetch(choice, tenant_id, user_id, *arguments)]
-        if not chosen:
-            return Removed()
-        await connection.execute(_TOMBSTONES, tenant_id, chosen, self._clock.now())
-        # Deliveries before their subjects: a worker that holds one still reads its subject.
-        sequences = await connection.fetch(
-            "SELECT sequence FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2::uuid[])",
-            tenant_id,
-            chosen,
-        )
-        deliveries = rows.affected(
-            await connection.execute(_DELETE_DELIVERIES, tenant_id, [row[0] for row in sequences])
-        )
-        gone = await connection.fetch(_DELETE_INTERACTIONS, tenant_id, chosen)
-        await _count_down(connection, tenant_id, gone)
-        await connection.execute(_DELETE_SPEAKERS, tenant_id, user_id, sorted({row["speaker"] for row in gone}))
-        feedback, judged = await _remove_judgements(connection, tenant_id, user_id, chosen)
-        return Removed(interactions=len(gone), feedback=feedback, deliveries=deliveries + judged)
+async def users_of(connection: Connection, tenant_id: str) -> list[str]:
+    """The users of whom the journal holds anything."""
+    return [row["user_id"] for row in await connection.fetch(_USERS, tenant_id)]
+
+
+async def remove_interactions(
+    connection: Connection, tenant_id: str, user_id: str, interaction_ids: Sequence[str], *, now: datetime
+) -> Removed:
+    """See `JournalRemoval.remove_interactions`; in the connection's transaction."""
+    wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
+    return await _remove_chosen(connection, _BY_IDS, tenant_id, user_id, wanted, now=now)
+
+
+async def remove_user(connection: Connection, tenant_id: str, user_id: str, *, now: datetime) -> Removed:
+    """See `JournalRemoval.remove_user`; in the connection's transaction."""
+    removed = await _remove_chosen(connection, _BY_USER, tenant_id, user_id, now=now)
+    deliveries = await _deleted(connection, "deliveries", tenant_id, user_id)
+    requests = rows.affected(await connection.execute(_ERASE_REQUESTS, tenant_id, user_id))
+    counts = {
+        table: await _deleted(connection, table, tenant_id, user_id)
+        for table in ("feedback", "recalls", "grants", "speakers", "conversations")
+    }
+    return removed + Removed(
+        feedback=counts["feedback"],
+        deliveries=deliveries,
+        recalls=counts["recalls"],
+        requests=requests,
+        grants=counts["grants"],
+    )
+
+
+async def _remove_chosen(
+    connection: Connection, choice: str, tenant_id: str, user_id: str, *arguments: object, now: datetime
+) -> Removed:
+    """Removes the interactions that a statement names, with what hangs on them."""
+    chosen = [row[0] for row in await connection.fetch(choice, tenant_id, user_id, *arguments)]
+    if not chosen:
+        return Removed()
+    tombstones = [rows.tombstone(tenant_id, interaction_id) for interaction_id in chosen]
+    await connection.execute(_TOMBSTONES, tenant_id, tombstones, now)
+    # Deliveries before their subjects: a worker that holds one still reads its subject.
+    sequences = await connection.fetch(
+        "SELECT sequence FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2::uuid[])",
+        tenant_id,
+        chosen,
+    )
+    deliveries = rows.affected(await connection.execute(_DELETE_DELIVERIES, tenant_id, [row[0] for row in sequences]))
+    gone = await connection.fetch(_DELETE_INTERACTIONS, tenant_id, chosen)
+    await _count_down(connection, tenant_id, gone)
+    await connection.execute(_DELETE_SPEAKERS, tenant_id, user_id, sorted({row["speaker"] for row in gone}))
+    feedback, judged = await _remove_judgements(connection, tenant_id, user_id, chosen)
+    return Removed(interactions=len(gone), feedback=feedback, deliveries=deliveries + judged)
 
 
 async def _count_down(connection: Connection, tenant_id: str, gone: Sequence[Any]) -> None:

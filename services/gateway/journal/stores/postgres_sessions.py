@@ -29,13 +29,6 @@ _DROP_DELIVERIES: Final = """
 """
 
 
-_KNOWN: Final = """
-    SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)
-    UNION ALL
-    SELECT interaction_id FROM gateway.tombstones WHERE tenant_id = $1 AND interaction_id = ANY($2)
-"""
-
-
 class PostgresSessions(ABC):
     """The part of the journal that implements `SessionLog`."""
 
@@ -98,7 +91,7 @@ class PostgresSessions(ABC):
         ids = [UUID(text) for command in commands for text in command.interaction_ids]
         archived = 0
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
-            known = {str(row[0]) for row in await connection.fetch(_KNOWN, caller.tenant_id, ids)}
+            known = set(await rows.known_ids(connection, caller.tenant_id, ids))
             for command in commands:
                 new = [(i, t) for i, t in zip(command.interaction_ids, command.turns, strict=True) if i not in known]
                 if not new:

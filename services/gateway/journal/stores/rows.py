@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -11,6 +12,7 @@ import asyncpg
 
 from services.common.errors import NotFound
 from services.common.idempotency.model import request_id_reused
+from services.common.postgres.types import Connection
 from services.common.scope import Scope
 from services.common.turns import Attachment, MessageRole, Turn
 from services.gateway.journal.model import Interaction, Tier, TierBacklog
@@ -25,6 +27,11 @@ BACKLOG: Final = (
     " min(create_time) FILTER (WHERE given_up_time IS NULL) FROM gateway.deliveries"
 )
 
+_KNOWN: Final = """
+    SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)
+    UNION ALL
+    SELECT interaction_id FROM gateway.tombstones WHERE tenant_id = $1 AND interaction_id = ANY($3)
+"""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -93,6 +100,19 @@ def uuid_or_none(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def tombstone(tenant_id: str, interaction_id: UUID) -> UUID:
+    """What is stored of a removed interaction: a digest of its id, by which nothing else can be joined."""
+    key = f"{tenant_id}\x1f{interaction_id}".encode("utf-8", "surrogatepass")
+    return UUID(bytes=hashlib.blake2b(key, digest_size=16).digest())
+
+
+async def known_ids(connection: Connection, tenant_id: str, ids: Sequence[UUID]) -> frozenset[str]:
+    """Those of the ids that are in the log, or were and have been removed from it."""
+    by_digest = {tombstone(tenant_id, one): one for one in ids}
+    found = await connection.fetch(_KNOWN, tenant_id, list(ids), list(by_digest))
+    return frozenset(str(by_digest.get(row[0], row[0])) for row in found)
 
 
 def checked(answer: dict[str, Any]) -> dict[str, Any]:

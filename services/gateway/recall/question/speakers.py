@@ -35,3 +35,7 @@ class SpeakerNames:
         if len(self._names) > _USERS_MAX:
             self._names.popitem(last=False)
         return names
+
+    def forget(self, tenant_id: str, user_id: str) -> None:
+        """Evicts the names of a user."""
+        self._names.pop((tenant_id, user_id), None)

@@ -1,0 +1,1 @@
+"""Erasing, forgetting and correcting: what takes memories away, and keeps them away."""

@@ -1,0 +1,51 @@
+"""From erasures and plans to the messages of ErasureService. Pure functions."""
+
+from __future__ import annotations
+
+from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
+from services.common.convert import timestamp
+from services.gateway.erasure.model import STORE_STEPS, Erasure, ErasureSettings, Plan, Planned, Store
+from services.gateway.grants.model import MemoryKind
+
+
+def erasure_message(erasure: Erasure, settings: ErasureSettings) -> erasure_pb2.Erasure:
+    """An erasure with its receipt."""
+    state = erasure_pb2.ERASURE_STATE_DONE if erasure.is_done else erasure_pb2.ERASURE_STATE_PENDING
+    message = erasure_pb2.Erasure(
+        erasure_id=erasure.erasure_id,
+        user_id=erasure.target.user_id,
+        state=state,
+        stores=[
+            erasure_pb2.StoreReceipt(
+                store=erasure_pb2.ErasureStore.Name(int(store)),
+                done=erasure.step > STORE_STEPS[store],
+                counts=dict(erasure.counts(store)),
+            )
+            for store in Store
+        ],
+        create_time=timestamp(erasure.create_time),
+    )
+    if erasure.complete_time is not None:
+        message.complete_time.CopyFrom(timestamp(erasure.complete_time))
+        if settings.backup_retention:
+            message.backup_expire_time.CopyFrom(timestamp(erasure.complete_time + settings.backup_retention))
+    return message
+
+
+def plan_message(plan: Plan, settings: ErasureSettings) -> erasure_pb2.ErasurePlan:
+    """What would go, as far as it is shown."""
+    return erasure_pb2.ErasurePlan(
+        episodes=plan.count(MemoryKind.EPISODE),
+        facts=plan.count(MemoryKind.FACT),
+        notes=plan.count(MemoryKind.NOTE),
+        memories=[_planned(one, settings.preview_chars) for one in plan.memories[: settings.previews_max]],
+    )
+
+
+def _planned(planned: Planned, chars_max: int) -> erasure_pb2.PlannedMemory:
+    kind = tiers_pb2.MemoryKind.Name(int(planned.kind))
+    return erasure_pb2.PlannedMemory(
+        memory=memory_pb2.MemoryReference(kind=kind, memory_id=planned.memory_id),
+        preview=planned.text[:chars_max],
+        time=timestamp(planned.time) if planned.time is not None else None,
+    )

@@ -1,0 +1,219 @@
+"""Erasures: what is erased, in which steps, and the receipt. Frozen data and pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Annotated
+
+from annotated_types import Ge, Le
+
+from services.common.scope import Scope
+from services.common.settings_types import Count, DurationOrNone, Seconds
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import RetryPolicy
+
+
+class TargetKind(IntEnum):
+    """What is erased as a whole."""
+
+    MEMORIES = 1
+    CONVERSATION = 2
+    SCOPE = 3
+    USER = 4
+    TENANT = 5
+
+
+class ItemKind(IntEnum):
+    """What the ids of a pending erasure name; those of memories are the numbers of `MemoryKind`."""
+
+    EPISODE = 1
+    FACT = 2
+    NOTE = 3
+    CONVERSATION = 4
+    USER = 5
+
+
+class Store(IntEnum):
+    """A part of Mneme that holds memories; the numbers are those of the wire format."""
+
+    JOURNAL = 1
+    SESSION = 2
+    EPISODIC = 3
+    SEMANTIC = 4
+    AGENTIC = 5
+
+
+class Step(IntEnum):
+    """The steps of an erasure, in their order.
+
+    The log goes first, so that nothing is delivered any more. Sessions are removed twice: an append that was under way
+    may have put a turn back into one.
+    """
+
+    COLLECT = 0
+    JOURNAL = 1
+    SESSION = 2
+    EPISODIC = 3
+    SEMANTIC = 4
+    AGENTIC = 5
+    LATE_SESSION = 6
+    DONE = 7
+
+
+STORE_STEPS: Mapping[Store, Step] = {
+    Store.JOURNAL: Step.JOURNAL,
+    Store.SESSION: Step.LATE_SESSION,
+    Store.EPISODIC: Step.EPISODIC,
+    Store.SEMANTIC: Step.SEMANTIC,
+    Store.AGENTIC: Step.AGENTIC,
+}
+"""The step after which a store is done."""
+
+_STORE_OF_STEP = {Step.SESSION: Store.SESSION, **{step: store for store, step in STORE_STEPS.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a pending erasure erases."""
+
+    kind: ItemKind
+    user_id: str
+    item_id: str  # of a memory or a conversation; empty for a user
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is erased."""
+
+    kind: TargetKind
+    user_id: str = ""  # empty for the whole tenant
+    memories: tuple[tuple[MemoryKind, str], ...] = ()
+    conversation_id: str = ""
+    scope: Scope | None = None
+    with_nested: bool = False  # scopes below it as well
+
+    def covers(self, scope_key: str) -> bool:
+        """Whether a memory of this scope is erased by an erasure of a scope."""
+        if self.scope is None:
+            return False
+        found = Scope.from_key(scope_key)
+        return found == self.scope or (self.with_nested and found.sees(self.scope))
+
+    def to_json(self) -> dict[str, object]:
+        """What the worker needs of it besides the items."""
+        scope_key = self.scope.key if self.scope else ""
+        return {"conversation": self.conversation_id, "scope": scope_key, "nested": self.with_nested}
+
+    @classmethod
+    def from_json(cls, kind: int, user_id: str, stored: Mapping[str, object]) -> Target:
+        """The inverse of `to_json`; without the memories, which are items."""
+        scope_key = str(stored.get("scope", ""))
+        return cls(
+            kind=TargetKind(kind),
+            user_id=user_id,
+            conversation_id=str(stored.get("conversation", "")),
+            scope=Scope.from_key(scope_key) if scope_key else None,
+            with_nested=bool(stored.get("nested")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EraseCommand:
+    """Something to be erased."""
+
+    request_id: str
+    digest: bytes  # of the whole request
+    target: Target
+    method: str = "Erase"
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """An erasure with its receipt."""
+
+    tenant_id: str
+    erasure_id: str
+    target: Target
+    create_time: datetime
+    step: Step = Step.COLLECT
+    position: str = ""  # within the step: behind which item it resumes
+    receipt: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # counts by name, by store
+    attempts: int = 0  # failures in a row
+    complete_time: datetime | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.complete_time is not None
+
+    def counts(self, store: Store) -> Mapping[str, int]:
+        """What a store erased by now."""
+        return self.receipt.get(store.name, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What one chunk of a step did."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    position: str | None = None  # where the step resumes; None: the step is done
+
+
+def advanced(erasure: Erasure, progress: Progress) -> tuple[Step, str, dict[str, dict[str, int]]]:
+    """Step, position and receipt after a chunk."""
+    receipt = {name: dict(counts) for name, counts in erasure.receipt.items()}
+    store = _STORE_OF_STEP.get(erasure.step)
+    if store is not None:
+        counts = receipt.setdefault(store.name, {})
+        for name, count in progress.counts.items():
+            if count:
+                counts[name] = counts.get(name, 0) + count
+    if progress.position is not None:
+        return erasure.step, progress.position, receipt
+    return Step(erasure.step + 1), "", receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A memory that would go."""
+
+    kind: MemoryKind
+    memory_id: str
+    text: str
+    time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would go."""
+
+    memories: Sequence[Planned] = ()  # of what was chosen, those that are shown or named
+    derived: Mapping[MemoryKind, int] = field(default_factory=dict)  # what goes besides, by kind
+    episodes: int | None = None  # turns in all; None: as many as among `memories`
+
+    def count(self, kind: MemoryKind) -> int:
+        """How many memories of a kind would go."""
+        if kind is MemoryKind.EPISODE and self.episodes is not None:
+            return self.episodes
+        return sum(planned.kind is kind for planned in self.memories) + self.derived.get(kind, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureSettings:
+    """How erasures are carried out."""
+
+    memories_max: Annotated[int, Ge(1), Le(1_000)] = 1_000  # memories named in one Erase or chosen by one Forget
+    plan_turns_max: Count = 10_000  # turns of a dry run whose facts and notes are counted
+    previews_max: Count = 100  # memories that a plan shows
+    preview_chars: Count = 200  # of each of them
+    chunk_items: Annotated[int, Ge(1), Le(1_000)] = 1_000  # interactions that one call of a tier names
+    response_seconds: Seconds = 2.0  # how long a response waits for the erasure to be complete
+    step_timeout_seconds: Seconds = 30.0  # deadline of one call of a tier
+    poll_seconds: Seconds = 1.0  # how often erasures that another gateway accepted are looked for
+    watch_seconds: Seconds = 0.02  # how often a response that waits looks at its erasure
+    concurrent_max: Count = 2  # erasures that one gateway carries out at once; each holds a connection
+    retry: RetryPolicy = field(default_factory=RetryPolicy)  # when a failed step is repeated; it is never given up
+    backup_retention: DurationOrNone = timedelta(0)  # how long the operator keeps backups; 0: not known

@@ -1,0 +1,95 @@
+"""From the requests of ErasureService to commands: checks every field and names the wrong ones."""
+
+from __future__ import annotations
+
+from mneme.gateway.v1 import erasure_pb2
+from services.common.convert import scope_from_proto
+from services.common.errors import InvalidArgument
+from services.common.idempotency.requests import request_digest
+from services.common.scope import Scope
+from services.common.validation import Violations
+from services.gateway.erasure.model import EraseCommand, ErasureSettings, Target, TargetKind
+from services.gateway.grants.model import MemoryKind
+
+_KINDS = {
+    "memories": TargetKind.MEMORIES,
+    "conversation_id": TargetKind.CONVERSATION,
+    "scope": TargetKind.SCOPE,
+    "all_of_user": TargetKind.USER,
+    "all_of_tenant": TargetKind.TENANT,
+}
+
+
+class ErasureRequestReader:
+    """Reads requests; raises `InvalidArgument` with all that is wrong in one."""
+
+    def __init__(self, settings: ErasureSettings, *, id_chars_max: int) -> None:
+        """Checks against these limits."""
+        self._settings = settings
+        self._id_chars_max = id_chars_max
+
+    def erase(self, request: erasure_pb2.EraseRequest) -> EraseCommand:
+        """What to erase."""
+        violations = Violations()
+        self._id(violations, "request_id", request.request_id, required=not request.dry_run)
+        name = request.WhichOneof("target")
+        kind = _KINDS.get(name or "")
+        if kind is None:
+            violations.add("target", "is required")
+        if kind is TargetKind.TENANT:
+            if request.user_id:
+                violations.add("user_id", "must be empty with all_of_tenant")
+        else:
+            self._id(violations, "user_id", request.user_id)
+        if name in ("all_of_user", "all_of_tenant") and not getattr(request, name):
+            violations.add(name, "must be true")
+        if kind is TargetKind.CONVERSATION:
+            self._id(violations, "conversation_id", request.conversation_id)
+        memories = self._memories(violations, request) if kind is TargetKind.MEMORIES else ()
+        scope = self._scope(violations, request) if kind is TargetKind.SCOPE else None
+        violations.raise_if_any()
+        target = Target(
+            kind=kind or TargetKind.MEMORIES,
+            user_id=request.user_id,
+            memories=memories,
+            conversation_id=request.conversation_id,
+            scope=scope,
+            with_nested=request.scope.with_nested,
+        )
+        return EraseCommand(request.request_id, request_digest(request), target)
+
+    def erasure_id(self, request: erasure_pb2.GetErasureRequest) -> str:
+        """The erasure to read."""
+        violations = Violations()
+        violations.uuid("erasure_id", request.erasure_id)
+        violations.raise_if_any()
+        return request.erasure_id
+
+    def _memories(
+        self, violations: Violations, request: erasure_pb2.EraseRequest
+    ) -> tuple[tuple[MemoryKind, str], ...]:
+        references = request.memories.memories
+        limit = self._settings.memories_max
+        violations.count("memories.memories", len(references), count_min=1, count_max=limit)
+        found: dict[tuple[MemoryKind, str], None] = {}
+        for index, reference in enumerate(references[:limit]):
+            path = f"memories.memories[{index}]"
+            has_id = violations.uuid(f"{path}.memory_id", reference.memory_id)
+            if violations.enum(f"{path}.kind", reference.kind, MemoryKind) and has_id:
+                found[MemoryKind(reference.kind), reference.memory_id] = None
+        return tuple(found)
+
+    @staticmethod
+    def _scope(violations: Violations, request: erasure_pb2.EraseRequest) -> Scope | None:
+        """The scope; None where it is missing or not valid: an omitted field erases nothing."""
+        if not request.scope.HasField("scope"):
+            violations.add("scope.scope", "is required")
+            return None
+        try:
+            return scope_from_proto(request.scope.scope, present=True, field_path="scope.scope")
+        except InvalidArgument as error:
+            violations.include(error)
+            return None
+
+    def _id(self, violations: Violations, name: str, value: str, *, required: bool = True) -> None:
+        violations.identifier(name, value, chars_max=self._id_chars_max, required=required)

@@ -1,0 +1,97 @@
+"""Use cases of erasures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.common.auth import Principal, Role, role_missing
+from services.gateway.erasure.model import EraseCommand, Erasure, ErasureSettings, Plan, Target, TargetKind
+from services.gateway.erasure.runner import ErasureRunner
+from services.gateway.erasure.store import DerivedCounts, ErasureStore
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import Caller
+
+_RESPONSE_SHARE = 0.8
+"""Part of a call's time that it waits for the erasure to be complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """An erasure that is durable."""
+
+    erasure: Erasure
+    replayed: bool
+
+
+class Erasing:
+    """Accepts erasures, and shows what would go and how far they are."""
+
+    def __init__(
+        self, store: ErasureStore, runner: ErasureRunner, derived: DerivedCounts, settings: ErasureSettings
+    ) -> None:
+        """`runner` carries out what `store` holds."""
+        self._store = store
+        self._runner = runner
+        self._derived = derived
+        self._settings = settings
+
+    @property
+    def settings(self) -> ErasureSettings:
+        """How erasures are carried out."""
+        return self._settings
+
+    async def erase(
+        self, principal: Principal, caller: Caller, command: EraseCommand, *, seconds_left: float
+    ) -> Erased:
+        """Makes an erasure durable and waits a moment for it to be complete.
+
+        Raises:
+            PermissionDenied: Only an administrator erases a tenant.
+            InvalidArgument: The request id was used before with another request.
+        """
+        _check_role(principal, command.target)
+        erasure, replayed = await self._store.begin(caller, command)
+        return Erased(await self._finished(erasure, seconds_left), replayed)
+
+    async def earlier(self, caller: Caller, command: EraseCommand, *, seconds_left: float) -> Erased | None:
+        """What an earlier call with this request id erased, if there was one."""
+        erasure = await self._store.earlier(caller, command)
+        return Erased(await self._finished(erasure, seconds_left), replayed=True) if erasure is not None else None
+
+    async def get(self, tenant_id: str, erasure_id: str) -> Erasure:
+        """See `ErasureStore.get`."""
+        return await self._store.get(tenant_id, erasure_id)
+
+    async def plan(self, principal: Principal, target: Target) -> Plan:
+        """What would go.
+
+        Raises:
+            PermissionDenied: Only an administrator erases a tenant.
+        """
+        _check_role(principal, target)
+        tenant_id = principal.tenant_id
+        if target.kind is TargetKind.TENANT:
+            count, previews = await self._store.preview(tenant_id, target, limit=self._settings.previews_max)
+            return Plan(previews, episodes=count)
+        is_user = target.kind is TargetKind.USER
+        limit = self._settings.previews_max if is_user else self._settings.plan_turns_max
+        count, turns = await self._store.preview(tenant_id, target, limit=limit)
+        derived = await self._derived.counts(
+            tenant_id,
+            target.user_id,
+            turns=None if is_user else {turn.memory_id for turn in turns},
+            named={memory_id for kind, memory_id in target.memories if kind is not MemoryKind.EPISODE},
+        )
+        for kind, _ in target.memories:
+            if kind is not MemoryKind.EPISODE:
+                derived[kind] += 1
+        return Plan(turns, derived, episodes=count)
+
+    async def _finished(self, erasure: Erasure, seconds_left: float) -> Erasure:
+        timeout_seconds = min(self._settings.response_seconds, seconds_left * _RESPONSE_SHARE)
+        return await self._runner.finish(erasure, timeout_seconds=timeout_seconds)
+
+
+def _check_role(principal: Principal, target: Target) -> None:
+    if target.kind is TargetKind.TENANT and principal.role < Role.ADMIN:
+        raise role_missing(Role.ADMIN)

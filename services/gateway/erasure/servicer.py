@@ -1,0 +1,43 @@
+"""The gRPC edge of erasures."""
+
+from __future__ import annotations
+
+from mneme.gateway.v1 import erasure_pb2, erasure_pb2_grpc
+from services.common.auth import Role, current_principal
+from services.common.rpc.deadline import seconds_left
+from services.common.rpc.interceptors.base import Context
+from services.gateway.erasure import convert
+from services.gateway.erasure.requests import ErasureRequestReader
+from services.gateway.erasure.service import Erasing
+from services.gateway.journal.model import Caller
+
+ROLES = {"Erase": Role.WRITER, "GetErasure": Role.READER}
+
+
+class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
+    """Implements ErasureService."""
+
+    def __init__(self, erasing: Erasing, reader: ErasureRequestReader, *, deadline_seconds: float) -> None:
+        """Serves `erasing`; `deadline_seconds` are for a call whose deadline is not known."""
+        self._erasing = erasing
+        self._reader = reader
+        self._deadline_seconds = deadline_seconds
+
+    async def Erase(self, request: erasure_pb2.EraseRequest, context: Context) -> erasure_pb2.EraseResponse:
+        """See the proto."""
+        principal, command = current_principal(), self._reader.erase(request)
+        if request.dry_run:
+            plan = await self._erasing.plan(principal, command.target)
+            return erasure_pb2.EraseResponse(plan=convert.plan_message(plan, self._erasing.settings))
+        caller = Caller(principal.tenant_id, principal.principal_id)
+        left = seconds_left(self._deadline_seconds)
+        erased = await self._erasing.erase(principal, caller, command, seconds_left=left)
+        message = convert.erasure_message(erased.erasure, self._erasing.settings)
+        return erasure_pb2.EraseResponse(erasure=message, replayed=erased.replayed)
+
+    async def GetErasure(
+        self, request: erasure_pb2.GetErasureRequest, context: Context
+    ) -> erasure_pb2.GetErasureResponse:
+        """See the proto."""
+        erasure = await self._erasing.get(current_principal().tenant_id, self._reader.erasure_id(request))
+        return erasure_pb2.GetErasureResponse(erasure=convert.erasure_message(erasure, self._erasing.settings))

@@ -1,0 +1,114 @@
+"""The port of the erasure store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+from services.gateway.erasure.model import EraseCommand, Erasure, Item, ItemKind, Planned, Progress, Target
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import Caller, Removed
+
+
+class ErasureStore(Protocol):
+    """Keeps erasures, beside the journal that they erase from."""
+
+    async def begin(self, caller: Caller, command: EraseCommand) -> tuple[Erasure, bool]:
+        """Makes an erasure durable, to be carried out, and returns whether an earlier call did.
+
+        Raises:
+            InvalidArgument: The request id was used before with another request.
+        """
+        ...
+
+    async def earlier(self, caller: Caller, command: EraseCommand) -> Erasure | None:
+        """The erasure of an earlier call with this request id.
+
+        Raises:
+            InvalidArgument: It was used with another request.
+        """
+        ...
+
+    async def get(self, tenant_id: str, erasure_id: str) -> Erasure:
+        """An erasure.
+
+        Raises:
+            NotFound: There is none.
+        """
+        ...
+
+    def claim(self) -> AbstractAsyncContextManager[ErasureClaim | None]:
+        """Takes the erasure that is due for the longest time for the length of the block; None where none is due.
+
+        Nobody else must get it meanwhile. When the block ends by an error or by the death of the process, nothing that
+        was written through the claim stays, and the erasure is due as before.
+        """
+        ...
+
+    async def preview(self, tenant_id: str, target: Target, *, limit: int) -> tuple[int, Sequence[Planned]]:
+        """How many turns of the log a target has, and the first of them."""
+        ...
+
+
+class DerivedCounts(Protocol):
+    """Counts what is derived from turns."""
+
+    async def counts(
+        self, tenant_id: str, user_id: str, *, turns: Collection[str] | None, named: Collection[str]
+    ) -> dict[MemoryKind, int]:
+        """How many facts and notes go with turns.
+
+        Args:
+            tenant_id: Whose.
+            user_id: Whose.
+            turns: Ids of the turns; None for all of the user, which takes every fact and note.
+            named: Ids of facts and notes that go anyway, and are not counted here.
+        """
+        ...
+
+
+class ErasureClaim(Protocol):
+    """A claimed erasure, and its part of the journal; all of it is one transaction."""
+
+    @property
+    def erasure(self) -> Erasure:
+        """The erasure as it was claimed."""
+        ...
+
+    async def collect(self) -> None:
+        """Writes the items of the target that the log knows.
+
+        Those of a conversation and of scopes are their turns; those of a user or a tenant are the users and the turns
+        that are on their way to a tier. The conversations of turns are items as well.
+        """
+        ...
+
+    async def add_items(self, items: Sequence[Item]) -> None:
+        """Writes further items; those that are there already are left."""
+        ...
+
+    async def items(self, *kinds: ItemKind, after: str, limit: int) -> tuple[Sequence[Item], str]:
+        """Items of one user, in a fixed order, and the position behind them; none at the end."""
+        ...
+
+    async def remove_interactions(self, user_id: str, interaction_ids: Sequence[str]) -> Removed:
+        """See `JournalRemoval.remove_interactions`."""
+        ...
+
+    async def remove_user(self, user_id: str, *, limit: int) -> tuple[Removed, bool]:
+        """See `JournalRemoval.remove_user`; turns first, at most `limit`. Returns whether nothing is left."""
+        ...
+
+    async def remove_conversation_record(self, user_id: str, conversation_id: str) -> None:
+        """Takes an empty conversation out of the list; one that has turns stays."""
+        ...
+
+    async def save(self, progress: Progress) -> Erasure:
+        """Writes how far it is; an erasure whose last step is done loses its items and its target."""
+        ...
+
+    async def postpone(self, until: datetime) -> None:
+        """Counts a failure: the erasure is due again at a time."""
+        ...
