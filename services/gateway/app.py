@@ -154,7 +154,7 @@ async def open_gateway(
         sessions = SessionAccess(upstream, journal, archive, clock=resources.clock, settings=chosen.sessions)
         timeout = chosen.dispatcher.delivery_timeout.total_seconds()
         sinks: dict[Tier, DeliverySink] = {
-            Tier.SESSION: SessionSink(sessions, timeout_seconds=timeout),
+            Tier.SESSION: SessionSink(sessions, archive, timeout_seconds=timeout),
             Tier.EPISODIC: EpisodicSink(upstream, timeout_seconds=timeout),
             Tier.SEMANTIC: SemanticSink(upstream, timeout_seconds=timeout),
             Tier.AGENTIC: AgenticSink(upstream, timeout_seconds=timeout),

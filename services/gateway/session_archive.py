@@ -12,9 +12,18 @@ import structlog
 from mneme.session.internal.v1 import session_internal_pb2 as pb
 from services.common.clock import Clock
 from services.common.convert import moment, scope_from_proto, turn_from_proto
-from services.common.errors import MnemeError
+from services.common.errors import (
+    Conflict,
+    DeadlineExceeded,
+    LimitExceeded,
+    MnemeError,
+    Reason,
+    StoreUnavailable,
+)
+from services.common.telemetry.instruments import counter
+from services.gateway.journal.dispatcher import PERMANENT_REASONS
 from services.gateway.journal.ending import EndCommand, SessionRecord
-from services.gateway.journal.model import Caller, RememberCommand
+from services.gateway.journal.model import Caller, RememberCommand, SessionEvent
 from services.gateway.journal.store import Journal
 from services.gateway.upstream import Upstream
 from services.gateway.worker import worker_principal
@@ -24,6 +33,10 @@ _log = structlog.get_logger(__name__)
 _ALL_TENANTS: Final = "mneme"
 """Tenant of the call that lists events of all tenants."""
 _TIMEOUT_SECONDS: Final = 10.0
+_ATTEMPTS_MAX: Final = 5
+"""After so many failures of one event it is set aside, and those behind it are written."""
+_PASSING: Final = (StoreUnavailable, Conflict, LimitExceeded, DeadlineExceeded)
+"""Failures that say nothing about an event."""
 
 
 class SessionArchive:
@@ -40,6 +53,8 @@ class SessionArchive:
         self._journal = journal
         self._clock = clock
         self._on_archived = on_archived
+        self._failures: dict[tuple[str, str, str], int] = {}  # of events at the head of their users' lists
+        self._set_aside = counter("mneme.session.events_set_aside", "Events of sessions that the log did not take")
 
     async def run_once(self) -> int:
         """Writes some events of all users; returns how many. A user whose events fail does not hold up the others."""
@@ -48,20 +63,19 @@ class SessionArchive:
         )
         done = 0
         for (tenant_id, user_id), group in groupby(listed.events, key=lambda event: (event.tenant_id, event.user_id)):
-            events = list(group)
             try:
-                await self._write(tenant_id, user_id, events, _TIMEOUT_SECONDS)
+                done += await self._write(tenant_id, user_id, list(group), _TIMEOUT_SECONDS)
             except MnemeError as error:
-                _log.warning("session_events_not_archived", events=len(events), reason=error.reason)
-            else:
-                done += len(events)
+                _log.warning("session_events_not_archived", reason=error.reason)
+            except Exception:
+                _log.exception("session_events_not_archived")
         return done
 
     async def settle(self, tenant_id: str, user_id: str, *, timeout_seconds: float) -> None:
         """Writes all events of a user.
 
         Raises:
-            MnemeError: The tier or the journal did not respond.
+            MnemeError: The tier or the journal did not respond, or the journal does not take one of them.
         """
         request = pb.ListLogEventsRequest(user_id=user_id)
         while True:
@@ -72,9 +86,66 @@ class SessionArchive:
                 return
             await self._write(tenant_id, user_id, listed.events, timeout_seconds)
 
-    async def _write(self, tenant_id: str, user_id: str, events: Sequence[pb.LogEvent], timeout_seconds: float) -> None:
-        principal = worker_principal(tenant_id)
-        caller = Caller(tenant_id, principal.principal_id, "")
+    async def deliver(self, event: SessionEvent) -> None:
+        """Writes an event that was set aside, once more.
+
+        Raises:
+            MnemeError: The journal does not take it.
+        """
+        await self._archive(event.tenant_id, event.user_id, [pb.LogEvent.FromString(event.payload)])
+
+    async def _write(self, tenant_id: str, user_id: str, events: Sequence[pb.LogEvent], timeout_seconds: float) -> int:
+        """Writes events in their order, up to one that fails; that one is set aside after some attempts.
+
+        Returns:
+            How many were written.
+
+        Raises:
+            MnemeError: Of the event that failed. Those before it are written.
+        """
+        done = 0
+        try:
+            try:
+                await self._archive(tenant_id, user_id, events)
+                done = len(events)
+            except _PASSING:
+                raise
+            except Exception:  # whichever event it is: found below
+                for event in events:
+                    await self._write_one(tenant_id, user_id, event)
+                    done += 1
+        finally:
+            if done:
+                await self._acknowledge(tenant_id, user_id, events[:done], timeout_seconds)
+        return done
+
+    async def _write_one(self, tenant_id: str, user_id: str, event: pb.LogEvent) -> None:
+        """Writes an event, or sets it aside where it has failed too often."""
+        key = (tenant_id, user_id, event.event_id)
+        try:
+            await self._archive(tenant_id, user_id, [event])
+        except _PASSING:
+            raise
+        except Exception as error:  # a fault of ours too must not hold up what is behind the event
+            reason = error.reason if isinstance(error, MnemeError) else Reason.INTERNAL
+            attempts = self._failures.pop(key, 0) + 1
+            if attempts < _ATTEMPTS_MAX and reason not in PERMANENT_REASONS:
+                self._failures[key] = attempts
+                raise
+            identifier = str(uuid5(NAMESPACE_OID, " ".join(key)))
+            await self._journal.set_aside(
+                SessionEvent(tenant_id, identifier, user_id, event.SerializeToString()),
+                attempts=attempts,
+                reason=str(reason),
+                detail=error.message if isinstance(error, MnemeError) else "",
+            )
+            self._set_aside.add(1, {"event": event.WhichOneof("event") or ""})
+            _log.warning("session_event_set_aside", reason=reason, kind=event.WhichOneof("event"))
+        else:
+            self._failures.pop(key, None)
+
+    async def _archive(self, tenant_id: str, user_id: str, events: Sequence[pb.LogEvent]) -> None:
+        caller = Caller(tenant_id, worker_principal(tenant_id).principal_id, "")
         archived = 0
         for (conversation_id, kind), group in groupby(
             events, key=lambda event: (event.conversation_id, event.WhichOneof("event"))
@@ -89,8 +160,12 @@ class SessionArchive:
                     await self._journal.end_session(caller, _end(event), [])
         if archived:
             self._on_archived()
+
+    async def _acknowledge(
+        self, tenant_id: str, user_id: str, events: Sequence[pb.LogEvent], timeout_seconds: float
+    ) -> None:
         await self._upstream.session.acknowledge(
-            principal,
+            worker_principal(tenant_id),
             pb.AcknowledgeLogEventsRequest(user_id=user_id, event_ids=[event.event_id for event in events]),
             timeout_seconds=timeout_seconds,
         )

@@ -21,7 +21,9 @@ from services.gateway.journal.model import (
     DeliveryOutcome,
     Feedback,
     Interaction,
+    SessionEvent,
 )
+from services.gateway.session_archive import SessionArchive
 from services.gateway.sessions import SessionAccess, session_turn
 from services.gateway.upstream import Upstream
 from services.gateway.worker import worker_principal
@@ -33,11 +35,12 @@ _Result: TypeAlias = (
 
 
 class SessionSink:
-    """Puts turns into their sessions."""
+    """Puts turns into their sessions, and events of sessions that were set aside into the log."""
 
-    def __init__(self, sessions: SessionAccess, *, timeout_seconds: float) -> None:
+    def __init__(self, sessions: SessionAccess, archive: SessionArchive, *, timeout_seconds: float) -> None:
         """One call for each conversation."""
         self._sessions = sessions
+        self._archive = archive
         self._timeout_seconds = timeout_seconds
 
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
@@ -45,7 +48,11 @@ class SessionSink:
         principal = worker_principal(tenant_id)
         done: list[Delivery] = []
         failed: list[DeliveryFailure] = []
-        for group in _by_conversation(deliveries):
+        for delivery in deliveries:
+            if isinstance(delivery.subject, SessionEvent):
+                await self._archive.deliver(delivery.subject)
+                done.append(delivery)
+        for group in _by_conversation([d for d in deliveries if isinstance(d.subject, Interaction)]):
             interactions = [_interaction(delivery) for delivery in group]
             first = interactions[0]
             try:

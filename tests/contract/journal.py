@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -26,6 +27,7 @@ from services.gateway.journal.model import (
     RememberCommand,
     RetryCommand,
     SequenceSpan,
+    SessionEvent,
     Tier,
 )
 from services.gateway.journal.store import Journal
@@ -267,6 +269,19 @@ class JournalContract:
         with pytest.raises(InvalidArgument) as caught:
             await journal.append_feedback(ACME, replace(judged, value=-1, digest=b"bad"))
         assert caught.value.reason is Reason.REQUEST_ID_REUSED
+
+    async def test_an_event_of_a_session_that_was_set_aside_is_a_dead_letter_and_can_be_retried(
+        self, journal: Journal
+    ) -> None:
+        event = SessionEvent("acme", str(uuid4()), "u1", b"event")
+        await journal.set_aside(event, attempts=5, reason="PRECONDITION_FAILED", detail="no")
+        assert await take(journal, Tier.SESSION) == ()
+        (letter,) = (await journal.dead_letters("acme", tier=Tier.SESSION, limit=10, after=None)).items
+        assert (letter.subject_id, letter.attempts, letter.last_reason) == (event.event_id, 5, "PRECONDITION_FAILED")
+        assert (await journal.dead_letters("other", tier=None, limit=10, after=None)).items == ()
+        assert await journal.retry(ACME, RetryCommand("r1", (letter.delivery_id,), b"retry")) == 1
+        (delivery,) = await take(journal, Tier.SESSION)
+        assert delivery.subject == event
 
     async def test_an_ended_session_is_not_put_together_again(self, journal: Journal) -> None:
         await append(journal, command(*"abc"))

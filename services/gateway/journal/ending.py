@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from services.gateway.journal.model import Caller, RememberCommand
+from services.gateway.journal.model import Caller, RememberCommand, SessionEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,10 @@ class SessionLog(Protocol):
         Raises:
             Conflict: Another gateway writes one of them just now; nothing was written.
         """
+        ...
+
+    async def set_aside(self, event: SessionEvent, *, attempts: int, reason: str, detail: str) -> None:
+        """Stores an event of a session that the log does not take as a dead letter of the session tier."""
         ...
 
     async def earlier_end(self, caller: Caller, command: EndCommand) -> Ended | None:

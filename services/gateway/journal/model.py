@@ -30,6 +30,7 @@ class SubjectKind(IntEnum):
 
     INTERACTION = 1
     FEEDBACK = 2
+    SESSION_EVENT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,16 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionEvent:
+    """What the session tier had for the log, and the log did not take."""
+
+    tenant_id: str
+    event_id: str  # a UUID
+    user_id: str
+    payload: bytes  # mneme.session.internal.v1.LogEvent
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """One thing that one tier has still to take."""
 
@@ -152,7 +163,7 @@ class Delivery:
     tier: Tier
     attempts: int
     trace_context: str
-    subject: Interaction | Feedback
+    subject: Interaction | Feedback | SessionEvent
     create_time: datetime
 
 

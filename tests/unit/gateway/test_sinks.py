@@ -16,7 +16,7 @@ from services.common.errors_grpc import item_status
 from services.common.turns import MessageRole
 from services.gateway.journal.model import Delivery, Feedback, Interaction, Tier
 from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
-from tests.unit.gateway.tiers import ADA, NOON, FakeClient, FakeJournal, FakeTiers, interaction, sessions, uuid
+from tests.unit.gateway.tiers import ADA, NOON, FakeClient, FakeJournal, FakeTiers, archive, interaction, sessions, uuid
 
 
 def delivery(number: int, subject: Interaction | Feedback | None = None, *, tier: Tier = Tier.EPISODIC) -> Delivery:
@@ -41,7 +41,7 @@ def numbers(deliveries: Sequence[Delivery]) -> list[int]:
 
 async def test_sessions_are_fed_conversation_by_conversation_in_order() -> None:
     tiers = FakeTiers()
-    sink = SessionSink(sessions(tiers), timeout_seconds=3.0)
+    sink = SessionSink(sessions(tiers), archive(), timeout_seconds=3.0)
     batch = [
         delivery(3, interaction(3, conversation="b")),
         delivery(2, interaction(2, conversation="a")),
@@ -57,18 +57,20 @@ async def test_sessions_are_fed_conversation_by_conversation_in_order() -> None:
 
 async def test_a_conversation_that_is_refused_does_not_hold_up_the_others() -> None:
     tiers = FakeTiers(session=FakeClient(append=InvalidArgument("no")))
-    outcome = await SessionSink(sessions(tiers), timeout_seconds=3.0).deliver("acme", [delivery(1), delivery(2)])
+    outcome = await SessionSink(sessions(tiers), archive(), timeout_seconds=3.0).deliver(
+        "acme", [delivery(1), delivery(2)]
+    )
     assert outcome.done == ()
     assert [(f.reason, f.permanent) for f in outcome.failed] == [("INVALID_FIELD", True)] * 2
     tiers.session.method("append").answer = FailedPrecondition("not now")
-    outcome = await SessionSink(sessions(tiers), timeout_seconds=3.0).deliver("acme", [delivery(1)])
+    outcome = await SessionSink(sessions(tiers), archive(), timeout_seconds=3.0).deliver("acme", [delivery(1)])
     assert [(f.reason, f.permanent) for f in outcome.failed] == [("PRECONDITION_FAILED", False)]
 
 
 async def test_spec_6_1_a_session_tier_that_is_down_is_an_outage_and_no_refusal() -> None:
     tiers = FakeTiers(session=FakeClient(append=StoreUnavailable("session")))
     with pytest.raises(StoreUnavailable):
-        await SessionSink(sessions(tiers), timeout_seconds=3.0).deliver("acme", [delivery(1)])
+        await SessionSink(sessions(tiers), archive(), timeout_seconds=3.0).deliver("acme", [delivery(1)])
 
 
 async def test_an_episode_is_what_was_said() -> None:
@@ -172,7 +174,9 @@ async def test_a_session_that_begins_late_is_given_what_came_before() -> None:
         )
     )
     journal = FakeJournal(logged=[interaction(n) for n in range(6)])
-    await SessionSink(sessions(tiers, journal), timeout_seconds=3.0).deliver("acme", [delivery(5, interaction(5))])
+    await SessionSink(sessions(tiers, journal), archive(), timeout_seconds=3.0).deliver(
+        "acme", [delivery(5, interaction(5))]
+    )
     requests = tiers.session.method("append").requests
     assert [[t.position for t in request.turns] for request in requests] == [[5], [0, 1, 2, 3, 4, 5]]
 

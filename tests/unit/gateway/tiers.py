@@ -160,11 +160,15 @@ class FakeJournal:
         return cast("Journal", self)
 
 
+def archive(tiers: FakeTiers | None = None, journal: FakeJournal | None = None) -> SessionArchive:
+    log = (journal or FakeJournal()).as_journal()
+    return SessionArchive((tiers or FakeTiers()).upstream(), log, clock=FakeClock(NOON))
+
+
 def sessions(tiers: FakeTiers, journal: FakeJournal | None = None) -> SessionAccess:
     log = (journal or FakeJournal()).as_journal()
-    clock = FakeClock(NOON)
-    archive = SessionArchive(tiers.upstream(), log, clock=clock)
-    return SessionAccess(tiers.upstream(), log, archive, clock=clock, settings=SessionSettings())
+    settings = SessionSettings()
+    return SessionAccess(tiers.upstream(), log, archive(tiers, journal), clock=FakeClock(NOON), settings=settings)
 
 
 def uuid(number: int) -> str:

@@ -117,7 +117,7 @@ CREATE TABLE deliveries (
     tenant_id         text NOT NULL,
     delivery_id       bigint GENERATED ALWAYS AS IDENTITY,
     tier              smallint NOT NULL,
-    kind              smallint NOT NULL,   -- 1 interaction, 2 feedback
+    kind              smallint NOT NULL,   -- 1 interaction, 2 feedback, 3 event of a session
     subject_id        uuid NOT NULL,
     sequence          bigint NOT NULL,     -- the subject's, which consistency tokens name
     user_id           text NOT NULL,
@@ -128,6 +128,7 @@ CREATE TABLE deliveries (
     given_up_time     timestamptz,
     trace_context     text NOT NULL DEFAULT '',
     create_time       timestamptz NOT NULL,
+    payload           bytea,               -- the event of a session; the other subjects have tables of their own
     PRIMARY KEY (tenant_id, delivery_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 -- By tenant, so that a claim steps from one tenant with a backlog to the next.

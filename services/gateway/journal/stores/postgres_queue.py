@@ -24,6 +24,7 @@ from services.gateway.journal.model import (
     Interaction,
     RetryCommand,
     RetryPolicy,
+    SessionEvent,
     SubjectKind,
     Tier,
     TierBacklog,
@@ -31,7 +32,8 @@ from services.gateway.journal.model import (
 from services.gateway.journal.stores import rows
 
 _CLAIM = """
-    SELECT tenant_id, delivery_id, kind, subject_id, attempts, trace_context, create_time FROM gateway.deliveries
+    SELECT tenant_id, delivery_id, kind, subject_id, attempts, trace_context, create_time, user_id, payload
+    FROM gateway.deliveries
     WHERE tier = $1 AND tenant_id = $2 AND given_up_time IS NULL AND next_attempt_time <= $3
     ORDER BY next_attempt_time, delivery_id LIMIT $4
     FOR UPDATE SKIP LOCKED
@@ -182,9 +184,16 @@ async def _with_subjects(connection: Connection, tier: Tier, claimed: Sequence[a
 
     A delivery whose subject is gone is left out and removed: there is nothing left to deliver.
     """
-    subjects: dict[tuple[str, str], Interaction | Feedback] = {
+    subjects: dict[tuple[str, str], Interaction | Feedback | SessionEvent] = {
         **await _interactions(connection, [c for c in claimed if c["kind"] == SubjectKind.INTERACTION]),
         **await _feedback(connection, [c for c in claimed if c["kind"] == SubjectKind.FEEDBACK]),
+        **{
+            (c["tenant_id"], str(c["subject_id"])): SessionEvent(
+                c["tenant_id"], str(c["subject_id"]), c["user_id"], c["payload"]
+            )
+            for c in claimed
+            if c["kind"] == SubjectKind.SESSION_EVENT
+        },
     }
     orphans = [c for c in claimed if (c["tenant_id"], str(c["subject_id"])) not in subjects]
     if orphans:

@@ -14,7 +14,7 @@ from services.common.errors import MnemeError
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.gateway.journal.ending import EndCommand, Ended, SessionRecord
-from services.gateway.journal.model import Appended, Caller, RememberCommand, Tier
+from services.gateway.journal.model import Appended, Caller, RememberCommand, SessionEvent, SubjectKind, Tier
 from services.gateway.journal.stores import rows
 
 _METHOD: Final = "EndSession"
@@ -112,6 +112,25 @@ class PostgresSessions(ABC):
                 )
                 archived += len(new)
         return archived
+
+    async def set_aside(self, event: SessionEvent, *, attempts: int, reason: str, detail: str) -> None:
+        """See `SessionLog.set_aside`. Its sequence is 0: no consistency token names it."""
+        async with tenant_transaction(self._pool, event.tenant_id) as connection:
+            await connection.execute(
+                "INSERT INTO gateway.deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, attempts,"
+                " next_attempt_time, last_reason, last_detail, given_up_time, create_time, payload)"
+                " VALUES ($1, $2, $3, $4, 0, $5, $6, $9, $7, $8, $9, $9, $10)",
+                event.tenant_id,
+                int(Tier.SESSION),
+                int(SubjectKind.SESSION_EVENT),
+                UUID(event.event_id),
+                event.user_id,
+                attempts,
+                reason,
+                detail,
+                self._clock.now(),
+                event.payload,
+            )
 
     async def earlier_end(self, caller: Caller, command: EndCommand) -> Ended | None:
         """See `SessionLog.earlier_end`."""
