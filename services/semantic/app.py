@@ -144,7 +144,12 @@ def open_semantic_on(
         settings=chosen,
     )
     profiles = ProfileService(profile_store, clock=resources.clock, ids=resources.ids, settings=chosen)
-    supersessions = SupersessionService(supersession_store, clock=resources.clock, settings=chosen.supersession)
+    supersessions = SupersessionService(
+        supersession_store,
+        clock=resources.clock,
+        settings=chosen.supersession,
+        retention_seconds=chosen.idempotency_retention_seconds,
+    )
     removal = FactRemoval(fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen)
     tokens = PageTokens(resources.secret)
     form = VectorForm(embedder.model_id, embedder.dimension)

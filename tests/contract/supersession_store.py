@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from services.common.errors import NotFound
+from services.common.idempotency.model import IdempotencyRecords
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import GLOBAL_SCOPE
 from services.semantic.supersession.model import (
@@ -52,6 +54,10 @@ def decide(one: Assertion, other: Assertion) -> Supersession | None:
         standing_statement=later.text,
         is_whole=earlier.is_only,
     )
+
+
+async def once(_records: IdempotencyRecords, work: Callable[[], Awaitable[Supersession]]) -> Supersession:
+    return await work()
 
 
 class SupersessionStoreContract:
@@ -117,14 +123,14 @@ class SupersessionStoreContract:
         await self.add(store, ADA, assertion(1, "home Ghent", 1), assertion(2, "home perhaps Bruges", 1))
         (waiting,) = await store.list_page(ADA, state=State.PENDING, after=None, limit=10)
         assert await self.losers(store) == []
-        turned = await store.resolve(ADA, waiting.supersession_id, Decision.EARLIER_STANDS)
+        turned = await store.resolve(ADA, waiting.supersession_id, Decision.EARLIER_STANDS, once)
         assert (turned.winner, turned.state) == (waiting.loser, State.APPLIED)
         assert await self.losers(store) == ["home perhaps Bruges"]
-        again = await store.resolve(ADA, waiting.supersession_id, Decision.EARLIER_STANDS)
+        again = await store.resolve(ADA, waiting.supersession_id, Decision.EARLIER_STANDS, once)
         assert again == turned
-        back = await store.resolve(ADA, waiting.supersession_id, Decision.LATER_STANDS)
+        back = await store.resolve(ADA, waiting.supersession_id, Decision.LATER_STANDS, once)
         assert (back.loser, back.winner) == (waiting.loser, waiting.winner)
-        await store.resolve(ADA, waiting.supersession_id, Decision.BOTH_STAND)
+        await store.resolve(ADA, waiting.supersession_id, Decision.BOTH_STAND, once)
         assert await self.losers(store) == []
         assert await store.list_page(ADA, state=State.PENDING, after=None, limit=10) == []
 
@@ -132,7 +138,7 @@ class SupersessionStoreContract:
         said = [assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1)]
         await self.add(store, ADA, *said)
         (found,) = await store.list_page(ADA, state=None, after=None, limit=10)
-        await store.resolve(ADA, found.supersession_id, Decision.BOTH_STAND)
+        await store.resolve(ADA, found.supersession_id, Decision.BOTH_STAND, once)
         assert await store.put(ADA, [found]) == 0
         assert await self.losers(store) == []
 
@@ -140,7 +146,7 @@ class SupersessionStoreContract:
         await self.add(store, ADA, assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1))
         (found,) = await store.list_page(ADA, state=None, after=None, limit=10)
         with pytest.raises(NotFound):
-            await store.resolve(BEN, found.supersession_id, Decision.BOTH_STAND)
+            await store.resolve(BEN, found.supersession_id, Decision.BOTH_STAND, once)
 
     async def test_pages_are_newest_first_without_gaps(self, store: SupersessionStore) -> None:
         await self.add(store, ADA, *(assertion(number, f"home {number}", 1) for number in range(1, 5)))

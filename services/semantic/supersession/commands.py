@@ -79,6 +79,7 @@ def resolve_command(
         InvalidArgument: A field is missing or malformed.
     """
     v = Violations()
+    v.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
     v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     v.identifier("supersession_id", request.supersession_id, chars_max=limits.id_chars_max)
     v.enum("decision", request.decision, Decision)

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from services.common.clock import Clock
+from services.common.idempotency.model import RETENTION_SECONDS, Idempotency, IdempotencyKey
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import SupersessionSettings
@@ -31,8 +32,16 @@ from services.semantic.supersession.store import SupersessionStore
 class SupersessionService:
     """Finds out which statements hold no more. Arguments have been checked for form by the edge."""
 
-    def __init__(self, store: SupersessionStore, *, clock: Clock, settings: SupersessionSettings) -> None:
-        """All collaborators are owned by the caller."""
+    def __init__(
+        self,
+        store: SupersessionStore,
+        *,
+        clock: Clock,
+        settings: SupersessionSettings,
+        retention_seconds: float = RETENTION_SECONDS,
+    ) -> None:
+        """All collaborators are owned by the caller; requests are recognised again for `retention_seconds`."""
+        self._idempotency = Idempotency(Supersession, retention_seconds=retention_seconds)
         self._store = store
         self._clock = clock
         self._settings = settings
@@ -104,13 +113,24 @@ class SupersessionService:
         more = len(found) > page_size
         return page, SupersessionPosition(page[-1].create_time, page[-1].supersession_id) if more else None
 
-    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision) -> Supersession:
+    async def resolve(
+        self, owner: Owner, key: IdempotencyKey, supersession_id: str, decision: Decision
+    ) -> Supersession:
         """Decides about a pair.
 
         Raises:
             NotFound: The owner has no such supersession.
+            InvalidArgument: The request id was used for something else.
         """
-        return await self._store.resolve(owner, supersession_id, decision)
+        now = self._clock.now()
+        return await self._store.resolve(
+            owner,
+            supersession_id,
+            decision,
+            lambda records, work: self._idempotency.run(
+                records, key, work, now=now, user_id=owner.user_id, resource_id=lambda one: one.supersession_id
+            ),
+        )
 
     async def remove_sources(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> int:
         """Removes what interactions stated, and the supersessions in which they took part; how many of these."""

@@ -10,6 +10,7 @@ import grpc
 from mneme.semantic.v1 import supersessions_pb2 as pb
 from mneme.semantic.v1 import supersessions_pb2_grpc
 from services.common.auth import Role, current_principal
+from services.common.idempotency.requests import idempotency_key
 from services.common.paging import PageTokens
 from services.semantic.config import FactLimits
 from services.semantic.supersession import commands, convert
@@ -47,6 +48,8 @@ class SupersessionServicer(supersessions_pb2_grpc.SupersessionServiceServicer):
         self, request: pb.ResolveSupersessionRequest, _context: Context
     ) -> pb.ResolveSupersessionResponse:
         """See supersessions.proto."""
-        owner, supersession_id, decision = commands.resolve_command(request, current_principal(), limits=self._limits)
-        resolved = await self._supersessions.resolve(owner, supersession_id, decision)
+        caller = current_principal()
+        owner, supersession_id, decision = commands.resolve_command(request, caller, limits=self._limits)
+        key = idempotency_key(request, caller)
+        resolved = await self._supersessions.resolve(owner, key, supersession_id, decision)
         return pb.ResolveSupersessionResponse(supersession=convert.supersession_to_proto(resolved))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias
 
+from services.common.idempotency.model import IdempotencyRecords
 from services.common.owners import InteractionId, Owner
 from services.semantic.supersession.model import (
     Assertion,
@@ -17,6 +18,12 @@ from services.semantic.supersession.model import (
 
 Decide: TypeAlias = Callable[[Assertion, Assertion], Supersession | None]
 """What follows from two statements of one user, in either order."""
+
+Once: TypeAlias = Callable[
+    [IdempotencyRecords, Callable[[], Awaitable[Supersession]]],
+    Awaitable[Supersession],
+]
+"""Runs work, or returns the first response to a request that is repeated."""
 
 
 class SupersessionStore(Protocol):
@@ -53,8 +60,8 @@ class SupersessionStore(Protocol):
         """Supersessions, newest first, ties by id."""
         ...
 
-    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision) -> Supersession:
-        """Decides about a pair.
+    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision, once: Once) -> Supersession:
+        """Decides about a pair, in the transaction in which `once` records the request.
 
         Raises:
             NotFound: There is none of this id among the owner's.
@@ -62,7 +69,7 @@ class SupersessionStore(Protocol):
         ...
 
     async def remove_sources(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> int:
-        """Removes the statements of interactions, and the supersessions in which they won or lost.
+        """Removes the statements of interactions, the supersessions in which they took part, and responses about these.
 
         Returns:
             How many supersessions are gone.

@@ -42,6 +42,7 @@ class Ids:
     fact: str
     notes: tuple[str, str]
     grant: str
+    supersession: str
 
 
 Fields = Mapping[str, Any]
@@ -80,6 +81,10 @@ WRITES: Mapping[str, Callable[[Ids], tuple[Fields, Fields]]] = {
         {"preferences": {"language": "de"}},
     ),
     "ProfileService.DeleteProfile": lambda _: ({}, {"etag": "other"}),
+    "SupersessionService.ResolveSupersession": lambda ids: (
+        {"supersession_id": ids.supersession, "decision": "SUPERSESSION_DECISION_BOTH_STAND"},
+        {"decision": "SUPERSESSION_DECISION_LATER_STANDS"},
+    ),
     "NoteService.CreateNote": lambda _: ({"content": "Tea is best hot.", "kind": "NOTE_KIND_FACT"}, {"tags": ["tea"]}),
     "NoteService.UpdateNote": lambda ids: ({"note_id": ids.notes[0], "importance": 0.7}, {"importance": 0.8}),
     "NoteService.DeleteNote": lambda ids: ({"note_id": ids.notes[0]}, {"note_id": NOBODY}),
@@ -109,6 +114,7 @@ LISTS: Mapping[str, Callable[[Ids], Fields]] = {
     "EpisodicService.ListEpisodes": lambda _: {},
     "FactService.ListFacts": lambda _: {},
     "NoteService.ListNotes": lambda _: {},
+    "SupersessionService.ListSupersessions": lambda _: {},
     "NoteService.ListLinks": lambda ids: {"note_id": ids.notes[0]},
 }
 """For each list: what it asks for beside the user."""
@@ -167,8 +173,9 @@ async def call(stack: RunningStack, user_id: str) -> AsyncIterator[Caller]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def ids(call: Caller) -> Ids:
     """A user with one of everything."""
-    turn = {"role": "MESSAGE_ROLE_USER", "content": "The harbour opens in May."}
-    written = await call("MemoryService.Remember", {"conversation_id": "c1", "turns": [turn]})
+    said = ("The harbour opens in May.", "I don't drink coffee.", "I drink coffee.")
+    turns = [{"role": "MESSAGE_ROLE_USER", "content": text} for text in said]
+    written = await call("MemoryService.Remember", {"conversation_id": "c1", "turns": turns})
     await call("MemoryService.Recall", {"query": "harbour", "consistency_token": written.consistency_token})
     fact = await call(
         "FactService.CreateFact", {"request_id": unique(), "text": "Ada rows.", "category": "FACT_CATEGORY_CONTEXT"}
@@ -182,7 +189,14 @@ async def ids(call: Caller) -> Ids:
     link = {"from_note_id": first, "to_note_id": second, "type": "LINK_TYPE_PART_OF"}
     await call("NoteService.CreateLink", {"request_id": unique(), **link})
     await call("ProfileService.UpdateProfile", {"request_id": unique(), "preferences": {"detail_level": "brief"}})
-    return Ids(written.interactions[0].interaction_id, fact.fact.fact_id, (first, second), grant.grant.grant_id)
+    [superseded] = (await call("SupersessionService.ListSupersessions", {})).supersessions
+    return Ids(
+        written.interactions[0].interaction_id,
+        fact.fact.fact_id,
+        (first, second),
+        grant.grant.grant_id,
+        superseded.supersession_id,
+    )
 
 
 def as_repeated(response: Message) -> Message:

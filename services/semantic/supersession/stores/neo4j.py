@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 
 from services.common.errors import NotFound
+from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction
 from services.common.owners import InteractionId, Owner
-from services.semantic.stores.neo4j import known_moment_of, microseconds
+from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of, microseconds
 from services.semantic.supersession.model import (
     Assertion,
     Decision,
@@ -20,7 +21,7 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.resolving import resolved
-from services.semantic.supersession.store import Decide
+from services.semantic.supersession.store import Decide, Once
 
 # The node is locked until the transaction ends: writes of one user are serialized. It holds the revision of the marks.
 LOCK: Final[LiteralString] = """
@@ -105,8 +106,9 @@ MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
 WHERE s.create_time IS NOT NULL
     AND ($interaction_ids IS NULL OR s.loser_id IN $interaction_ids OR s.winner_id IN $interaction_ids)
+WITH s, s.supersession_id AS supersession_id
 DELETE s
-RETURN count(*) AS removed
+RETURN supersession_id
 """
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
@@ -181,12 +183,11 @@ class Neo4jSupersessionStore:
         """See `SupersessionStore.list_page`."""
         return await self._list(owner, state=state, after=after, limit=limit)
 
-    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision) -> Supersession:
+    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision, once: Once) -> Supersession:
         """See `SupersessionStore.resolve`."""
         named = {**_key(owner), "supersession_id": supersession_id}
 
-        async def work(transaction: GraphTransaction) -> Supersession:
-            await transaction.run(LOCK, _key(owner))
+        async def decide(transaction: GraphTransaction) -> Supersession:
             rows = await transaction.run(GET, named)
             if not rows:
                 raise NotFound("supersession", supersession_id)
@@ -196,6 +197,10 @@ class Neo4jSupersessionStore:
             await transaction.run(PUT, {**named, "state": _state(decided)})
             await transaction.run(RAISE, _key(owner))
             return decided
+
+        async def work(transaction: GraphTransaction) -> Supersession:
+            await transaction.run(LOCK, _key(owner))
+            return await once(_records(transaction, owner), lambda: decide(transaction))
 
         return await self._graph.write(work)
 
@@ -221,10 +226,11 @@ class Neo4jSupersessionStore:
         async def work(transaction: GraphTransaction) -> int:
             await transaction.run(LOCK, _key(owner))
             await transaction.run(REMOVE_ASSERTIONS, named)
-            count = int((await transaction.run(REMOVE, named))[0]["removed"])
-            if count:
+            gone = [row["supersession_id"] for row in await transaction.run(REMOVE, named)]
+            if gone:
+                await _records(transaction, owner).erase(owner.user_id, gone)
                 await transaction.run(RAISE, _key(owner))
-            return count
+            return len(gone)
 
         return await self._graph.write(work)
 
@@ -241,6 +247,10 @@ async def _put(
     if any(one.state is State.APPLIED for one in new):
         await transaction.run(RAISE, _key(owner))
     return new
+
+
+def _records(transaction: GraphTransaction, owner: Owner) -> Neo4jIdempotencyRecords:
+    return Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY)
 
 
 def _key(owner: Owner) -> dict[str, Any]:

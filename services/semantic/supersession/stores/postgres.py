@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from services.common.errors import NotFound
+from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.owners import InteractionId, Owner
 from services.common.postgres.tenancy import as_tenant, fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool
-from services.semantic.stores.postgres import LOCK_USER
+from services.semantic.stores.postgres import LOCK_USER, SCHEMA
 from services.semantic.supersession.model import (
     Assertion,
     Decision,
@@ -22,7 +23,7 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.resolving import resolved
-from services.semantic.supersession.store import Decide
+from services.semantic.supersession.store import Decide, Once
 
 _SUBJECT: Final = "supersessions"
 
@@ -95,9 +96,12 @@ DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2 AND intera
 _REMOVE: Final = """
 DELETE FROM semantic.supersessions
 WHERE tenant_id = $1 AND user_id = $2 AND (loser_id = ANY($3) OR winner_id = ANY($3))
+RETURNING supersession_id
 """
 _REMOVE_ALL_ASSERTIONS: Final = "DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2"
-_REMOVE_ALL: Final = "DELETE FROM semantic.supersessions WHERE tenant_id = $1 AND user_id = $2"
+_REMOVE_ALL: Final = """
+DELETE FROM semantic.supersessions WHERE tenant_id = $1 AND user_id = $2 RETURNING supersession_id
+"""
 
 
 class PostgresSupersessionStore:
@@ -151,41 +155,50 @@ class PostgresSupersessionStore:
             rows = await connection.fetch(_LIST, owner.tenant_id, owner.user_id, wanted, *position, limit)
         return [_supersession(row) for row in rows]
 
-    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision) -> Supersession:
+    async def resolve(self, owner: Owner, supersession_id: str, decision: Decision, once: Once) -> Supersession:
         """See `SupersessionStore.resolve`."""
         key = (owner.tenant_id, owner.user_id)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, *key, _SUBJECT)
-            row = await connection.fetchrow(_GET, *key, supersession_id)
-            if row is None:
-                raise NotFound("supersession", supersession_id)
-            stored = _supersession(row)
-            winner = (uuid.UUID(stored.winner.interaction_id), stored.winner.number)
-            is_only = await connection.fetchval(_IS_ONLY, *key, *winner)
-            decided = resolved(stored, decision, is_winner_whole=bool(is_only))
-            await connection.execute(_UPDATE, *key, supersession_id, *_state_values(decided))
-            await connection.execute(_RAISE, *key)
+
+            async def work() -> Supersession:
+                return await self._resolve(connection, owner, supersession_id, decision)
+
+            return await once(_records(connection, owner), work)
+
+    @staticmethod
+    async def _resolve(connection: Connection, owner: Owner, supersession_id: str, decision: Decision) -> Supersession:
+        key = (owner.tenant_id, owner.user_id)
+        row = await connection.fetchrow(_GET, *key, supersession_id)
+        if row is None:
+            raise NotFound("supersession", supersession_id)
+        stored = _supersession(row)
+        winner = (uuid.UUID(stored.winner.interaction_id), stored.winner.number)
+        is_only = await connection.fetchval(_IS_ONLY, *key, *winner)
+        decided = resolved(stored, decision, is_winner_whole=bool(is_only))
+        await connection.execute(_UPDATE, *key, supersession_id, *_state_values(decided))
+        await connection.execute(_RAISE, *key)
         return decided
 
     async def remove_sources(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> int:
         """See `SupersessionStore.remove_sources`."""
         ids = [uuid.UUID(i) for i in interaction_ids]
-        return await self._remove(owner, (_REMOVE_ASSERTIONS, _REMOVE), ids)
+        return await self._remove(owner, _REMOVE_ASSERTIONS, _REMOVE, ids)
 
     async def remove_owner(self, owner: Owner) -> int:
         """See `SupersessionStore.remove_owner`."""
-        return await self._remove(owner, (_REMOVE_ALL_ASSERTIONS, _REMOVE_ALL))
+        return await self._remove(owner, _REMOVE_ALL_ASSERTIONS, _REMOVE_ALL)
 
-    async def _remove(self, owner: Owner, statements: tuple[str, str], *arguments: object) -> int:
+    async def _remove(self, owner: Owner, of_assertions: str, of_supersessions: str, *arguments: object) -> int:
         key = (owner.tenant_id, owner.user_id)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, *key, _SUBJECT)
-            await connection.execute(statements[0], *key, *arguments)
-            status = await connection.execute(statements[1], *key, *arguments)
-            count = int(status.rpartition(" ")[2])
-            if count:
+            await connection.execute(of_assertions, *key, *arguments)
+            gone = [row["supersession_id"] for row in await connection.fetch(of_supersessions, *key, *arguments)]
+            if gone:
+                await _records(connection, owner).erase(owner.user_id, gone)
                 await connection.execute(_RAISE, *key)
-        return count
+        return len(gone)
 
     @staticmethod
     async def _put(
@@ -196,6 +209,10 @@ class PostgresSupersessionStore:
         if any(one.state is State.APPLIED for one in new):
             await connection.execute(_RAISE, *key)
         return new
+
+
+def _records(connection: Connection, owner: Owner) -> PostgresIdempotencyRecords:
+    return PostgresIdempotencyRecords(connection, owner.tenant_id, schema=SCHEMA)
 
 
 def _assertion_values(assertion: Assertion) -> tuple[object, ...]:

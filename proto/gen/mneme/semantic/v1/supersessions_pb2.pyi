@@ -88,14 +88,16 @@ class ListSupersessionsResponse(_message.Message):
     def __init__(self, supersessions: _Optional[_Iterable[_Union[Supersession, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ResolveSupersessionRequest(_message.Message):
-    __slots__ = ("user_id", "supersession_id", "decision")
+    __slots__ = ("request_id", "user_id", "supersession_id", "decision")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     SUPERSESSION_ID_FIELD_NUMBER: _ClassVar[int]
     DECISION_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
     user_id: str
     supersession_id: str
     decision: SupersessionDecision
-    def __init__(self, user_id: _Optional[str] = ..., supersession_id: _Optional[str] = ..., decision: _Optional[_Union[SupersessionDecision, str]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., supersession_id: _Optional[str] = ..., decision: _Optional[_Union[SupersessionDecision, str]] = ...) -> None: ...
 
 class ResolveSupersessionResponse(_message.Message):
     __slots__ = ("supersession",)

@@ -60,7 +60,7 @@ class SupersessionServiceServicer:
 
     def ResolveSupersession(self, request, context):
         """ResolveSupersession decides about one: it is applied, turned round, or rejected. An applied one can be rejected and a
-        rejected one applied: nothing is lost. Idempotent: the same decision again changes nothing. Fails with NOT_FOUND.
+        rejected one applied: nothing is lost. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -20,7 +20,7 @@ class SupersessionServiceStub:
     """ListSupersessions pages through a user's supersessions, newest first."""
     ResolveSupersession: _aio.UnaryUnaryMultiCallable[_supersessions_pb2.ResolveSupersessionRequest, _supersessions_pb2.ResolveSupersessionResponse]
     """ResolveSupersession decides about one: it is applied, turned round, or rejected. An applied one can be rejected and a
-    rejected one applied: nothing is lost. Idempotent: the same decision again changes nothing. Fails with NOT_FOUND.
+    rejected one applied: nothing is lost. Fails with NOT_FOUND.
     """
 
 class SupersessionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -41,7 +41,7 @@ class SupersessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_supersessions_pb2.ResolveSupersessionRequest, _abc.Awaitable[_supersessions_pb2.ResolveSupersessionResponse]],
     ) -> _abc.Awaitable[_supersessions_pb2.ResolveSupersessionResponse]:
         """ResolveSupersession decides about one: it is applied, turned round, or rejected. An applied one can be rejected and a
-        rejected one applied: nothing is lost. Idempotent: the same decision again changes nothing. Fails with NOT_FOUND.
+        rejected one applied: nothing is lost. Fails with NOT_FOUND.
         """
 
 def add_SupersessionServiceServicer_to_server(servicer: SupersessionServiceServicer, server: _aio.Server) -> None: ...
