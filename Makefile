@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages client client-check fmt check docs tools lock image clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-knowledge fit refit
+	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-knowledge fit refit
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -118,6 +118,9 @@ bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file] [ENGIN
 bench-knowledge: setup ## what holds after updates, corrections, removals: DATA=file OUT=file [PAIRS=folder]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-knowledge DATA=cases.jsonl OUT=file [PAIRS=folder]" >&2; exit 2; }
 	@$(BIN)/python -m bench.knowledge --data "$(DATA)" --out "$(OUT)" $(if $(PAIRS),--pairs "$(PAIRS)") $(BENCH_ARGS)
+
+bench-gate: setup ## what the write gate drops: [DATA="folder folder"] [OUT=file]
+	@$(BIN)/python -m bench.gate $(addprefix --data ,$(DATA)) $(if $(OUT),--out "$(OUT)")
 
 fit: setup ## fit the rankers: DATA="folder folder" OUT=folder [BENCH_ARGS="--install --ablations"]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo 'usage: make fit DATA="folder folder" OUT=folder' >&2; exit 2; }

@@ -11,13 +11,14 @@ from google.protobuf.duration_pb2 import Duration
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.errors.v1 import error_reason_pb2
-from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, memory_pb2, recall_pb2, tiers_pb2
+from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, gate_pb2, memory_pb2, recall_pb2, tiers_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
 from services.common.errors_grpc import item_status
 from services.gateway.context.convert import section_message, section_report_message
 from services.gateway.context.service import PromptContext
 from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.gate import Verdict
 from services.gateway.journal.model import (
     Appended,
     Conversation,
@@ -63,8 +64,12 @@ def remember_response(appended: Appended, tenant_id: str, tokens: ConsistencyTok
     """The acknowledgement of one command."""
     return memory_pb2.RememberResponse(
         interactions=[
-            memory_pb2.InteractionReference(interaction_id=identifier, position=appended.first_position + offset)
-            for offset, identifier in enumerate(appended.interaction_ids)
+            memory_pb2.InteractionReference(
+                interaction_id=identifier, position=appended.first_position + offset, verdict=_verdict(verdict)
+            )
+            for offset, (identifier, verdict) in enumerate(
+                zip(appended.interaction_ids, appended.verdicts, strict=True)
+            )
         ],
         consistency_token=tokens.encode(tenant_id, appended.span),
         replayed=appended.replayed,
@@ -206,6 +211,13 @@ def interaction(model: Interaction) -> conversations_pb2.Interaction:
         turn=turn_to_proto(model.turn),
         scope=scope_to_proto(model.scope),
         create_time=timestamp(model.create_time),
+        verdict=_verdict(model.verdict),
+    )
+
+
+def _verdict(model: Verdict) -> gate_pb2.GateVerdict:
+    return gate_pb2.GateVerdict(
+        gated=model.reason.is_gated, reason=cast("gate_pb2.GateReason", int(model.reason)), detail=model.detail
     )
 
 

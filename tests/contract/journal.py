@@ -14,6 +14,7 @@ from services.common.errors import InvalidArgument, Reason
 from services.common.scope import Scope, ScopeLevel
 from services.common.turns import Attachment, MessageRole, Turn
 from services.gateway.journal.ending import EndCommand, Ended
+from services.gateway.journal.gate import GateReason, GateSettings
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -31,10 +32,12 @@ from services.gateway.journal.model import (
     Tier,
 )
 from services.gateway.journal.store import Journal
+from services.gateway.journal.stores.postgres import PostgresJournalSettings
 from tests.support.clock import FakeClock
 
 ACME = Caller(tenant_id="acme", principal_id="agent", trace_context="00-trace")
 OTHER = Caller(tenant_id="other", principal_id="agent")
+GATED = PostgresJournalSettings(gate=GateSettings(is_enabled=True))
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
@@ -67,7 +70,7 @@ class JournalContract:
     async def test_spec_6_1_an_acknowledged_interaction_has_a_delivery_for_every_tier(
         self, journal: Journal, clock: FakeClock
     ) -> None:
-        appended = await append(journal, command("hello", "there"))
+        appended = await append(journal, command("I moved to Delft", "into an old mill"))
         clock.advance(seconds=10)
         for tier in Tier:
             deliveries = await take(journal, tier)
@@ -75,6 +78,26 @@ class JournalContract:
                 appended.interaction_ids
             )
             assert {d.trace_context for d in deliveries} == {"00-trace"}
+
+    async def test_spec_2_3_a_gated_turn_stays_in_the_log_and_its_session(
+        self, journal: Journal, clock: FakeClock
+    ) -> None:
+        appended = await append(journal, command("Thanks!", "I moved to Delft", request_id="r1"))
+        assert [verdict.reason for verdict in appended.verdicts] == [GateReason.ACKNOWLEDGEMENT, GateReason.PERSONAL]
+        clock.advance(seconds=10)
+        gated, kept = appended.interaction_ids
+        for tier in Tier:
+            deliveries = await take(journal, tier)
+            taken = [d.subject.interaction_id for d in deliveries if isinstance(d.subject, Interaction)]
+            assert taken == ([gated, kept] if tier in {Tier.SESSION, Tier.PROFILE} else [kept])
+        page = await journal.interactions(ACME.tenant_id, "u1", "c1", limit=10, after=None)
+        assert [said.verdict for said in page.items] == list(appended.verdicts)
+
+    async def test_spec_2_3_a_repeat_returns_the_first_verdicts(self, journal: Journal) -> None:
+        first = await append(journal, command("Thanks!", "I moved to Delft", request_id="r1"))
+        again = await append(journal, command("Thanks!", "I moved to Delft", request_id="r1"))
+        assert again.replayed
+        assert again.verdicts == first.verdicts
 
     async def test_spec_6_2_the_log_returns_turns_as_they_were_said(self, journal: Journal) -> None:
         said = Turn(

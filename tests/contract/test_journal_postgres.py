@@ -10,7 +10,7 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
-from tests.contract.journal import JournalContract
+from tests.contract.journal import GATED, JournalContract
 from tests.contract.journal_fairness import FairClaimsContract
 from tests.contract.journal_removal import JournalRemovalContract
 from tests.support.clock import FakeClock
@@ -31,7 +31,7 @@ class TestPostgresJournal(JournalContract, FairClaimsContract, JournalRemovalCon
 
     @pytest.fixture
     async def journal(self, pool: Pool, clock: FakeClock) -> PostgresJournal:
-        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
+        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock), settings=GATED)
 
     @pytest.fixture
     async def second(self, pool: Pool, clock: FakeClock) -> PostgresJournal:

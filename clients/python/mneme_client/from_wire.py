@@ -61,7 +61,9 @@ def turn(message: common_pb2.Turn) -> Turn:
 def remember_result(message: memory_pb2.RememberResponse) -> r.RememberResult:
     """The acknowledgement."""
     return r.RememberResult(
-        interactions=tuple(r.InteractionReference(i.interaction_id, i.position) for i in message.interactions),
+        interactions=tuple(
+            r.InteractionReference(i.interaction_id, i.position, i.verdict.gated) for i in message.interactions
+        ),
         consistency_token=message.consistency_token,
         replayed=message.replayed,
     )

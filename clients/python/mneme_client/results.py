@@ -30,6 +30,7 @@ class InteractionReference:
 
     interaction_id: str  # a UUID
     position: int  # place in the conversation, from 0
+    gated: bool = False  # it stays in the conversation log alone: no memory is made of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Count, Duration, DurationOrNone, Factor
 from services.common.turns import Turn
 from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.gate import UNJUDGED, Verdict
 
 T = TypeVar("T")
 
@@ -100,6 +101,7 @@ class Appended:
     first_position: int
     span: SequenceSpan
     replayed: bool  # an earlier call with this request id wrote them
+    verdicts: tuple[Verdict, ...] = ()  # of the write gate, on each of the turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class Interaction:
     turn: Turn
     scope: Scope
     create_time: datetime
+    verdict: Verdict = UNJUDGED  # of the write gate
 
     @property
     def text_chars(self) -> int:

@@ -37,6 +37,8 @@ CREATE TABLE interactions (
     said_time       timestamptz NOT NULL,
     extra           jsonb,               -- attachments, confidence, importance, sources, metadata; NULL without any
     scope_key       text NOT NULL,
+    gate_reason     smallint NOT NULL,   -- the write gate's verdict; numbers of GateReason
+    gate_detail     text NOT NULL,
     create_time     timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, interaction_id),
     UNIQUE (tenant_id, user_id, conversation_id, position)
@@ -237,12 +239,14 @@ BEGIN
 END $$;
 
 -- Appends turns to a conversation with their deliveries, all or nothing, in one round trip. A session delivery
--- waits for p_session_delay, where the gateway tries the session itself before it acknowledges.
+-- waits for p_session_delay, where the gateway tries the session itself before it acknowledges. Turns that the write gate
+-- stopped (p_gated) are delivered to p_gated_tiers only.
 CREATE FUNCTION append_interactions(
     p_tenant text, p_principal text, p_request_id text, p_hash bytea,
     p_user text, p_conversation text, p_scope_key text,
     p_ids uuid[], p_roles smallint[], p_speakers text[], p_contents text[], p_times timestamptz[], p_extras jsonb[],
-    p_tiers smallint[], p_session_tier smallint, p_session_delay interval, p_trace text, p_now timestamptz
+    p_gate_reasons smallint[], p_gate_details text[], p_gated boolean[],
+    p_tiers smallint[], p_gated_tiers smallint[], p_session_tier smallint, p_session_delay interval, p_trace text, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE result jsonb; first_position bigint; first_sequence bigint; last_sequence bigint; turn_count int;
 BEGIN
@@ -265,18 +269,22 @@ BEGIN
 
     WITH added AS (
         INSERT INTO interactions (tenant_id, interaction_id, sequence, user_id, conversation_id, position, role,
-                                  speaker, content, said_time, extra, scope_key, create_time)
+                                  speaker, content, said_time, extra, scope_key, gate_reason, gate_detail,
+                                  create_time)
         SELECT p_tenant, t.id, nextval('journal_sequence'), p_user, p_conversation, first_position + t.n - 1, t.role,
-               t.speaker, t.content, t.said_time, t.extra, p_scope_key, p_now
-        FROM unnest(p_ids, p_roles, p_speakers, p_contents, p_times, p_extras)
-             WITH ORDINALITY AS t (id, role, speaker, content, said_time, extra, n)
+               t.speaker, t.content, t.said_time, t.extra, p_scope_key, t.gate_reason, t.gate_detail, p_now
+        FROM unnest(p_ids, p_roles, p_speakers, p_contents, p_times, p_extras, p_gate_reasons, p_gate_details)
+             WITH ORDINALITY AS t (id, role, speaker, content, said_time, extra, gate_reason, gate_detail, n)
         RETURNING interaction_id, sequence
     ), sent AS (
         INSERT INTO deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time,
                                 trace_context, create_time)
         SELECT p_tenant, tier, 1, added.interaction_id, added.sequence, p_user,
                CASE WHEN tier = p_session_tier THEN p_now + p_session_delay ELSE p_now END, p_trace, p_now
-        FROM added CROSS JOIN unnest(p_tiers) AS tier
+        FROM added
+        JOIN unnest(p_ids, p_gated) AS judged (interaction_id, gated) USING (interaction_id)
+        CROSS JOIN unnest(p_tiers) AS tier
+        WHERE NOT judged.gated OR tier = ANY(p_gated_tiers)
     )
     SELECT min(sequence), max(sequence) INTO first_sequence, last_sequence FROM added;
 
@@ -287,7 +295,8 @@ BEGIN
     ON CONFLICT DO NOTHING;
 
     result := jsonb_build_object('ids', to_jsonb(p_ids), 'position', first_position,
-                                 'first', first_sequence, 'last', last_sequence);
+                                 'first', first_sequence, 'last', last_sequence,
+                                 'reasons', to_jsonb(p_gate_reasons), 'details', to_jsonb(p_gate_details));
     IF p_request_id <> '' THEN
         UPDATE requests SET answer = result
         WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Remember' AND request_id = p_request_id;

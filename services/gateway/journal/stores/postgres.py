@@ -19,6 +19,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, DurationOrNone, Seconds
+from services.gateway.journal.gate import GateReason, GateSettings, Verdict, WriteGate
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -48,7 +49,9 @@ MIGRATIONS: Final = Path(__file__).parent.parent / "migrations"
 SCHEMA: Final = "gateway"
 
 _APPEND: Final = """
-    SELECT gateway.append_interactions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+    SELECT gateway.append_interactions(
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22
+    )
 """
 _APPEND_FEEDBACK: Final = "SELECT gateway.append_feedback($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
 
@@ -57,7 +60,9 @@ _APPEND_FEEDBACK: Final = "SELECT gateway.append_feedback($1, $2, $3, $4, $5, $6
 class PostgresJournalSettings:
     """How the journal writes."""
 
-    tiers: tuple[Tier, ...] = tuple(Tier)  # tiers that every interaction is delivered to
+    tiers: tuple[Tier, ...] = tuple(Tier)  # tiers that interactions are delivered to
+    gated_tiers: tuple[Tier, ...] = (Tier.SESSION, Tier.PROFILE)  # those of them that take what the write gate stopped
+    gate: GateSettings = field(default_factory=GateSettings)
     session_delay: DurationOrNone = timedelta(seconds=2)  # head start of the gateway's own session append
     speakers_max: CountOrNone = 256  # names read for one user
     conflict_attempts: Count = 3  # tries of a write that a deadlock with another one undoes
@@ -81,6 +86,7 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         self._clock = clock
         self._ids = ids
         self._settings = settings or PostgresJournalSettings()
+        self._gate = WriteGate(self._settings.gate)
         self._retry = self._settings.retry
         self._last_tenants = {}
 
@@ -130,6 +136,7 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         self, connection: Connection, caller: Caller, command: RememberCommand, session_delay: timedelta
     ) -> Appended | MnemeError:
         turns = command.turns
+        verdicts = await self._gate.judge(turns)
         result = await connection.fetchval(
             _APPEND,
             caller.tenant_id,
@@ -145,7 +152,11 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
             [turn.content for turn in turns],
             [turn.time for turn in turns],
             [rows.turn_extra(turn) for turn in turns],
+            [int(verdict.reason) for verdict in verdicts],
+            [verdict.detail for verdict in verdicts],
+            [verdict.reason.is_gated for verdict in verdicts],
             [int(tier) for tier in self._settings.tiers],
+            [int(tier) for tier in self._settings.gated_tiers],
             int(Tier.SESSION),
             session_delay,
             caller.trace_context,
@@ -160,6 +171,10 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
             first_position=result["position"],
             span=SequenceSpan(result["first"], result["last"]),
             replayed=bool(result.get("replayed")),
+            verdicts=tuple(
+                Verdict(GateReason(reason), detail)
+                for reason, detail in zip(result["reasons"], result["details"], strict=True)
+            ),
         )
 
     async def append_feedback(self, caller: Caller, command: FeedbackCommand) -> FeedbackRecorded:

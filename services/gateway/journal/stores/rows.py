@@ -15,11 +15,12 @@ from services.common.idempotency.model import request_id_reused
 from services.common.postgres.types import Connection
 from services.common.scope import Scope
 from services.common.turns import Attachment, MessageRole, Turn
+from services.gateway.journal.gate import GateReason, Verdict
 from services.gateway.journal.model import Interaction, Tier, TierBacklog
 
 INTERACTION_COLUMNS: Final = (
     "i.tenant_id, i.interaction_id, i.user_id, i.conversation_id, i.position, i.role, i.speaker, i.content,"
-    " i.said_time, i.extra, i.scope_key, i.create_time"
+    " i.said_time, i.extra, i.scope_key, i.gate_reason, i.gate_detail, i.create_time"
 )
 
 BACKLOG: Final = (
@@ -81,6 +82,7 @@ def interaction(row: asyncpg.Record) -> Interaction:
         turn=turn,
         scope=Scope.from_key(row["scope_key"]),
         create_time=row["create_time"],
+        verdict=Verdict(GateReason(row["gate_reason"]), row["gate_detail"]),
     )
 
 

@@ -1,6 +1,7 @@
 from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import context_pb2 as _context_pb2
+from mneme.gateway.v1 import gate_pb2 as _gate_pb2
 from mneme.gateway.v1 import recall_pb2 as _recall_pb2
 from mneme.gateway.v1 import tiers_pb2 as _tiers_pb2
 from google.protobuf.internal import containers as _containers
@@ -48,12 +49,14 @@ class RememberResponse(_message.Message):
     def __init__(self, interactions: _Optional[_Iterable[_Union[InteractionReference, _Mapping]]] = ..., consistency_token: _Optional[str] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class InteractionReference(_message.Message):
-    __slots__ = ("interaction_id", "position")
+    __slots__ = ("interaction_id", "position", "verdict")
     INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
     POSITION_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
     interaction_id: str
     position: int
-    def __init__(self, interaction_id: _Optional[str] = ..., position: _Optional[int] = ...) -> None: ...
+    verdict: _gate_pb2.GateVerdict
+    def __init__(self, interaction_id: _Optional[str] = ..., position: _Optional[int] = ..., verdict: _Optional[_Union[_gate_pb2.GateVerdict, _Mapping]] = ...) -> None: ...
 
 class RememberBatchRequest(_message.Message):
     __slots__ = ("items",)

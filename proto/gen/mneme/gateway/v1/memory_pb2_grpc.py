@@ -81,7 +81,8 @@ class MemoryServiceServicer:
     def Remember(self, request, context):
         """Remember takes one or more turns of one conversation. When it responds, they are durable; everything else
         happens in the background. All turns are taken or none. Fails with RESOURCE_EXHAUSTED and a RetryInfo while more than
-        the configured number of the tenant's deliveries wait, 100,000 by default.
+        the configured number of the tenant's deliveries wait, 100,000 by default. The write gate keeps greetings,
+        acknowledgements and noise in the conversation log alone, and says so in the verdict of each turn.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

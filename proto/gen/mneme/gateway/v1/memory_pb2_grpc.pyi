@@ -21,7 +21,8 @@ class MemoryServiceStub:
     Remember: _aio.UnaryUnaryMultiCallable[_memory_pb2.RememberRequest, _memory_pb2.RememberResponse]
     """Remember takes one or more turns of one conversation. When it responds, they are durable; everything else
     happens in the background. All turns are taken or none. Fails with RESOURCE_EXHAUSTED and a RetryInfo while more than
-    the configured number of the tenant's deliveries wait, 100,000 by default.
+    the configured number of the tenant's deliveries wait, 100,000 by default. The write gate keeps greetings,
+    acknowledgements and noise in the conversation log alone, and says so in the verdict of each turn.
     """
     RememberBatch: _aio.UnaryUnaryMultiCallable[_memory_pb2.RememberBatchRequest, _memory_pb2.RememberBatchResponse]
     """RememberBatch takes turns of many conversations. Each item succeeds or fails by itself."""
@@ -57,7 +58,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_memory_pb2.RememberResponse]:
         """Remember takes one or more turns of one conversation. When it responds, they are durable; everything else
         happens in the background. All turns are taken or none. Fails with RESOURCE_EXHAUSTED and a RetryInfo while more than
-        the configured number of the tenant's deliveries wait, 100,000 by default.
+        the configured number of the tenant's deliveries wait, 100,000 by default. The write gate keeps greetings,
+        acknowledgements and noise in the conversation log alone, and says so in the verdict of each turn.
         """
 
     @_abc_1.abstractmethod
