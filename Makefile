@@ -25,7 +25,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-check proto-languages client client-check fmt check docs tools lock image clean helm-check deploy-check \
+.PHONY: help setup run test lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-knowledge fit refit
 
@@ -92,6 +92,10 @@ proto-languages: setup ## generate and compile clients in Go, Java, TypeScript a
 proto-lint: ## buf lint and buf breaking (installs buf when it is not there)
 	@tools/install_tools.sh buf
 	@tools/check_protos.sh
+
+proto-publish: ## make the contracts of now those that breaking changes are judged against
+	@tools/install_tools.sh buf
+	@tools/check_protos.sh --publish
 
 tools: setup ## install buf and grpcurl, pinned, into the user's cache (MNEME_TOOLS_DIR)
 	@tools/install_tools.sh

@@ -22,7 +22,7 @@ def find_program(name: str, config: pytest.Config) -> str:
     found = shutil.which(name, path=path)
     if found is not None:
         return found
-    message = f"{name} is not on this machine: `make helm-check deploy-check` installs it"
+    message = f"{name} is not on this machine: `make tools helm-check deploy-check` installs it"
     if name in config.getoption("--require"):
         pytest.fail(message)
     pytest.skip(message)
