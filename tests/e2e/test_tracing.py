@@ -41,7 +41,8 @@ class Traced:
     def trace_of(self, name: str) -> Sequence[ReadableSpan]:
         """All spans so far of the trace that a client's call began; there must be one such call."""
         self._spans += self._exporter.take()
-        (root,) = [s for s in self._spans if s.name == name and s.kind is SpanKind.CLIENT and s.parent is None]
+        roots = [s for s in self._spans if s.kind is SpanKind.CLIENT and s.parent is None]
+        (root,) = [s for s in roots if name == rpc_of(s)]
         return [span for span in self._spans if trace_id(span) == trace_id(root)]
 
 
@@ -54,6 +55,11 @@ async def traced(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -
             yield Traced(services.gateway_target, exporter)
     finally:
         telemetry.shutdown()
+
+
+def rpc_of(span: ReadableSpan) -> str:
+    attributes = span.attributes or {}
+    return f"{attributes.get('rpc.service')}/{attributes.get('rpc.method')}"
 
 
 def trace_id(span: ReadableSpan) -> int:

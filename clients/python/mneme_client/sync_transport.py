@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 import grpc
-from opentelemetry.trace import Tracer
 
 from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
@@ -18,7 +17,7 @@ from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
 from mneme_client.errors import from_rpc_failure
 from mneme_client.retry import NEVER, RetryPolicy
-from mneme_client.tracing import call_span, stream_span
+from mneme_client.tracing import CallTracing, TracedCall
 from mneme_client.types import RememberItem
 
 Result = TypeVar("Result")
@@ -28,11 +27,11 @@ Metadata = tuple[tuple[str, str], ...]
 class SyncTransport:
     """A blocking channel. Thread-safe."""
 
-    def __init__(self, connection: Connection, retry: RetryPolicy, tracer: Tracer) -> None:
+    def __init__(self, connection: Connection, retry: RetryPolicy, tracing: CallTracing) -> None:
         """Opens the channel; it connects with the first call."""
         self._connection = connection
         self._retry = retry
-        self._tracer = tracer
+        self._tracing = tracing
         self._is_closed = False
         credentials, options = connection.credentials(), connection.options()
         self._channel: grpc.Channel = (
@@ -59,9 +58,10 @@ class SyncTransport:
         )
         response = self._repeat(
             call.method,
-            lambda timeout, metadata: method(call.request, timeout=timeout, metadata=metadata),
+            lambda timeout, metadata, _: method(call.request, timeout=timeout, metadata=metadata),
             timeout_seconds,
             self._retry,
+            call.request,
         )
         return call.read(response)
 
@@ -85,7 +85,7 @@ class SyncTransport:
         )
         done = 0  # items with a response
 
-        def attempt(timeout: float, metadata: Metadata) -> None:
+        def attempt(timeout: float, metadata: Metadata, traced: TracedCall) -> None:
             nonlocal done
             start = done
             requests = iter(made[start:]) if made is not None else (to_wire.stream_request(item) for item in items)
@@ -93,6 +93,7 @@ class SyncTransport:
             try:
                 for message in messages:
                     message.index += start
+                    traced.responded(message)
                     on_response(message)
                     done += 1
             finally:
@@ -113,8 +114,8 @@ class SyncTransport:
             response_deserializer=call.response_type.FromString,
         )
         deadline = time.monotonic() + timeout_seconds
-        with stream_span(self._tracer, call.method) as trace_metadata:
-            metadata = (*self._connection.metadata(), *trace_metadata)
+        with self._tracing.stream(call.method, call.request) as traced:
+            metadata = (*self._connection.metadata(), *traced.metadata)
             count = 0
             while True:
                 count += 1
@@ -123,6 +124,7 @@ class SyncTransport:
                 try:
                     for message in messages:
                         has_begun = True
+                        traced.responded(message)
                         yield call.read(message)
                     return
                 except grpc.RpcError as failure:
@@ -138,18 +140,22 @@ class SyncTransport:
     def _repeat(
         self,
         method: str,
-        attempt: Callable[[float, Metadata], Any],
+        attempt: Callable[[float, Metadata, TracedCall], Any],
         timeout_seconds: float,
         retry: RetryPolicy,
+        request: Any = None,
     ) -> Any:
         deadline = time.monotonic() + timeout_seconds
-        with call_span(self._tracer, method) as trace_metadata:
-            metadata = (*self._connection.metadata(), *trace_metadata)
+        with self._tracing.call(method, request) as traced:
+            metadata = (*self._connection.metadata(), *traced.metadata)
             count = 0
             while True:
                 count += 1
                 try:
-                    return attempt(max(0.0, deadline - time.monotonic()), metadata)
+                    response = attempt(max(0.0, deadline - time.monotonic()), metadata, traced)
+                    if request is not None:
+                        traced.responded(response)
+                    return response
                 except grpc.RpcError as failure:
                     # An error of the blocking library is also the call, and has its status.
                     error = from_rpc_failure(failure, method=method)

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from typing import Any, TypeVar
 
 import grpc
-from opentelemetry.trace import Tracer
 
 from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
@@ -16,7 +15,7 @@ from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
 from mneme_client.errors import from_rpc_failure
 from mneme_client.retry import NEVER, RetryPolicy
-from mneme_client.tracing import call_span, stream_span
+from mneme_client.tracing import CallTracing, TracedCall
 from mneme_client.types import RememberItem
 
 Result = TypeVar("Result")
@@ -26,11 +25,11 @@ Metadata = tuple[tuple[str, str], ...]
 class Transport:
     """An asyncio channel. It is opened by the first call, because it belongs to the loop that makes it."""
 
-    def __init__(self, connection: Connection, retry: RetryPolicy, tracer: Tracer) -> None:
+    def __init__(self, connection: Connection, retry: RetryPolicy, tracing: CallTracing) -> None:
         """Opens nothing yet."""
         self._connection = connection
         self._retry = retry
-        self._tracer = tracer
+        self._tracing = tracing
         self._channel: grpc.aio.Channel | None = None
 
     async def close(self) -> None:
@@ -52,9 +51,10 @@ class Transport:
         )
         response = await self._repeat(
             call.method,
-            lambda timeout, metadata: method(call.request, timeout=timeout, metadata=metadata),
+            lambda timeout, metadata, _: method(call.request, timeout=timeout, metadata=metadata),
             timeout_seconds,
             self._retry,
+            call.request,
         )
         return call.read(response)
 
@@ -78,7 +78,7 @@ class Transport:
         )
         done = 0  # items with a response
 
-        async def attempt(timeout: float, metadata: Metadata) -> None:
+        async def attempt(timeout: float, metadata: Metadata, traced: TracedCall) -> None:
             nonlocal done
             start = done
             requests: Any = made[start:] if made is not None else _requests(items)
@@ -86,6 +86,7 @@ class Transport:
             try:
                 async for message in messages:
                     message.index += start
+                    traced.responded(message)
                     on_response(message)
                     done += 1
             finally:
@@ -106,8 +107,8 @@ class Transport:
             response_deserializer=call.response_type.FromString,
         )
         deadline = time.monotonic() + timeout_seconds
-        with stream_span(self._tracer, call.method) as trace_metadata:
-            metadata = (*self._connection.metadata(), *trace_metadata)
+        with self._tracing.stream(call.method, call.request) as traced:
+            metadata = (*self._connection.metadata(), *traced.metadata)
             count = 0
             while True:
                 count += 1
@@ -116,6 +117,7 @@ class Transport:
                 try:
                     async for message in messages:
                         has_begun = True
+                        traced.responded(message)
                         yield call.read(message)
                     return
                 except grpc.aio.AioRpcError as failure:
@@ -141,18 +143,22 @@ class Transport:
     async def _repeat(
         self,
         method: str,
-        attempt: Callable[[float, Metadata], Awaitable[Any]],
+        attempt: Callable[[float, Metadata, TracedCall], Awaitable[Any]],
         timeout_seconds: float,
         retry: RetryPolicy,
+        request: Any = None,
     ) -> Any:
         deadline = time.monotonic() + timeout_seconds
-        with call_span(self._tracer, method) as trace_metadata:
-            metadata = (*self._connection.metadata(), *trace_metadata)
+        with self._tracing.call(method, request) as traced:
+            metadata = (*self._connection.metadata(), *traced.metadata)
             count = 0
             while True:
                 count += 1
                 try:
-                    return await attempt(max(0.0, deadline - time.monotonic()), metadata)
+                    response = await attempt(max(0.0, deadline - time.monotonic()), metadata, traced)
+                    if request is not None:
+                        traced.responded(response)
+                    return response
                 except grpc.aio.AioRpcError as failure:
                     error = from_rpc_failure(failure, method=method)
                     remaining = deadline - time.monotonic()

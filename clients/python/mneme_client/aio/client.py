@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self
-
-from opentelemetry.trace import Tracer, get_tracer
+from typing import TYPE_CHECKING, Self
 
 from mneme_client.aio.conversations import ConversationOperations
 from mneme_client.aio.deliveries import DeliveryOperations
@@ -18,8 +16,11 @@ from mneme_client.aio.notes import NoteOperations
 from mneme_client.aio.profiles import ProfileOperations
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.retry import RetryPolicy
-from mneme_client.tracing import TRACER_NAME
+from mneme_client.tracing import CallTracing
 from mneme_client.transport import Transport
+
+if TYPE_CHECKING:  # an extra
+    from opentelemetry.trace import Tracer
 
 
 class Client(
@@ -45,7 +46,9 @@ class Client(
         tls: Encrypt: True trusts the system's certificate authorities, `Tls` configures it.
         default_timeout_seconds: Deadline of a call, repeats included, where the call has none of its own.
         retry: When and how often a failed call is repeated.
-        tracer: Makes the spans of calls. None means a tracer of OpenTelemetry's global provider.
+        tracer: Makes the spans of calls. None means a tracer of OpenTelemetry's global provider, where it is installed.
+        capture_content: Whether spans hold what is asked, remembered and found. None means only where the variable
+            OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is "true".
     """
 
     def __init__(
@@ -57,9 +60,11 @@ class Client(
         default_timeout_seconds: float = 10.0,
         retry: RetryPolicy | None = None,
         tracer: Tracer | None = None,
+        capture_content: bool | None = None,
     ) -> None:
         connection, policy = make_connection(target, api_key, tls=tls), retry or RetryPolicy()
-        transport = Transport(connection, policy, tracer or get_tracer(TRACER_NAME))
+        tracing = CallTracing(tracer, target=target, capture_content=capture_content)
+        transport = Transport(connection, policy, tracing)
         super().__init__(transport, timeout_seconds=default_timeout_seconds, retry=policy)
 
     async def __aenter__(self) -> Self:
