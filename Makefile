@@ -25,7 +25,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image clean helm-check deploy-check \
+.PHONY: help setup run test lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-knowledge fit refit
 
@@ -114,6 +114,10 @@ lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--
 
 image: ## build the container image with docker, podman or buildah (IMAGE=name:tag BASE=image BUILDER=program)
 	@IMAGE="$(IMAGE)" BASE="$(BASE)" BUILDER="$(BUILDER)" deploy/docker/build.sh
+
+image-check: setup ## build the image with buildah and start every service from it (root; [BASE=image])
+	@$(BIN)/python -m tools.engines install redis postgres neo4j
+	@nice $(BIN)/python -m tools.check_image $(if $(BASE),--base "$(BASE)")
 
 bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file] [ENGINES=all]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-recall DATA=folder OUT=file [RANKED=file]" >&2; exit 2; }
