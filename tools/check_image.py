@@ -37,6 +37,7 @@ PORTS: Final[Mapping[str, int]] = {
     "agentic": 7804,
 }
 TIERS: Final = ("session", "episodic", "semantic", "agentic")
+SERVICES: Final = frozenset(f"services.{name}" for name in PORTS)
 START_SECONDS: Final = 120.0
 END_SECONDS: Final = 30.0
 REMEMBERED: Final = "The spare key is under the blue flower pot."
@@ -165,8 +166,8 @@ def _run_services(container: str, engines: Mapping[str, str], stack: ExitStack) 
             own["MNEME_SIGNED_IDENTITIES_ONLY"] = "true"
         services[name] = subprocess.Popen(_inside(container, own, "/opt/mneme/entrypoint", name))
         _await_health(container, name, services[name])
-    pids = _pids_of_user()
-    if len(pids) < len(services):
+    pids = _pids_of_services()
+    if len(pids) != len(services):
         raise CheckError(f"{len(services)} services were started, {len(pids)} processes run as user {USER}")
     _remember_and_recall(container, key)
     for pid in pids:
@@ -215,18 +216,20 @@ def _inside(container: str, environment: Mapping[str, str], *command: str) -> li
     ]
 
 
-def _pids_of_user() -> list[int]:
-    """Processes of the image's user that are services themselves, not what a service has started."""
-    found = {int(path.name): path for path in Path("/proc").iterdir() if path.name.isdigit()}
-    own: dict[int, int] = {}
-    for pid, path in found.items():
+def _pids_of_services() -> list[int]:
+    """Services that run as the image's user; what they or buildah started beside them is left out."""
+    found = []
+    for path in Path("/proc").iterdir():
+        if not path.name.isdigit():
+            continue
         try:
-            state = dict(line.split(":\t", 1) for line in (path / "status").read_text().splitlines() if ":\t" in line)
+            words = (path / "cmdline").read_text().split("\0")
+            owner = path.stat().st_uid
         except OSError:  # it has ended
             continue
-        if state["Uid"].split()[0] == str(USER):
-            own[pid] = int(state["PPid"])
-    return [pid for pid, parent in own.items() if parent not in own]
+        if owner == USER and words[:2] == ["python", "-m"] and words[2] in SERVICES:
+            found.append(int(path.name))
+    return found
 
 
 def _files(root: Path) -> set[str]:

@@ -13,6 +13,8 @@ import asyncpg
 
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER as AGENTIC_FOLDER
 from services.agentic.stores.postgres import SCHEMA as AGENTIC
+from services.common.maintenance.postgres import MIGRATIONS_FOLDER as MAINTENANCE_FOLDER
+from services.common.maintenance.postgres import SCHEMA as MAINTENANCE
 from services.common.postgres import migrations
 from services.common.postgres.migrations import MigrationError, load_migrations
 from services.common.postgres.roles import RoleNames, is_without_rights, obstacles
@@ -28,7 +30,7 @@ if TYPE_CHECKING:  # loaded where a Neo4j is configured
     from services.common.hosting import HostSettings
     from services.common.neo4j.graph import Graph
 
-_ALWAYS: Final = {GATEWAY: GATEWAY_FOLDER, EPISODIC: EPISODIC_FOLDER}
+_ALWAYS: Final = {GATEWAY: GATEWAY_FOLDER, EPISODIC: EPISODIC_FOLDER, MAINTENANCE: MAINTENANCE_FOLDER}
 _WITHOUT_GRAPH: Final = {SEMANTIC: SEMANTIC_FOLDER, AGENTIC: AGENTIC_FOLDER}
 _CONNECT_SECONDS: Final = 10.0
 

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import asyncpg
 import pytest
 from typer.testing import CliRunner, Result
 
+from services.cli import migrating
 from services.cli.main import app
 from services.common.postgres.roles import RoleNames, roles_sql
 from services.common.postgres.server import EmbeddedPostgres
@@ -55,10 +57,17 @@ async def own_roles(postgres_server: EmbeddedPostgres) -> AsyncIterator[RoleName
 def test_applies_what_is_outstanding_once(fresh_database: DatabaseUrls) -> None:
     first = run(MNEME_POSTGRES_OWNER_URL=fresh_database.owner)
     assert first.exit_code == 0, first.stderr
-    assert {line.split()[1] for line in first.stdout.splitlines()[1:]} == {"gateway", "episodic", "semantic", "agentic"}
+    schemas = {line.split()[1] for line in first.stdout.splitlines()[1:]}
+    assert schemas == {"gateway", "episodic", "semantic", "agentic", "maintenance"}
     second = run(MNEME_POSTGRES_OWNER_URL=fresh_database.owner)
     assert second.exit_code == 0
     assert "everything is up to date" in second.stdout
+
+
+def test_every_folder_of_migrations_is_applied() -> None:
+    services = Path(__file__).parents[3] / "services"
+    there = {path.parent for path in services.rglob("migrations/0001_*.sql")}
+    assert there == {*migrating._ALWAYS.values(), *migrating._WITHOUT_GRAPH.values()}
 
 
 def test_check_changes_nothing(fresh_database: DatabaseUrls) -> None:
@@ -161,7 +170,8 @@ async def test_with_a_graph_the_schemas_that_need_vectors_are_not_demanded(
     rows = [line.split()[:2] for line in applied.stdout.splitlines()[1:]]
     assert (checked.exit_code, applied.exit_code, again.exit_code) == (1, 0, 0), applied.stderr
     assert {tuple(row) for row in rows} == {
-        ("PostgreSQL", "gateway"), ("PostgreSQL", "episodic"), ("Neo4j", "semantic"), ("Neo4j", "agentic"),
+        ("PostgreSQL", "gateway"), ("PostgreSQL", "episodic"), ("PostgreSQL", "maintenance"),
+        ("Neo4j", "semantic"), ("Neo4j", "agentic"),
     }  # fmt: skip
 
 
