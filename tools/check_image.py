@@ -156,7 +156,7 @@ def _run_services(container: str, engines: Mapping[str, str], stack: ExitStack) 
     )
     key = next(word for word in key.split() if word.startswith("mn_"))
     services: dict[str, subprocess.Popen[bytes]] = {}
-    stack.callback(lambda: [process.kill() for process in services.values()])
+    stack.callback(_kill, services)
     for name in (*TIERS, "gateway"):
         own = {**shared, **used, "MNEME_LISTEN": f"127.0.0.1:{PORTS[name]}"}
         if name == "gateway":
@@ -176,6 +176,11 @@ def _run_services(container: str, engines: Mapping[str, str], stack: ExitStack) 
         status = process.wait(timeout=END_SECONDS)
         if status != 0:
             raise CheckError(f"{name} ended with {status}")
+
+
+def _kill(services: Mapping[str, subprocess.Popen[bytes]]) -> None:
+    for process in services.values():
+        process.kill()
 
 
 def _await_health(container: str, name: str, process: subprocess.Popen[bytes]) -> None:
