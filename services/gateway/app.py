@@ -31,7 +31,9 @@ from services.common.tokens import token_counter
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
 from services.gateway.door import Door
+from services.gateway.erasure.candidates import Candidates
 from services.gateway.erasure.derived import DerivedMemories
+from services.gateway.erasure.forgetting import Forgetting
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.service import Erasing
@@ -229,10 +231,12 @@ async def open_gateway(
         erasing = Erasing(
             erasures, runner, DerivedMemories(upstream, timeout_seconds=chosen.deadline_seconds), chosen.erasure
         )
+        candidates = Candidates(erasures, pipeline, resources.embedder, resources.clock, chosen.erasure)
+        forgetting = Forgetting(erasing, candidates, use_cases.pages, resources.clock)
         services = (
             *_bindings(use_cases),
             _grant_binding(grants, use_cases, chosen),
-            _erasure_binding(erasing, chosen),
+            _erasure_binding(erasing, forgetting, chosen),
         )
         own = needing(readiness_check(pool), services)
         yield Gateway((*own, *door.bindings()), use_cases)  # a tier that is away degrades answers, and no more
@@ -252,12 +256,12 @@ def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySetting
     )
 
 
-def _erasure_binding(erasing: Erasing, settings: GatewaySettings) -> ServiceBinding:
+def _erasure_binding(erasing: Erasing, forgetting: Forgetting, settings: GatewaySettings) -> ServiceBinding:
     reader = ErasureRequestReader(settings.erasure, id_chars_max=settings.limits.journal.id_chars_max)
     return ServiceBinding(
         "mneme.gateway.v1.ErasureService",
         erasure_pb2_grpc.add_ErasureServiceServicer_to_server,
-        ErasureServicer(erasing, reader, deadline_seconds=settings.deadline_seconds),
+        ErasureServicer(erasing, forgetting, reader, deadline_seconds=settings.deadline_seconds),
         ERASURE_ROLES,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
 from services.common.convert import timestamp
+from services.gateway.erasure.forgetting import Forgotten
 from services.gateway.erasure.model import STORE_STEPS, Erasure, ErasureSettings, Plan, Planned, Store
 from services.gateway.grants.model import MemoryKind
 
@@ -32,12 +33,22 @@ def erasure_message(erasure: Erasure, settings: ErasureSettings) -> erasure_pb2.
     return message
 
 
+def forget_response(forgotten: Forgotten, settings: ErasureSettings) -> erasure_pb2.ForgetResponse:
+    """What a query chose, and what became of it."""
+    return erasure_pb2.ForgetResponse(
+        erasure=erasure_message(forgotten.erasure, settings) if forgotten.erasure is not None else None,
+        plan=plan_message(forgotten.plan, settings) if forgotten.plan is not None else None,
+        plan_token=forgotten.plan_token,
+        replayed=forgotten.replayed,
+    )
+
+
 def plan_message(plan: Plan, settings: ErasureSettings) -> erasure_pb2.ErasurePlan:
     """What would go, as far as it is shown."""
     return erasure_pb2.ErasurePlan(
-        episodes=plan.count(MemoryKind.EPISODE),
-        facts=plan.count(MemoryKind.FACT),
-        notes=plan.count(MemoryKind.NOTE),
+        episodes=plan.counts.get(MemoryKind.EPISODE, 0),
+        facts=plan.counts.get(MemoryKind.FACT, 0),
+        notes=plan.counts.get(MemoryKind.NOTE, 0),
         memories=[_planned(one, settings.preview_chars) for one in plan.memories[: settings.previews_max]],
     )
 

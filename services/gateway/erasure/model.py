@@ -11,7 +11,8 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from services.common.scope import Scope
-from services.common.settings_types import Count, DurationOrNone, Seconds
+from services.common.settings_types import Count, Duration, DurationOrNone, Seconds
+from services.gateway.erasure.matching import Rules
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import RetryPolicy
 
@@ -190,15 +191,8 @@ class Planned:
 class Plan:
     """What would go."""
 
-    memories: Sequence[Planned] = ()  # of what was chosen, those that are shown or named
-    derived: Mapping[MemoryKind, int] = field(default_factory=dict)  # what goes besides, by kind
-    episodes: int | None = None  # turns in all; None: as many as among `memories`
-
-    def count(self, kind: MemoryKind) -> int:
-        """How many memories of a kind would go."""
-        if kind is MemoryKind.EPISODE and self.episodes is not None:
-            return self.episodes
-        return sum(planned.kind is kind for planned in self.memories) + self.derived.get(kind, 0)
+    memories: Sequence[Planned] = ()  # those that are shown
+    counts: Mapping[MemoryKind, int] = field(default_factory=dict)  # of all that would go
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +211,8 @@ class ErasureSettings:
     concurrent_max: Count = 2  # erasures that one gateway carries out at once; each holds a connection
     retry: RetryPolicy = field(default_factory=RetryPolicy)  # when a failed step is repeated; it is never given up
     backup_retention: DurationOrNone = timedelta(0)  # how long the operator keeps backups; 0: not known
+    plan_ttl: Duration = timedelta(hours=1)  # how long the token of a dry run is valid
+    unconfirmed_max: Count = 50  # memories that Forget erases without the token of a dry run
+    query_chars_max: Count = 1_024  # of a query of Forget or Correct
+    candidates_max: Annotated[int, Ge(10), Le(200)] = 200  # memories that a query is compared with by similarity
+    similarity: Rules = field(default_factory=Rules)  # bounds of what similarity may choose

@@ -58,6 +58,18 @@ class ErasureRequestReader:
         )
         return EraseCommand(request.request_id, request_digest(request), target)
 
+    def forget(self, request: erasure_pb2.ForgetRequest) -> None:
+        """Checks what is to be forgotten."""
+        violations = Violations()
+        self._id(violations, "request_id", request.request_id, required=not request.dry_run)
+        self._id(violations, "user_id", request.user_id)
+        violations.text(
+            "query", request.query, chars_max=self._settings.query_chars_max, required=not request.plan_token
+        )
+        if request.plan_token and (request.query or request.dry_run):
+            violations.add("plan_token", "must stand without a query and without dry_run")
+        violations.raise_if_any()
+
     def erasure_id(self, request: erasure_pb2.GetErasureRequest) -> str:
         """The erasure to read."""
         violations = Violations()

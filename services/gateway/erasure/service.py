@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from services.common.auth import Principal, Role, role_missing
-from services.gateway.erasure.model import EraseCommand, Erasure, ErasureSettings, Plan, Target, TargetKind
+from services.gateway.erasure.model import EraseCommand, Erasure, ErasureSettings, Plan, Planned, Target, TargetKind
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.store import DerivedCounts, ErasureStore
 from services.gateway.grants.model import MemoryKind
@@ -72,20 +73,32 @@ class Erasing:
         tenant_id = principal.tenant_id
         if target.kind is TargetKind.TENANT:
             count, previews = await self._store.preview(tenant_id, target, limit=self._settings.previews_max)
-            return Plan(previews, episodes=count)
+            return Plan(previews, {MemoryKind.EPISODE: count})
         is_user = target.kind is TargetKind.USER
         limit = self._settings.previews_max if is_user else self._settings.plan_turns_max
         count, turns = await self._store.preview(tenant_id, target, limit=limit)
-        derived = await self._derived.counts(
-            tenant_id,
-            target.user_id,
-            turns=None if is_user else {turn.memory_id for turn in turns},
-            named={memory_id for kind, memory_id in target.memories if kind is not MemoryKind.EPISODE},
-        )
-        for kind, _ in target.memories:
-            if kind is not MemoryKind.EPISODE:
-                derived[kind] += 1
-        return Plan(turns, derived, episodes=count)
+        return await self._with_derived(tenant_id, target, turns, episodes=count)
+
+    async def plan_of(self, tenant_id: str, target: Target, chosen: Sequence[Planned]) -> Plan:
+        """The plan of memories that were chosen, with what is derived from their turns."""
+        turns = [planned for planned in chosen if planned.kind is MemoryKind.EPISODE]
+        plan = await self._with_derived(tenant_id, target, turns, episodes=len(turns))
+        return replace(plan, memories=chosen)
+
+    async def _with_derived(self, tenant_id: str, target: Target, turns: Sequence[Planned], *, episodes: int) -> Plan:
+        is_user = target.kind is TargetKind.USER
+        named = [(kind, memory_id) for kind, memory_id in target.memories if kind is not MemoryKind.EPISODE]
+        counts = {MemoryKind.FACT: 0, MemoryKind.NOTE: 0}
+        if turns or is_user:
+            counts = await self._derived.counts(
+                tenant_id,
+                target.user_id,
+                turns=None if is_user else {turn.memory_id for turn in turns},
+                named={memory_id for _, memory_id in named},
+            )
+        for kind, _ in named:
+            counts[kind] += 1
+        return Plan(turns, {MemoryKind.EPISODE: episodes, **counts})
 
     async def _finished(self, erasure: Erasure, seconds_left: float) -> Erasure:
         timeout_seconds = min(self._settings.response_seconds, seconds_left * _RESPONSE_SHARE)

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import erasure_pb2, erasure_pb2_grpc
 from services.common.auth import Role, current_principal
+from services.common.idempotency.requests import request_digest
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
 from services.gateway.erasure import convert
+from services.gateway.erasure.forgetting import ForgetCommand, Forgetting
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.service import Erasing
 from services.gateway.journal.model import Caller
 
-ROLES = {"Erase": Role.WRITER, "GetErasure": Role.READER}
+ROLES = {"Erase": Role.WRITER, "GetErasure": Role.READER, "Forget": Role.WRITER}
 
 
 class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
     """Implements ErasureService."""
 
-    def __init__(self, erasing: Erasing, reader: ErasureRequestReader, *, deadline_seconds: float) -> None:
-        """Serves `erasing`; `deadline_seconds` are for a call whose deadline is not known."""
+    def __init__(
+        self, erasing: Erasing, forgetting: Forgetting, reader: ErasureRequestReader, *, deadline_seconds: float
+    ) -> None:
+        """Serves the use cases; `deadline_seconds` are for a call whose deadline is not known."""
         self._erasing = erasing
+        self._forgetting = forgetting
         self._reader = reader
         self._deadline_seconds = deadline_seconds
 
@@ -41,3 +46,18 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         """See the proto."""
         erasure = await self._erasing.get(current_principal().tenant_id, self._reader.erasure_id(request))
         return erasure_pb2.GetErasureResponse(erasure=convert.erasure_message(erasure, self._erasing.settings))
+
+    async def Forget(self, request: erasure_pb2.ForgetRequest, context: Context) -> erasure_pb2.ForgetResponse:
+        """See the proto."""
+        self._reader.forget(request)
+        command = ForgetCommand(
+            user_id=request.user_id,
+            request_id=request.request_id,
+            digest=request_digest(request),
+            query=request.query,
+            plan_token=request.plan_token,
+            dry_run=request.dry_run,
+        )
+        left = seconds_left(self._deadline_seconds)
+        forgotten = await self._forgetting.forget(current_principal(), command, seconds_left=left)
+        return convert.forget_response(forgotten, self._erasing.settings)

@@ -52,6 +52,16 @@ class ErasureStore(Protocol):
         ...
 
 
+class LoggedTurns(Protocol):
+    """Finds turns in the log by their words."""
+
+    async def turns_with(
+        self, tenant_id: str, user_id: str, beginnings: Collection[str], *, limit: int
+    ) -> Sequence[Planned]:
+        """A user's turns that hold a word with one of the beginnings, whatever its case; the newest first."""
+        ...
+
+
 class DerivedCounts(Protocol):
     """Counts what is derived from turns."""
 

@@ -55,6 +55,7 @@ NEEDED_ROLE = {
     "CreateGrant": "writer",
     "RevokeGrant": "writer",
     "Erase": "writer",
+    "Forget": "writer",
     "ListDeadLetters": "admin",
     "RetryDeadLetters": "admin",
 }

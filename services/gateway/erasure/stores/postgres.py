@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+import re
+from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -161,10 +162,24 @@ class PostgresErasures:
             found = await connection.fetch(
                 f"{statement} ORDER BY i.said_time, i.interaction_id LIMIT $4", *arguments, limit
             )
-        planned = [
-            Planned(MemoryKind.EPISODE, str(row["interaction_id"]), row["content"], row["said_time"]) for row in found
-        ]
-        return int(count), planned
+        return int(count), [_planned(row) for row in found]
+
+    async def turns_with(
+        self, tenant_id: str, user_id: str, beginnings: Collection[str], *, limit: int
+    ) -> Sequence[Planned]:
+        """See `LoggedTurns.turns_with`. Reads all of the user's turns."""
+        if not beginnings:
+            return ()
+        pattern = r"\m(" + "|".join(re.escape(beginning) for beginning in sorted(beginnings)) + ")"
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                f"{_TURNS} AND i.user_id = $2 AND i.content ~* $3 ORDER BY i.said_time DESC, i.interaction_id LIMIT $4",
+                tenant_id,
+                user_id,
+                pattern,
+                limit,
+            )
+        return [_planned(row) for row in found]
 
 
 class PostgresErasureClaim:
@@ -294,6 +309,10 @@ async def _turns(connection: Connection, tenant_id: str, target: Target) -> tupl
     elif target.kind is TargetKind.MEMORIES:
         chosen = [UUID(memory_id) for kind, memory_id in target.memories if kind is MemoryKind.EPISODE]
     return _TURNS_OF[target.kind], [tenant_id, target.user_id, chosen]
+
+
+def _planned(row: Any) -> Planned:
+    return Planned(MemoryKind.EPISODE, str(row["interaction_id"]), row["content"], row["said_time"])
 
 
 def _from_row(row: Any) -> Erasure:

@@ -148,3 +148,29 @@ class GetErasureResponse(_message.Message):
     ERASURE_FIELD_NUMBER: _ClassVar[int]
     erasure: Erasure
     def __init__(self, erasure: _Optional[_Union[Erasure, _Mapping]] = ...) -> None: ...
+
+class ForgetRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "query", "dry_run", "plan_token")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    DRY_RUN_FIELD_NUMBER: _ClassVar[int]
+    PLAN_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    query: str
+    dry_run: bool
+    plan_token: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., query: _Optional[str] = ..., dry_run: _Optional[bool] = ..., plan_token: _Optional[str] = ...) -> None: ...
+
+class ForgetResponse(_message.Message):
+    __slots__ = ("erasure", "plan", "plan_token", "replayed")
+    ERASURE_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    PLAN_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    erasure: Erasure
+    plan: ErasurePlan
+    plan_token: str
+    replayed: bool
+    def __init__(self, erasure: _Optional[_Union[Erasure, _Mapping]] = ..., plan: _Optional[_Union[ErasurePlan, _Mapping]] = ..., plan_token: _Optional[str] = ..., replayed: _Optional[bool] = ...) -> None: ...

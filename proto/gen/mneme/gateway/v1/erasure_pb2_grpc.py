@@ -46,6 +46,11 @@ class ErasureServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureResponse.FromString,
                 _registered_method=True)
+        self.Forget = channel.unary_unary(
+                '/mneme.gateway.v1.ErasureService/Forget',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetResponse.FromString,
+                _registered_method=True)
 
 
 class ErasureServiceServicer:
@@ -72,6 +77,17 @@ class ErasureServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Forget(self, request, context):
+        """Forget erases what a query in plain words names: a topic, a person, what was said about something. A memory is
+        chosen when it holds the names and numbers of the query, or its topic in words or by similarity; a query that nothing
+        fits chooses nothing. With `dry_run` the plan is returned and nothing is erased; `plan_token` then erases exactly
+        that plan. Fails with FAILED_PRECONDITION when more than 50 memories would go without a plan token, and with
+        LIMIT_EXCEEDED when more than 1,000 would.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ErasureServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -84,6 +100,11 @@ def add_ErasureServiceServicer_to_server(servicer, server):
                     servicer.GetErasure,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureResponse.SerializeToString,
+            ),
+            'Forget': grpc.unary_unary_rpc_method_handler(
+                    servicer.Forget,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -142,6 +163,33 @@ class ErasureService:
             '/mneme.gateway.v1.ErasureService/GetErasure',
             mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Forget(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.ErasureService/Forget',
+            mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetResponse.FromString,
             options,
             channel_credentials,
             insecure,

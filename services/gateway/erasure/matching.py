@@ -1,0 +1,292 @@
+"""Which texts a query in plain words means: by the names and numbers in it, by its words, or by similarity.
+
+Pure functions. A similarity alone never chooses a text that names somebody else, and never much below the best one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.values.holding import content_words
+from services.common.values.lexicon import PRONOUNS, STOP
+from services.common.values.tokens import lemma
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*|[.,;:!?()\n]")
+_LEADING: Final = re.compile(
+    r"^\s*(?:please\s+)?(?:(?:forget|delete|erase|remove|drop)\s+)?"
+    r"(?:(?:everything|all|anything|whatever|things?|stuff|what)\s+)?"
+    r"(?:(?:that\s+)?(?:i|we|you)\s+(?:have\s+|ever\s+)*(?:said|say|told|tell|mentioned|know|remember|wrote)\s+"
+    r"(?:you\s+|to you\s+)*)?"
+    r"(?:(?:about|of|on|regarding|concerning)\s+)?(?:(?:the fact\s+)?that\s+)?",
+    re.IGNORECASE,
+)
+_GENERIC: Final = _set(
+    "thing stuff detail info information data value fact everything anything something memory conversation chat "
+    "whole entire entirely complete my mine our ours everything about say tell mention remember forget"
+)
+"""Words of a query that name no topic."""
+_LINKS: Final = STOP | {"about", "between", "against", "without", "before", "after", "during", "not", "no"}
+_FIRST: Final = _set("i me my mine myself we us our ours you your yours i'm i've i'd i'll we're we've im ive")
+_SELF: Final = _set("i i'm i've i'd i'll im ive you you're")
+_ARTICLES: Final = frozenset({"a", "an"})
+_DETERMINERS: Final = _set("the a an his her their its this that these those")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a query means."""
+
+    names: tuple[tuple[str, ...], ...]  # whom it is about, in lower case, each with all of its parts
+    owners: tuple[str, ...]  # named with a possessive: "Dana's surgery"
+    numbers: frozenset[str]
+    topics: frozenset[str]  # content words in base form, without names
+    about_name: bool  # everything of the name is meant, and the other words only describe it
+    own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it names nothing."""
+        return not (self.names or self.owners or self.numbers or self.topics)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Words of which a text that is meant by its words has one, as beginnings of words."""
+        parts = {part for name in self.names for part in name} | set(self.owners) | self.numbers
+        return frozenset(parts | {word[: max(4, len(word) - 2)] for word in self.topics})
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Bounds of similarity."""
+
+    similarity_min: float = 0.38  # of a text that shares no word with the query
+    similarity_margin: float = 0.1  # how far below the best one it may be
+    beside_words_min: float = 0.45  # the same, where other texts share the words
+    with_name_min: float = 0.6  # of a text that has the name and no word of the topic
+    alone_max: int = 10  # texts that similarity alone chooses
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    index: int  # among the tokens
+
+    @property
+    def lower(self) -> str:
+        return self.text.casefold()
+
+    @property
+    def bare(self) -> str:
+        """Without a possessive ending."""
+        return re.sub(r"'s?$", "", self.lower)
+
+    @property
+    def is_capital(self) -> bool:
+        return self.text[:1].isupper() and not (self.text.isupper() and len(self.text) > 1)
+
+
+def read(query: str) -> Wanted:
+    """Reads a query."""
+    rest = _LEADING.sub("", query.strip()).strip()
+    words = list(_words(rest))
+    names: list[tuple[str, ...]] = []
+    owners: list[str] = []
+    in_names: set[int] = set()
+    for run in _capital_runs(words):
+        in_names.update(word.index for word in run)
+        if run[-1].lower != run[-1].bare and run[-1] is not words[-1]:
+            owners.append(run[-1].bare)
+        else:
+            names.append(tuple(word.bare for word in run))
+    numbers = frozenset(word.lower for word in words if any(c.isdigit() for c in word.text))
+    topics = frozenset(
+        lemma(word.bare)
+        for word in words
+        if word.index not in in_names and word.lower not in numbers and word.bare not in _LINKS | _FIRST | PRONOUNS
+    )
+    topics = frozenset(word for word in topics if word in content_words(word) and word not in _GENERIC)
+    return Wanted(
+        names=tuple(names),
+        owners=tuple(owners),
+        numbers=numbers,
+        topics=topics,
+        about_name=bool(names) and (not topics or bool(numbers) or _is_described(words, in_names)),
+        own_words=_own_words(words) if not names else frozenset(),
+    )
+
+
+def _own_words(words: Sequence[_Word]) -> frozenset[str]:
+    first = {word.lower for word in words[:2]}
+    if first & _SELF:
+        return _SELF
+    return _FIRST if first & {"my", "our"} else frozenset()
+
+
+def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], rules: Rules) -> list[int]:
+    """The texts that a query means.
+
+    Args:
+        wanted: The query.
+        texts: Candidates.
+        similarities: Cosine of each to the query.
+        rules: Bounds.
+
+    Returns:
+        Their indices, ascending.
+    """
+    if wanted.is_empty:
+        return []
+    read_texts = [list(_words(text)) for text in texts]
+    if wanted.names:
+        named = _named(wanted, read_texts)
+        if wanted.about_name:
+            return named
+        return [
+            index
+            for index in named
+            if any(_has(read_texts[index], topic) for topic in wanted.topics)
+            or similarities[index] >= rules.with_name_min
+        ]
+    possible = [
+        index
+        for index, words in enumerate(read_texts)
+        if wanted.numbers <= {word.lower for word in words}
+        and all(any(_is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
+    ]
+    return _by_topic(wanted, possible, read_texts, similarities, rules)
+
+
+def _by_topic(
+    wanted: Wanted,
+    possible: Sequence[int],
+    texts: Sequence[Sequence[_Word]],
+    similarities: Sequence[float],
+    rules: Rules,
+) -> list[int]:
+    """Those with the most words of the topic; where none has any, the most similar ones."""
+    if not wanted.topics:
+        return list(possible) if wanted.numbers or wanted.owners else []
+    shared = {index: sum(_has(texts[index], topic) for topic in wanted.topics) for index in possible}
+    most = max(shared.values(), default=0)
+    own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
+    worded = [index for index in own if most and shared[index] == most]
+    if worded and most < len(wanted.topics):
+        # Only a part of the words: they must be near as well.
+        worded = _near(worded, similarities, rules.similarity_min, rules.similarity_margin)
+    best = max((similarities[index] for index in worded), default=0.0)
+    low = max(rules.beside_words_min if worded else rules.similarity_min, best - rules.similarity_margin)
+    others = _near([index for index in own if not shared[index]], similarities, low, rules.similarity_margin)
+    return sorted([*worded, *others[: rules.alone_max]])
+
+
+def _near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
+    """Those at least `low` and not far below the best one, best first."""
+    best = max((similarities[index] for index in chosen), default=0.0)
+    found = [index for index in chosen if similarities[index] >= max(low, best - margin)]
+    return sorted(found, key=lambda index: -similarities[index])
+
+
+def _named(wanted: Wanted, texts: Sequence[Sequence[_Word]]) -> list[int]:
+    """Texts with all numbers, and one of the names: by its own or with the surname that all of them give it."""
+    found: list[int] = []
+    surnamed: dict[str, list[int]] = {}
+    for index, words in enumerate(texts):
+        if not wanted.numbers <= {word.lower for word in words}:
+            continue
+        hits = [place for place in range(len(words)) for name in wanted.names if _is_name(words, place, name)]
+        others = [_surname(words, place, wanted.names) for place in hits]
+        if "" in others:
+            found.append(index)
+        for surname in others:
+            if surname:
+                surnamed.setdefault(surname, []).append(index)
+    if not found and len(surnamed) == 1:
+        (found,) = surnamed.values()
+    return sorted(set(found))
+
+
+def _is_name(words: Sequence[_Word], place: int, name: tuple[str, ...]) -> bool:
+    """Whether a word is a part of a name: capitalised, unless the text knows no capitals, and no common noun."""
+    word = words[place]
+    if word.bare not in name:
+        return False
+    knows_capitals = any(other.text[:1].isupper() and other.lower != "i" for other in words)
+    if knows_capitals and not word.text[:1].isupper():
+        return False
+    before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
+    return before is None or before.lower not in _ARTICLES
+
+
+def _surname(words: Sequence[_Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:
+    """The capitalised word that follows a name directly and is no part of it; empty where there is none."""
+    if place + 1 == len(words) or words[place + 1].index != words[place].index + 1 or "'" in words[place].text:
+        return ""
+    follower = words[place + 1]
+    is_part = any(follower.bare in name for name in names)
+    return "" if is_part or not follower.is_capital or follower.lower in _FIRST else follower.bare
+
+
+def _is_own(words: Sequence[_Word], wanted: Wanted) -> bool:
+    """Whether the speaker's own thing is meant: nothing of others stands before the topic in the text."""
+    place = next((p for p, word in enumerate(words) if any(_same(word.bare, t) for t in wanted.topics)), None)
+    if place is None:
+        return any(word.lower in wanted.own_words for word in words)
+    before = words[:place]
+    if any(word.lower in wanted.own_words for word in before):
+        return True
+    return wanted.own_words != _SELF and not any(
+        word.lower in _DETERMINERS or word.lower != word.bare for word in before
+    )
+
+
+def _has(words: Sequence[_Word], topic: str) -> bool:
+    return any(_same(word.bare, topic) for word in words)
+
+
+def _same(word: str, topic: str) -> bool:
+    """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy"."""
+    if lemma(word) == topic:
+        return True
+    length = max(5, len(topic) - 2)
+    return len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4
+
+
+def _is_described(words: Sequence[_Word], in_names: set[int]) -> bool:
+    """Whether a noun stands right before the name: "my friend Leo"; not "the trip to Rome"."""
+    for place, word in enumerate(words):
+        if word.index in in_names and place:
+            before = words[place - 1]
+            if before.index == word.index - 1 and before.index not in in_names:
+                return before.bare not in _LINKS | _FIRST | PRONOUNS
+    return False
+
+
+def _capital_runs(words: Sequence[_Word]) -> Iterator[list[_Word]]:
+    """Runs of capitalised words; the first word counts unless it is a common one, a possessive ends a run."""
+    run: list[_Word] = []
+    for word in words:
+        is_common = word.bare in _LINKS | _FIRST | PRONOUNS | _GENERIC | _DETERMINERS
+        is_part = word.is_capital and not is_common
+        follows = bool(run) and run[-1].index == word.index - 1 and run[-1].lower == run[-1].bare
+        if run and not (is_part and follows):
+            yield run
+            run = []
+        if is_part:
+            run = [*run, word]
+    if run:
+        yield run
+
+
+def _words(text: str) -> Iterator[_Word]:
+    """Words with their places among words and marks: marks separate what does not belong together."""
+    for index, found in enumerate(_TOKEN.finditer(text.replace("’", "'"))):  # noqa: RUF001
+        if found[0][0].isalnum() or found[0][0] == "_":
+            yield _Word(found[0], index)

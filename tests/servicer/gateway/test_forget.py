@@ -1,0 +1,94 @@
+"""Forgetting by a query through the gateway."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+
+from mneme.gateway.v1 import erasure_pb2
+from mneme_client import Client
+from tests.servicer.gateway.test_erasure import everything, remembered
+from tests.support.stack import Stubs, refusal
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+LEO = "Archie's friend Leo comes every Wednesday."
+NUTS = "Leo must not have nuts."
+LEONIE = "Isla's friend Leonie comes every Thursday."
+
+
+async def forget(gateway: Stubs, user_id: str, query: str = "", **fields: object) -> erasure_pb2.ForgetResponse:
+    """Forgets, and waits for the end."""
+    request = erasure_pb2.ForgetRequest(request_id=f"{user_id} f", user_id=user_id, query=query, **fields)  # type: ignore[arg-type]
+    response = await gateway.erasures.Forget(request)
+    while response.erasure.state == erasure_pb2.ERASURE_STATE_PENDING:
+        found = await gateway.erasures.GetErasure(erasure_pb2.GetErasureRequest(erasure_id=response.erasure.erasure_id))
+        response.erasure.CopyFrom(found.erasure)
+    return response
+
+
+async def test_spec_3_13_what_a_query_means_is_erased_and_others_stay(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await remembered(client, user_id, LEO, NUTS, LEONIE)
+    response = await forget(gateway, user_id, "Archie's friend Leo")
+    assert response.erasure.state == erasure_pb2.ERASURE_STATE_DONE
+    assert response.plan.episodes == 2
+    left = await everything(client, user_id, "What about Leo and the nuts?")
+    assert "Leo comes" not in left
+    assert "nuts." not in left
+    assert LEONIE in left
+
+
+async def test_spec_3_13_a_dry_run_erases_nothing_and_its_token_exactly_its_plan(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await remembered(client, user_id, LEO, LEONIE)
+    dry = await forget(gateway, user_id, "Archie's friend Leo", dry_run=True)
+    assert not dry.HasField("erasure")
+    assert LEO in {planned.preview for planned in dry.plan.memories}
+    assert LEO in await everything(client, user_id, "Who comes?")
+    await remembered(client, user_id, NUTS, conversation="c2")  # after the plan
+    response = await forget(gateway, user_id, plan_token=dry.plan_token)
+    assert response.erasure.state == erasure_pb2.ERASURE_STATE_DONE
+    left = await everything(client, user_id, "Who comes?")
+    assert LEO not in left
+    assert NUTS in left
+    repeat = await forget(gateway, user_id, plan_token=dry.plan_token)
+    assert (repeat.replayed, repeat.erasure.erasure_id) == (True, response.erasure.erasure_id)
+
+
+async def test_spec_3_13_what_fits_nothing_erases_nothing(client: Client, gateway: Stubs, user_id: str) -> None:
+    await remembered(client, user_id, LEO)
+    for query in ("everything", "my submarine licence", "Barbara"):
+        response = await forget(gateway, user_id, query)
+        assert not response.HasField("erasure")
+        assert response.plan.episodes == 0
+    assert LEO in await everything(client, user_id, "Who comes?")
+
+
+async def test_spec_3_13_many_memories_need_the_token_of_a_dry_run(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await remembered(client, user_id, *(f"Leo said {number}." for number in range(60)))
+    request = erasure_pb2.ForgetRequest(request_id=f"{user_id} f", user_id=user_id, query="Leo")
+    refused = await refusal(gateway.erasures.Forget(request))
+    assert (refused.reason, refused.facts["limit"]) == ("PRECONDITION_FAILED", "50")
+    dry = await forget(gateway, user_id, "Leo", dry_run=True)
+    assert dry.plan.episodes == 60
+    response = await forget(gateway, user_id, plan_token=dry.plan_token)
+    assert response.erasure.state == erasure_pb2.ERASURE_STATE_DONE
+    assert "Leo said" not in await everything(client, user_id, "What did Leo say?")
+
+
+async def test_spec_3_13_a_plan_token_is_good_for_its_user_alone(client: Client, gateway: Stubs, user_id: str) -> None:
+    await remembered(client, user_id, LEO)
+    dry = await forget(gateway, user_id, "Archie's friend Leo", dry_run=True)
+    for fields in (
+        {"user_id": f"{user_id}-other", "plan_token": dry.plan_token},
+        {"user_id": user_id, "plan_token": dry.plan_token, "dry_run": True},
+        {"user_id": user_id, "plan_token": "x"},
+    ):
+        request = erasure_pb2.ForgetRequest(request_id="r", **fields)
+        refused = await refusal(gateway.erasures.Forget(request))
+        assert (refused.code, refused.paths) == (grpc.StatusCode.INVALID_ARGUMENT, ("plan_token",))

@@ -1,0 +1,118 @@
+"""Which texts a query in plain words means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from services.gateway.erasure.matching import Rules, choose, read
+
+Texts = Mapping[str, tuple[float, bool]]
+"""Texts with their cosine to the query, and whether they are meant. The cosines are those of all-MiniLM-L6-v2."""
+
+CASES: list[tuple[str, Texts]] = [
+    (
+        "my religion",
+        {
+            "I am a member of the Methodist church.": (0.39, True),
+            "The church hall can be hired, it seats ninety.": (0.11, False),
+            "I studied the architecture of Methodist chapels.": (0.24, False),
+        },
+    ),
+    (
+        "my cholesterol values",
+        {
+            "My cholesterol is 6.4, the doctor frowned.": (0.72, True),
+            "My resting pulse is 52, the doctor smiled.": (0.26, False),
+            "Cholesterol again: 5.9.": (0.73, True),
+        },
+    ),
+    (
+        "our former address 8 Lerchenweg",
+        {
+            "We used to live at 8 Lerchenweg.": (0.65, True),
+            "We live at 18 Lerchenweg now.": (0.58, False),
+            "Noted as a former address.": (0.55, False),
+        },
+    ),
+    (
+        "Archie's friend Leo",
+        {
+            "Archie's friend Leo comes every Wednesday.": (0.83, True),
+            "Leo must not have nuts.": (0.50, True),
+            "Isla's friend Leonie comes every Thursday.": (0.41, False),
+            "Isla is a Leo, born in August.": (0.45, False),
+        },
+    ),
+    (
+        "Frank Osei",
+        {
+            "Frank Osei reviews my code.": (0.64, True),
+            "Frank's desk is next to the plotter.": (0.32, True),
+            "We had a frank talk about deadlines.": (0.23, False),
+            "Frankfurt is where the servers are.": (0.11, False),
+        },
+    ),
+    (
+        "everything about my ex Dana",
+        {
+            "Dana and I split up in May.": (0.64, True),
+            "Dana Fischer is my dentist.": (0.48, False),
+            "I had lunch with Dana yesterday.": (0.59, True),
+            "Donna called.": (0.36, False),
+        },
+    ),
+    ("everything about my ex Dana", {"Dana Fischer broke up with me.": (0.6, True), "Donna called.": (0.36, False)}),
+    (
+        "what I said about the surgery",
+        {
+            "The surgery is on 5 May.": (0.46, True),
+            "I'm scared of the operation.": (0.46, True),
+            "We went to the theatre.": (0.18, False),
+        },
+    ),
+    (
+        "my telephone number",
+        {"My telephone number is 01323 490 118.": (0.73, True), "The club's number is 01323 490 181.": (0.43, False)},
+    ),
+    (
+        "my locker at the pool",
+        {"My locker at the pool is number 77.": (0.75, True), "My locker at the office is 71.": (0.61, False)},
+    ),
+    (
+        "the trip to Rome",
+        {
+            "We fly to Rome in May.": (0.67, True),
+            "Rome has seven hills.": (0.57, False),
+            "The trip to Oslo was cold.": (0.27, False),
+            "the trip to rome cost 900": (0.68, True),
+        },
+    ),
+    (
+        "my salary",
+        {"I earn 4,200 euros a month.": (0.46, True), "Tom's salary is higher.": (0.40, False)},
+    ),
+    ("that I smoke", {"I smoke ten a day.": (0.61, True), "My dad smokes.": (0.57, False)}),
+    ("that ann is pregnant", {"ann is pregnant, dont tell anyone": (0.88, True), "lou is knitting": (0.28, False)}),
+]
+
+
+@pytest.mark.parametrize(("query", "texts"), CASES, ids=[f"{i} {query}" for i, (query, _) in enumerate(CASES)])
+def test_spec_3_13_a_query_means_what_names_its_subject(query: str, texts: Texts) -> None:
+    chosen = choose(read(query), list(texts), [similarity for similarity, _ in texts.values()], Rules())
+    assert [list(texts)[index] for index in chosen] == [text for text, (_, is_meant) in texts.items() if is_meant]
+
+
+@pytest.mark.parametrize(
+    "query", ["everything", "all my data", "forget everything about me", "please forget", "?!", "it"]
+)
+def test_spec_3_13_a_query_that_names_nothing_chooses_nothing(query: str) -> None:
+    wanted = read(query)
+    assert wanted.is_empty
+    assert choose(wanted, ["I live in Ulm.", "I like tea."], [0.9, 0.9], Rules()) == []
+
+
+def test_spec_3_13_similarity_alone_chooses_few() -> None:
+    rules = Rules(alone_max=3)
+    assert len(choose(read("my religion"), ["I pray."] * 50, [0.6] * 50, rules)) == 3
