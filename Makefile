@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-knowledge fit refit
+	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-hostile bench-knowledge fit refit
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -166,6 +166,10 @@ bench-stalls: setup ## how long an unrelated call waits while long turns are imp
 bench-fairness: setup ## what one tenant's flood costs another: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-fairness OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.fairness --out "$(OUT)" $(BENCH_ARGS)
+
+bench-hostile: setup ## what 1,000 hostile connections cost a normal client, and what they leave behind: OUT=file
+	@test -n "$(OUT)" || { echo "usage: make bench-hostile OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.hostile --out "$(OUT)" $(BENCH_ARGS)
 
 clean: ## remove caches and build products (.venv and data stay)
 	@rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -4,7 +4,7 @@
 
 A stack with embedded engines is started twice: as it is, and with a library preloaded that delays every sync to the
 disk. Beside an import of long turns a health check is called again and again, and the process notes how late its event
-loop is. Needs gcc.
+loop is; so is one of a bare server, for the floor of the machine. Needs gcc.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from bench.common import (
     BenchError,
@@ -70,7 +70,20 @@ class Run:
     call: Times
     """An unrelated health check, meanwhile."""
     call_longest_ms: float
+    floor: Times
+    """A health check of a bare server, meanwhile: what the load of the machine alone makes of it."""
     stalls: Stalls
+
+
+async def _serve_bare() -> None:
+    """Serve health alone until standard input ends."""
+    server = grpc.aio.server()
+    health_pb2_grpc.add_HealthServicer_to_server(health.aio.HealthServicer(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    print(f"127.0.0.1:{port}", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await server.stop(None)
 
 
 async def _serve(folder: Path) -> None:
@@ -135,20 +148,11 @@ async def _import(gateway: Gateway, turns: int, chars: int) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _stack(folder: Path, library: Path, fsync_seconds: float) -> AsyncIterator[asyncio.subprocess.Process]:
-    environment = dict(os.environ)
-    if fsync_seconds:
-        environment |= {"LD_PRELOAD": str(library), "SLOW_FSYNC_MICROSECONDS": str(round(fsync_seconds * 1e6))}
+async def _child(*arguments: str, slowed_by: dict[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "bench.slow_disk",
-        "--serve",
-        str(folder),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        env=environment,
-    )
+        sys.executable, "-m", "bench.slow_disk", *arguments,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=dict(os.environ) | slowed_by,
+    )  # fmt: skip
     try:
         yield process
     finally:
@@ -157,27 +161,45 @@ async def _stack(folder: Path, library: Path, fsync_seconds: float) -> AsyncIter
             await process.wait()
 
 
+async def _address(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    address = (await process.stdout.readline()).decode().strip()
+    if not address:
+        raise BenchError("the stack does not start")
+    return address
+
+
 async def _measure(library: Path, fsync_seconds: float, turns: int, chars: int) -> Run:
     seconds: list[float] = []
-    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
-        async with _stack(Path(folder), library, fsync_seconds) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            address = (await process.stdout.readline()).decode().strip()
-            if not address:
-                raise BenchError("the stack does not start")
-            async with open_channel(address) as channel, open_channel(address) as beside:
-                calling = asyncio.create_task(_call_health(beside, seconds))
-                begin = time.perf_counter()
-                gateway = Gateway(channel)
-                await _import(gateway, turns, chars)
-                imported = time.perf_counter() - begin
-                await gateway.wait_delivered()
-                delivered = time.perf_counter() - begin
-                calling.cancel()
-            process.stdin.close()
-            stalls = json.loads(await process.stdout.readline())
-            await process.wait()
+    floor: list[float] = []
+    slowed_by = {"LD_PRELOAD": str(library), "SLOW_FSYNC_MICROSECONDS": str(round(fsync_seconds * 1e6))}
+    async with contextlib.AsyncExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-bench-"))
+        process = await stack.enter_async_context(
+            _child("--serve", folder, slowed_by=slowed_by if fsync_seconds else {})
+        )
+        bare = await stack.enter_async_context(_child("--serve-bare", slowed_by={}))
+        address = await _address(process)
+        channel, beside, unrelated = [
+            await stack.enter_async_context(open_channel(target)) for target in (address, address, await _address(bare))
+        ]
+        calling = [
+            asyncio.create_task(_call_health(called, times))
+            for called, times in ((beside, seconds), (unrelated, floor))
+        ]
+        begin = time.perf_counter()
+        gateway = Gateway(channel)
+        await _import(gateway, turns, chars)
+        imported = time.perf_counter() - begin
+        await gateway.wait_delivered()
+        delivered = time.perf_counter() - begin
+        for task in calling:
+            task.cancel()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        stalls = json.loads(await process.stdout.readline())
+        await process.wait()
     return Run(
         fsync_seconds=fsync_seconds,
         turns=turns,
@@ -185,6 +207,7 @@ async def _measure(library: Path, fsync_seconds: float, turns: int, chars: int) 
         delivered_seconds=round(delivered, 1),
         call=times_of(seconds),
         call_longest_ms=round(max(seconds) * 1000, 1),
+        floor=times_of(floor),
         stalls=Stalls(**stalls),
     )
 
@@ -203,12 +226,23 @@ async def _run(options: argparse.Namespace) -> int:
             found.call.p50,
             found.call.p99,
             found.call_longest_ms,
+            found.floor.p99,
             found.stalls.longest,
             found.stalls.above_50,
         )
         for found in runs
     ]
-    columns = ("fsync", "import s", "delivered s", "p50 ms", "p99 ms", "longest ms", "stall ms", "stalls > 50 ms")
+    columns = (
+        "fsync",
+        "import s",
+        "delivered s",
+        "p50 ms",
+        "p99 ms",
+        "longest ms",
+        "floor p99 ms",
+        "stall ms",
+        "stalls > 50 ms",
+    )
     print_table(f"health check beside an import of {options.turns} turns of {options.chars} characters", columns, rows)
     settings = {"turns": options.turns, "chars": options.chars, "p99_ms_max": P99_MILLISECONDS_MAX}
     write_json(options.out, {**report_head("slow_disk", driver="embedded", settings=settings), "runs": runs})
@@ -223,7 +257,11 @@ def main() -> None:
     parser.add_argument("--chars", type=int, default=2_000, help="characters of each")
     parser.add_argument("--fsync-seconds", type=float, default=0.2, help="delay of every sync in the second run")
     parser.add_argument("--serve", type=Path, metavar="FOLDER", help=argparse.SUPPRESS)
+    parser.add_argument("--serve-bare", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.serve_bare:
+        run(_serve_bare())
+        return
     if options.serve is not None:
         run(_serve(options.serve))
         return

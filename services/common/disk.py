@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from services.common.errors import StoreUnavailable
+from services.common.errors import Reason, StoreUnavailable
 from services.common.settings_types import CountOrNone, Seconds
 
 _log = structlog.get_logger(__name__)
@@ -24,7 +24,7 @@ class DiskSettings:
     """When the disk of the embedded engines counts as full."""
 
     reserve_bytes: CountOrNone = 512 * _MEBIBYTE  # free space below which writes are refused; engines grow in steps
-    start_bytes: CountOrNone = 48 * _MEBIBYTE  # free space below which nothing can be started
+    start_bytes: CountOrNone = 48 * _MEBIBYTE  # free space below which nothing can be started, or deleted
     check_seconds: Seconds = 1.0  # how long a measured free space counts
 
 
@@ -33,7 +33,7 @@ class DiskFull(StoreUnavailable):
 
     def __init__(self, message: str, *, retry_after_seconds: float = 5.0) -> None:
         """Say how much space there is, and how much there must be."""
-        super().__init__("disk", retry_after_seconds)
+        super().__init__("disk", retry_after_seconds, reason=Reason.DISK_FULL)
         self.message = message
         self.args = (message,)
 
@@ -74,6 +74,18 @@ class DiskWatch:
             raise DiskFull(
                 f"the disk is nearly full: {self._free // _MEBIBYTE} MiB free, writes need "
                 f"{self._settings.reserve_bytes // _MEBIBYTE} MiB; reads go on, and writes once there is space"
+            )
+
+    def require_space_to_delete(self) -> None:
+        """Refuse a deletion on a full disk. It may use the reserve: what it writes is little, and it makes space.
+
+        Raises:
+            DiskFull: There is less free space than `start_bytes`.
+        """
+        if self.is_low and self._free < self._settings.start_bytes:
+            raise DiskFull(
+                f"the disk is full: {self._free // _MEBIBYTE} MiB free, deletions need "
+                f"{self._settings.start_bytes // _MEBIBYTE} MiB; free some space by other means"
             )
 
     def require_start(self) -> None:

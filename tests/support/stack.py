@@ -30,6 +30,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
+from mneme.episodic.v1 import episodic_pb2_grpc
 from mneme.gateway.v1 import (
     conversations_pb2_grpc,
     deliveries_pb2_grpc,
@@ -93,6 +94,7 @@ class Stubs:
     erasures: erasure_pb2_grpc.ErasureServiceStub
     profiles: profile_pb2_grpc.ProfileServiceStub
     sessions: session_pb2_grpc.SessionServiceStub
+    episodes: episodic_pb2_grpc.EpisodicServiceStub
 
 
 @contextlib.asynccontextmanager
@@ -108,6 +110,7 @@ async def stubs(target: str) -> AsyncIterator[Stubs]:
             erasure_pb2_grpc.ErasureServiceStub(channel),
             profile_pb2_grpc.ProfileServiceStub(channel),
             session_pb2_grpc.SessionServiceStub(channel),
+            episodic_pb2_grpc.EpisodicServiceStub(channel),
         )
 
 

@@ -77,10 +77,8 @@ class DispatcherSettings:
     linger: DurationOrNone = timedelta(milliseconds=5)  # wait after a wake-up, for a batch to fill
     poll_interval: Duration = timedelta(seconds=1)  # without a wake-up: delays that ended, other writers
     delivery_timeout: Duration = timedelta(seconds=30)  # for one call of a tier
-    claim_max: Duration = timedelta(
-        seconds=1
-    )  # after it no further call begins in a claim, and the next claim is smaller:
-    # other tenants wait for its end
+    claim_max: Duration = timedelta(seconds=0.5)  # after it no further call begins in a claim, for which other tenants
+    # wait, and the next claim is smaller
     outage_delay_first: DurationOrNone = timedelta(milliseconds=200)  # wait after a tier could not be reached
     outage_delay_max: Duration = timedelta(seconds=10)  # longest such wait; it doubles with each attempt
     request_retention: Duration = timedelta(days=7)  # how long a request id is recognised

@@ -19,6 +19,7 @@ from services.common.errors_grpc import from_rpc_error
 from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.interceptors import InterceptorSettings
 from services.common.rpc.interceptors.admission import AdmissionSettings
+from services.common.rpc.interceptors.open_streams import HOST_STREAMS_MAX
 from services.common.rpc.server import ServerSettings
 from tests.servicer.common.conftest import READER, WRITER
 from tests.servicer.common.test_interceptors import failure, method
@@ -137,6 +138,30 @@ async def test_spec_7_2_a_tenant_has_a_share_of_the_calls(
         return await method(normal)(b"x", metadata=metadata(principal)).code() is grpc.StatusCode.OK
 
     await until(is_let_in)
+
+
+async def test_issue_17_2_watches_of_health_and_reflection_have_a_bound_and_leave_checks_alone(
+    hostile: grpc.aio.Channel, normal: grpc.aio.Channel
+) -> None:
+    stub: Any = health_pb2_grpc.HealthStub(hostile)
+    watches = [stub.Watch(health_pb2.HealthCheckRequest()) for _ in range(HOST_STREAMS_MAX)]
+    async with asyncio.timeout(20):
+        for watch in watches:
+            assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
+        refused = await failure(stub.Watch(health_pb2.HealthCheckRequest()).read())
+        assert refused.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert await is_healthy(normal)
+        for watch in watches:
+            watch.cancel()
+
+        async def is_let_in() -> bool:
+            again = stub.Watch(health_pb2.HealthCheckRequest())
+            try:
+                return bool((await again.read()).status == health_pb2.HealthCheckResponse.SERVING)
+            except grpc.aio.AioRpcError:
+                return False
+
+        await until(is_let_in)
 
 
 async def test_a_call_that_ends_without_its_request_is_the_callers_fault(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from services.common.disk import DiskFull, DiskSettings, DiskWatch, free_bytes_of
+from services.common.errors import Reason
 
 MEBIBYTE = 1024 * 1024
 SETTINGS = DiskSettings(reserve_bytes=100 * MEBIBYTE, start_bytes=10 * MEBIBYTE, check_seconds=1.0)
@@ -36,6 +37,16 @@ def test_space_is_measured_no_more_often_than_set() -> None:
     disk.watch.require_space()
     disk.now = 1.0
     assert disk.watch.is_low
+
+
+def test_deletions_use_the_reserve_until_nothing_could_be_started() -> None:
+    disk = Disk()
+    disk.free = 10 * MEBIBYTE
+    disk.watch.require_space_to_delete()
+    disk.free, disk.now = 9 * MEBIBYTE, 1.0
+    with pytest.raises(DiskFull, match=r"the disk is full: 9 MiB free, deletions need 10 MiB") as refused:
+        disk.watch.require_space_to_delete()
+    assert refused.value.reason is Reason.DISK_FULL
 
 
 def test_a_start_needs_less_than_writes() -> None:

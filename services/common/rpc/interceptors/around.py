@@ -16,6 +16,7 @@ import grpc
 from services.common.rpc.interceptors.base import AroundInterceptor, Context, Handler, Method, Serve
 from services.common.rpc.interceptors.errors import ErrorInterceptor
 from services.common.rpc.interceptors.gate import CallGate
+from services.common.rpc.interceptors.open_streams import OpenStreamsInterceptor
 from services.common.rpc.interceptors.requests import many_requests, one_request
 
 OPEN_PREFIXES: Final = ("/grpc.health.", "/grpc.reflection.")
@@ -28,7 +29,7 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
     Inside of the blocks, a call must pass the gate, and then have a request that comes in time and can be read.
 
     Wrapped handlers are cached, so a call costs one look-up and the blocks. Health and reflection pass by: probes come
-    every few seconds, carry no credential, and watch for as long as they like.
+    every few seconds, carry no credential, and watch for as long as they like; how many may watch has a bound.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class InterceptorChain(grpc.aio.ServerInterceptor):
             stream_idle_seconds: How long a stream of requests waits for the next one.
         """
         self.interceptors = tuple(interceptors)
-        self._open = (ErrorInterceptor(),)
+        self._open = (ErrorInterceptor(), OpenStreamsInterceptor())
         self._gate = gate or CallGate()
         self._request_seconds = request_seconds
         self._stream_idle_seconds = stream_idle_seconds

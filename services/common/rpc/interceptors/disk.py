@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 import grpc
@@ -15,8 +15,15 @@ _READ_VERBS: Final = ("Get", "BatchGet", "List", "Search", "Count", "Query", "Ch
 """Of methods that only read although they ask for more than a reader."""
 
 
+_DELETION_VERBS: Final = ("Delete", "Remove", "Erase", "Forget", "Archive", "Revoke")
+"""Of methods that take something away: refusing them would keep the disk full."""
+
+
 class DiskInterceptor(AroundInterceptor):
-    """Lets reads pass always, and writes while there is space; a stream is asked at each of its messages."""
+    """Lets reads pass always, and writes while there is space, which is checked at each message of a stream.
+
+    Deletions pass longer than other writes.
+    """
 
     def __init__(self, disk: DiskWatch, roles: Mapping[str, Role]) -> None:
         """Watch `disk`; `roles` by full method name say which methods only read."""
@@ -25,13 +32,15 @@ class DiskInterceptor(AroundInterceptor):
 
     def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
-        is_read = self._roles.get(method.name) is Role.READER
-        if is_read or method.name.rpartition("/")[2].startswith(_READ_VERBS):
+        name = method.name.rpartition("/")[2]
+        if self._roles.get(method.name) is Role.READER or name.startswith(_READ_VERBS):
             return call
+        is_deletion = name.startswith(_DELETION_VERBS)
+        require_space = self._disk.require_space_to_delete if is_deletion else self._disk.require_space
 
         def serve(request: Any, context: Context) -> Awaitable[Any]:
-            self._disk.require_space()
-            guarded = cast("Context", _GuardedContext(context, self._disk)) if method.is_stream else context
+            require_space()
+            guarded = cast("Context", _GuardedContext(context, require_space)) if method.is_stream else context
             return call(request, guarded)
 
         return serve
@@ -40,9 +49,9 @@ class DiskInterceptor(AroundInterceptor):
 class _GuardedContext:
     """A call's context that hands out messages only while there is space for what they write."""
 
-    def __init__(self, context: Context, disk: DiskWatch) -> None:
+    def __init__(self, context: Context, require_space: Callable[[], None]) -> None:
         self._context = context
-        self._disk = disk
+        self._require_space = require_space
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
@@ -50,5 +59,5 @@ class _GuardedContext:
     async def read(self) -> Any:
         content = await self._context.read()
         if content is not grpc.aio.EOF:
-            self._disk.require_space()
+            self._require_space()
         return content

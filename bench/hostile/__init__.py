@@ -1,0 +1,1 @@
+"""What hostile callers cost a normal one: `python -m bench.hostile`."""
