@@ -10,7 +10,7 @@ import typer
 
 from mneme_client import DEFAULT_TARGET, Tls
 from services.cli.commands.config import config
-from services.cli.commands.conversations import conversations, transcript
+from services.cli.commands.conversations import conversations, sessions, transcript
 from services.cli.commands.copy import copy
 from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
@@ -81,6 +81,7 @@ for _command in (
     feedback,
     conversations,
     transcript,
+    sessions,
     facts,
     notes,
     backlog,

@@ -21,6 +21,7 @@ from mneme_client.resources import (
     WalkedLink,
 )
 from mneme_client.results import (
+    AppendResult,
     AppliedPattern,
     Conflict,
     Conversation,
@@ -94,6 +95,7 @@ from mneme_client.types import (
 
 __all__ = [
     "DEFAULT_TARGET",
+    "AppendResult",
     "AppliedPattern",
     "Attachment",
     "Client",

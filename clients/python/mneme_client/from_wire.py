@@ -154,22 +154,35 @@ def session_turn(message: session_pb2.SessionTurn) -> r.SessionTurn:
     )
 
 
-def session_window(message: session_pb2.GetSessionResponse) -> r.SessionWindow:
+def session(message: session_pb2.Session, *, rebuilt: bool = False, degraded: bool = False) -> r.SessionWindow:
     """A running conversation."""
-    value = message.session
     return r.SessionWindow(
-        conversation_id=value.conversation_id,
-        user_id=value.user_id,
-        turns=tuple(session_turn(t) for t in value.turns),
-        window_turns=value.window_turns,
-        ttl=duration(value.ttl),
-        create_time=moment(value, "create_time"),
-        last_active_time=moment(value, "last_active_time"),
-        expire_time=moment(value, "expire_time"),
-        turn_count=value.turn_count,
-        rebuilt=message.rebuilt,
-        degraded=message.degraded,
+        conversation_id=message.conversation_id,
+        user_id=message.user_id,
+        turns=tuple(session_turn(t) for t in message.turns),
+        window_turns=message.window_turns,
+        ttl=duration(message.ttl),
+        create_time=moment(message, "create_time"),
+        last_active_time=moment(message, "last_active_time"),
+        expire_time=moment(message, "expire_time"),
+        turn_count=message.turn_count,
+        rebuilt=rebuilt,
+        degraded=degraded,
     )
+
+
+def session_window(
+    message: session_pb2.CreateSessionResponse | session_pb2.GetSessionResponse | session_pb2.ExtendSessionResponse,
+) -> r.SessionWindow:
+    """The session of a response."""
+    rebuilt = isinstance(message, session_pb2.GetSessionResponse) and message.rebuilt
+    return session(message.session, rebuilt=rebuilt, degraded=message.degraded)
+
+
+def append_result(message: session_pb2.AppendTurnsResponse) -> r.AppendResult:
+    """What an append did."""
+    window = session(message.session, degraded=message.degraded)
+    return r.AppendResult(window, message.appended_count, message.created)
 
 
 def backlog(message: deliveries_pb2.GetBacklogResponse) -> tuple[r.TierBacklog, ...]:

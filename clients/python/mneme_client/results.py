@@ -295,6 +295,15 @@ class SessionWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class AppendResult:
+    """What an append to a session did."""
+
+    session: SessionWindow  # after it
+    appended_count: int  # turns that were new
+    created: bool  # this call created the session
+
+
+@dataclass(frozen=True, slots=True)
 class TierBacklog:
     """The deliveries to one tier."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -16,6 +17,7 @@ from mneme.semantic.v1 import profile_pb2
 from mneme_client.resources import Preferences
 from mneme_client.types import (
     Attachment,
+    MemoryKind,
     RememberItem,
     Role,
     Scope,
@@ -23,6 +25,11 @@ from mneme_client.types import (
     TurnInput,
     WireEnum,
 )
+
+
+def memory_references(kind: MemoryKind, memory_ids: Iterable[str]) -> list[memory_pb2.MemoryReference]:
+    """Memories of one kind by their ids."""
+    return [memory_pb2.MemoryReference(kind=enum_number(kind), memory_id=memory_id) for memory_id in memory_ids]
 
 
 def enum_number(value: WireEnum) -> Any:
@@ -66,6 +73,15 @@ def timestamp(moment: datetime) -> Timestamp:
 def optional_timestamp(moment: datetime | None) -> Timestamp | None:
     """The message, or None for None."""
     return None if moment is None else timestamp(moment)
+
+
+def optional_duration(value: timedelta | None) -> Duration | None:
+    """The duration as a message, or None for None."""
+    if value is None:
+        return None
+    message = Duration()
+    message.FromTimedelta(value)
+    return message
 
 
 def scope(value: Scope | None) -> common_pb2.Scope | None:

@@ -1,4 +1,4 @@
-"""`mneme conversations` and `mneme transcript`: the conversation log."""
+"""`mneme conversations`, `mneme transcript` and `mneme sessions`: the conversation log and its live windows."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def transcript(
     state.run(_transcript(state, user, conversation))
 
 
+def sessions(context: typer.Context, user: options.User) -> None:
+    """List a user's running sessions, the last active first."""
+    state = state_of(context)
+    state.run(_sessions(state, user))
+
+
 async def _conversations(state: CliState, user: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("conversation", "turns", "first written", "last written"):
@@ -42,6 +48,22 @@ async def _conversations(state: CliState, user: str) -> None:
                 when(found.update_time),
             )
     state.out.print(table if table.row_count else "No conversations.")
+
+
+async def _sessions(state: CliState, user: str) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("conversation", "turns", "window", "last active", "expires"):
+        table.add_column(heading, justify="right" if heading in {"turns", "window"} else "left")
+    async with state.connect() as client:
+        async for found in client.list_sessions(user):
+            table.add_row(
+                plain(found.conversation_id),
+                str(found.turn_count),
+                str(found.window_turns),
+                when(found.last_active_time),
+                when(found.expire_time),
+            )
+    state.out.print(table if table.row_count else "No running sessions.")
 
 
 async def _transcript(state: CliState, user: str, conversation: str) -> None:

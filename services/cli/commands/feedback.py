@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated
 
@@ -20,6 +21,16 @@ class Judgement(Enum):
     NONE = "none"
 
 
+@dataclass(frozen=True)
+class _Named:
+    """What is judged."""
+
+    memory_ids: list[str]
+    fact_ids: list[str]
+    note_ids: list[str]
+    recall_id: str
+
+
 def feedback(
     context: typer.Context,
     judgement: Annotated[Judgement, typer.Argument(help="none withdraws an earlier judgement.")],
@@ -27,14 +38,24 @@ def feedback(
     memory_ids: Annotated[
         list[str] | None, typer.Argument(help="The recalled turns, by id; `recall --json` shows them.")
     ] = None,
+    fact: Annotated[list[str] | None, typer.Option(help="A recalled fact, by id; repeatable.")] = None,
+    note: Annotated[list[str] | None, typer.Option(help="A recalled note, by id; repeatable.")] = None,
     recall: Annotated[str, typer.Option(help="The recall, by id: all that it returned is judged.")] = "",
 ) -> None:
     """Judge memories of an earlier recall, or a recall as a whole."""
     state = state_of(context)
-    state.run(_feedback(state, user, FeedbackValue[judgement.name], memory_ids or [], recall))
+    named = _Named(memory_ids or [], fact or [], note or [], recall)
+    state.run(_feedback(state, user, FeedbackValue[judgement.name], named))
 
 
-async def _feedback(state: CliState, user: str, value: FeedbackValue, memory_ids: list[str], recall_id: str) -> None:
+async def _feedback(state: CliState, user: str, value: FeedbackValue, named: _Named) -> None:
     async with state.connect() as client:
-        result = await client.feedback(user, value, memory_ids=memory_ids, recall_id=recall_id)
+        result = await client.feedback(
+            user,
+            value,
+            memory_ids=named.memory_ids,
+            fact_ids=named.fact_ids,
+            note_ids=named.note_ids,
+            recall_id=named.recall_id,
+        )
     state.out.print(f"Noted for {result.memory_count} memories.", highlight=False)

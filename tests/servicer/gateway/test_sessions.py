@@ -138,6 +138,31 @@ async def test_a_conversation_that_goes_on_after_its_end_has_a_new_window(client
     assert texts(await client.get_session(user_id, "c1")) == ["three"]
 
 
+async def test_spec_1_1_sessions_are_created_listed_fed_extended_and_deleted(client: Client, user_id: str) -> None:
+    created = await client.create_session(user_id, "c1", window_turns=2, ttl=timedelta(minutes=5))
+    assert (created.window_turns, created.ttl, created.turns) == (2, timedelta(minutes=5), ())
+    with pytest.raises(MnemeClientError) as caught:
+        await client.create_session(user_id, "c1")
+    assert caught.value.code is grpc.StatusCode.ALREADY_EXISTS
+    appended = await client.append_turns(user_id, "c1", ["one", "two", "three"])
+    assert (appended.appended_count, appended.created, texts(appended.session)) == (3, False, ["two", "three"])
+    other = await client.append_turns(user_id, "c2", "hello", create_if_missing=True)
+    assert (other.created, other.session.window_turns) == (True, 10)
+    extended = await client.extend_session(user_id, "c1", ttl=timedelta(hours=2))
+    assert (extended.ttl, extended.turns) == (timedelta(hours=2), ())
+    listed = [session async for session in client.list_sessions(user_id, page_size=1)]
+    assert [(session.conversation_id, session.turn_count, session.turns) for session in listed] == [
+        ("c1", 3, ()),
+        ("c2", 1, ()),
+    ]
+    assert [i.turn.content async for i in client.list_interactions(user_id, "c1")] == ["one", "two", "three"]
+    await client.delete_session(user_id, "c1")
+    assert await gone(client, user_id)
+    with pytest.raises(MnemeClientError) as caught:
+        await client.append_turns(user_id, "c1", "late")
+    assert caught.value.code is grpc.StatusCode.NOT_FOUND
+
+
 async def put_past_the_gateway(
     stack: RunningStack, sessions: session_pb2_grpc.SessionServiceStub, user_id: str, *said: str
 ) -> None:

@@ -14,6 +14,7 @@ from mneme_client.aio.links import LinkOperations
 from mneme_client.aio.memory import MemoryOperations
 from mneme_client.aio.notes import NoteOperations
 from mneme_client.aio.profiles import ProfileOperations
+from mneme_client.aio.sessions import SessionOperations
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.retry import RetryPolicy
 from mneme_client.tracing import CallTracing
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # an extra
 class Client(
     MemoryOperations,
     ConversationOperations,
+    SessionOperations,
     EpisodeOperations,
     FactOperations,
     ProfileOperations,

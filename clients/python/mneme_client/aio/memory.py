@@ -123,27 +123,35 @@ class MemoryOperations(Operations):
         value: FeedbackValue,
         *,
         memory_ids: Sequence[str] = (),
+        fact_ids: Sequence[str] = (),
+        note_ids: Sequence[str] = (),
         recall_id: str = "",
         request_id: str | None = None,
         timeout_seconds: float | None = None,
     ) -> results.FeedbackResult:
-        """Judges memories of an earlier response: turns by their memory ids, or all that a recall returned.
+        """Judges memories of an earlier response: turns, facts and notes by their ids, or all that a recall returned.
 
         Args:
             user_id: Whose memory.
             value: The judgement; NONE takes an earlier one back.
-            memory_ids: The recalled turns, at most 200; empty where there is a `recall_id`.
+            memory_ids: Recalled turns. All ids together are at most 200, and none where there is a `recall_id`.
+            fact_ids: Recalled facts.
+            note_ids: Recalled notes.
             recall_id: The recall, as its response names it.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
+
+        Raises:
+            MnemeClientError: With INVALID_ARGUMENT for a kind of memory that the service takes no feedback on.
         """
         request = memory_pb2.FeedbackRequest(
             request_id=request_id or to_wire.new_request_id(),
             user_id=user_id,
             value=to_wire.enum_number(value),
             memories=[
-                memory_pb2.MemoryReference(kind=to_wire.enum_number(MemoryKind.EPISODE), memory_id=memory_id)
-                for memory_id in memory_ids
+                *to_wire.memory_references(MemoryKind.EPISODE, memory_ids),
+                *to_wire.memory_references(MemoryKind.FACT, fact_ids),
+                *to_wire.memory_references(MemoryKind.NOTE, note_ids),
             ],
             recall_id=recall_id,
         )

@@ -15,6 +15,7 @@ from mneme_client.blocking.links import LinkOperations
 from mneme_client.blocking.memory import MemoryOperations
 from mneme_client.blocking.notes import NoteOperations
 from mneme_client.blocking.profiles import ProfileOperations
+from mneme_client.blocking.sessions import SessionOperations
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.retry import RetryPolicy
 from mneme_client.sync_transport import SyncTransport
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # an extra
 class SyncClient(
     MemoryOperations,
     ConversationOperations,
+    SessionOperations,
     EpisodeOperations,
     FactOperations,
     ProfileOperations,
