@@ -81,7 +81,7 @@ def pack(space: TokenSpace, pieces: Sequence[TokenVectors]) -> bytes:
 
 
 def packed_shapes(packed: Sequence[bytes]) -> PackedShapes:
-    """Returns what is in packed bytes, of which some may be damaged.."""
+    """Returns what is in packed bytes, of which some may be damaged."""
     size = _HEADER.size
     heads = np.frombuffer(b"".join([data[:size].ljust(size, b"\0") for data in packed]), dtype=_HEADS)
     dimensions, pieces, tokens = (heads[name].astype(np.int64) for name in ("dimension", "pieces", "tokens"))
