@@ -193,6 +193,7 @@ VERBS: Final = _words(
     order sleep wake rise join retire graduate grow keep contain serve offer feed fire hire host design build paint
     compose draw find discover make invent wear carry show ring turn forget remember attend volunteer train exercise
     lift climb knit sing stand sit lie stay reach set draw sign discharge heat lock accept support require allow
+    shoot commute subscribe
     become retrain prescribe recommend treat vaccinate dread fear enjoy loathe adore tour nest lean park let do have
     """
 )

@@ -270,13 +270,35 @@ def _read_modality(clause: Clause, before: Sequence[Item], *, is_question: bool)
         clause.modality = Modality.CONDITIONAL
     elif said_by_other or "according" in words or {"rumour", "rumor"} & set(words):
         clause.modality = Modality.HEARSAY
-    elif HEDGES & set(words) or _contains(words, _HEDGE_PHRASES) or clause.verb in {"think", "believe", "guess"}:
+    elif (
+        HEDGES & set(_without_month(words))
+        or _contains(words, _HEDGE_PHRASES)
+        or clause.verb in {"think", "believe", "guess"}
+    ):
         clause.modality = Modality.HEDGED
     elif _contains(words, (("used", "to"), ("formerly",))):
         clause.modality = Modality.HABIT_PAST
     years = sum(item.kind is ValueKind.DATE and item.unit == "year" for item in clause.values)
     is_bounded = years > 1 and "to" in words
     clause.historic = clause.historic or is_bounded or (bool(years) and clause.past and clause.verb != "bear")
+
+
+def _without_month(words: Sequence[str]) -> Iterator[str]:
+    """The words without "may" where it is a month: "in may"."""
+    for before, word in itertools.pairwise(("", *words)):
+        if word != "may" or before not in {
+            "in",
+            "since",
+            "until",
+            "by",
+            "from",
+            "early",
+            "late",
+            "next",
+            "last",
+            "this",
+        }:
+            yield word
 
 
 def _content(items: Sequence[Item], clause: Clause) -> Iterator[Item]:

@@ -145,7 +145,18 @@ _EXTRACTIONS: Final = GraphKind(
 )
 
 _ASSERTION_READS: Final[dict[str, LiteralString]] = {
-    **_fields("tenant_id", "user_id", "interaction_id", "number", "text", "speaker", "scope_key", "keys", "is_only"),
+    **_fields(
+        "tenant_id",
+        "user_id",
+        "interaction_id",
+        "number",
+        "text",
+        "speaker",
+        "scope_key",
+        "keys",
+        "is_only",
+        "is_announced",
+    ),
     "time": micros("n.time"),
 }
 _ASSERTIONS: Final = GraphKind(
@@ -160,7 +171,7 @@ _ASSERTIONS: Final = GraphKind(
             tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id, number: row.number
         })
         SET n.text = row.text, n.speaker = row.speaker, n.time = row.time, n.scope_key = row.scope_key,
-            n.keys = row.keys, n.is_only = row.is_only
+            n.keys = row.keys, n.is_only = row.is_only, n.is_announced = row.is_announced
         WITH n, row
         UNWIND row.keys AS key
         MERGE (k:MnemeAssertionKey {tenant_id: row.tenant_id, user_id: row.user_id, key: key})

@@ -71,6 +71,7 @@ class Assertion:
     scope_key: str
     keys: tuple[int, ...]  # digests of its content words, by which others about the same are found
     is_only: bool = False  # the turn says nothing else
+    is_announced: bool = False  # the turn says that something in it replaces what was said before
 
     @property
     def order(self) -> tuple[datetime, str, int]:

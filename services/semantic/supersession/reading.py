@@ -10,7 +10,7 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
-from services.common.values.holding import content_words
+from services.common.values.holding import announces, content_words
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
 
@@ -28,6 +28,7 @@ def assertions_of(owner: Owner, source: SourceInteraction, settings: Supersessio
     """
     if source.turn.role not in _ROLES:
         return []
+    is_announced = announces(source.turn.content[: settings.turn_chars_max])
     sentences = list(_sentences(source.turn.content[: settings.turn_chars_max], settings))
     return [
         Assertion(
@@ -38,6 +39,7 @@ def assertions_of(owner: Owner, source: SourceInteraction, settings: Supersessio
             scope_key=source.scope.key,
             keys=_keys(owner, text, settings),
             is_only=len(sentences) == 1,
+            is_announced=is_announced,
         )
         for number, text in enumerate(sentences[: settings.sentences_max])
     ]

@@ -25,7 +25,7 @@ def decided(one: Assertion, other: Assertion, *, at: datetime) -> Supersession |
     earlier, later = sorted((one, other), key=lambda assertion: assertion.order)
     if not Scope.from_key(earlier.scope_key).sees(Scope.from_key(later.scope_key)):
         return None  # a reader of the earlier one may not see the later one
-    relation = supersedes(Said(earlier.text, earlier.speaker), Said(later.text, later.speaker))
+    relation = supersedes(_said(earlier), _said(later))
     reason = _REASONS.get(relation)
     if reason is None:
         return None
@@ -40,6 +40,10 @@ def decided(one: Assertion, other: Assertion, *, at: datetime) -> Supersession |
         standing_statement=later.text,
         is_whole=earlier.is_only,
     )
+
+
+def _said(assertion: Assertion) -> Said:
+    return Said(assertion.text, assertion.speaker, assertion.is_announced, assertion.time.date())
 
 
 def resolved(stored: Supersession, decision: Decision, *, is_winner_whole: bool) -> Supersession:

@@ -132,6 +132,8 @@ CREATE TABLE assertions (
     keys bigint[] NOT NULL,
     -- The turn says nothing else.
     is_only boolean NOT NULL,
+    -- The turn says that something in it replaces what was said before.
+    is_announced boolean NOT NULL,
     PRIMARY KEY (tenant_id, user_id, interaction_id, number)
 )
 PARTITION BY HASH (tenant_id);

@@ -56,7 +56,8 @@ WITH a, count(*) AS shared
 ORDER BY shared DESC, a.time DESC, a.interaction_id, a.number
 LIMIT $limit
 RETURN a {{
-    .interaction_id, .number, .text, .speaker, .scope_key, .keys, .is_only, time: {microseconds("a.time")}
+    .interaction_id, .number, .text, .speaker, .scope_key, .keys, .is_only, .is_announced,
+    time: {microseconds("a.time")}
 }} AS found
 """
 EXISTS: Final[LiteralString] = """
@@ -269,6 +270,7 @@ def _assertion_state(assertion: Assertion) -> dict[str, Any]:
         "scope_key": assertion.scope_key,
         "keys": list(assertion.keys),
         "is_only": assertion.is_only,
+        "is_announced": assertion.is_announced,
     }
 
 
@@ -281,6 +283,7 @@ def _assertion(found: Mapping[str, Any]) -> Assertion:
         scope_key=found["scope_key"],
         keys=tuple(found["keys"]),
         is_only=found["is_only"],
+        is_announced=found["is_announced"],
     )
 
 

@@ -29,13 +29,13 @@ _SUBJECT: Final = "supersessions"
 
 _ADD: Final = """
 INSERT INTO semantic.assertions
-    (tenant_id, user_id, interaction_id, number, text, speaker, time, scope_key, keys, is_only)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    (tenant_id, user_id, interaction_id, number, text, speaker, time, scope_key, keys, is_only, is_announced)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 RETURNING number
 """
 _CANDIDATES: Final = """
-SELECT interaction_id, number, text, speaker, time, scope_key, keys, is_only
+SELECT interaction_id, number, text, speaker, time, scope_key, keys, is_only, is_announced
 FROM semantic.assertions
 WHERE tenant_id = $1 AND user_id = $2 AND keys && $3 AND interaction_id <> $4
 ORDER BY (SELECT count(*) FROM unnest(keys) AS k WHERE k = ANY($3)) DESC, time DESC, interaction_id, number
@@ -225,6 +225,7 @@ def _assertion_values(assertion: Assertion) -> tuple[object, ...]:
         assertion.scope_key,
         list(assertion.keys),
         assertion.is_only,
+        assertion.is_announced,
     )
 
 
@@ -237,6 +238,7 @@ def _assertion(row: Any) -> Assertion:
         scope_key=row["scope_key"],
         keys=tuple(row["keys"]),
         is_only=row["is_only"],
+        is_announced=row["is_announced"],
     )
 
 

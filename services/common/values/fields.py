@@ -1,0 +1,124 @@
+"""Fields of life of which a person has one state at a time, and the words that say that it has changed."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words.split())})\b", re.IGNORECASE)
+
+
+FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
+    name: (_pattern(before), _pattern(after))
+    for name, before, after in (
+        (
+            "job",
+            (
+                "nurse teacher engineer developer designer waiter waitress cook chef driver clerk accountant lawyer "
+                "analyst manager consultant cashier barista mechanic electrician plumber editor journalist librarian "
+                "pharmacist work works job employed intern apprentice trainee shift freelance freelancer unemployed"
+            ),
+            (
+                "quit resigned retire retired badge resignation teach teaches job hired promoted freelance freelancing "
+                "laid\\s+off fired notice employer contract apron office"
+            ),
+        ),
+        (
+            "home",
+            "live lives living flat apartment house rent renting landlord room address neighbourhood",
+            (
+                "moved move moving unpacked boxes keys settled relocated new\\s+flat new\\s+place new\\s+apartment "
+                "new\\s+home new\\s+house new\\s+address"
+            ),
+        ),
+        (
+            "school",
+            "school primary kindergarten nursery year grade class college university student",
+            "school high college university uniform blazer campus kindergarten graduated enrolled",
+        ),
+        (
+            "pair",
+            "single boyfriend girlfriend dating engaged fiance fiancee married husband wife partner",
+            "engaged wedding married divorce divorced split broke\\s+up separated proposed said\\s+yes ring single",
+        ),
+        ("child", "expecting pregnant due trimester", "born baby gave\\s+birth newborn delivered miscarriage"),
+        (
+            "system",
+            "windows linux macos debian ubuntu fedora android iphone mac",
+            "windows linux macos debian ubuntu fedora android iphone mac",
+        ),
+        (
+            "hair",
+            "hair blond blonde brunette curls ponytail braids fringe",
+            "haircut pixie bob buzzed shaved dyed bleached platinum buzz\\s+cut cut\\s+it\\s+off",
+        ),
+        (
+            "diet",
+            "vegetarian vegan meat pescatarian gluten dairy keto",
+            "vegetarian vegan meat steak bacon burger ham sausage chicken cheese",
+        ),
+        (
+            "vehicle",
+            "drive drives car van motorbike scooter estate hatchback",
+            "sold scrapped traded\\s+in leased new\\s+car bike cargo\\s+bike cycle tram",
+        ),
+        ("smoke", "smoke smokes smoker cigarettes", "quit\\s+smoking smoke-free patches last\\s+cigarette"),
+        (
+            "address",
+            "formally formal surname title first\\s+name nickname informally",
+            "formally formal surname first\\s+name nickname informally",
+        ),
+        (
+            "instrument",
+            "piano violin guitar cello flute drums trumpet saxophone",
+            "piano violin guitar cello flute drums trumpet saxophone",
+        ),
+    )
+}
+"""By name: words of the earlier state, and words of the later one."""
+
+CHANGED: Final = re.compile(
+    r"\b(?:now|nowadays|no\s+longer|any\s?more|finally|at\s+last|for\s+good|instead|again|after\s+all|from\s+(?:now|today|"
+    r"this|next|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|starting|last\s+day|first\s+(?:day|morning|week)|"
+    r"handed\s+in|gave\s+up|given\s+up|got\s+rid|sold|bought|wiped|put\b.{1,40}\bon|switched|swapped|replaced|changed|"
+    r"moved|quit|resigned|signed|traded|dropped|became|become|turned|picked\s+up\s+the\s+keys|did\s+it|"
+    r"we\s+got|i\s+got|was\s+born|is\s+born|got\s+(?:engaged|married|divorced)|broke\s+up|split\s+up)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words that say that something is not as it was."""
+
+ANNOUNCED: Final = re.compile(
+    r"\b(?:changed\s+my\s+mind|change\s+of\s+(?:plan|plans|mind)|mistake|correction|i\s+was\s+wrong|rebooked|rescheduled|"
+    r"postponed|adapted|adjusted|updated?|replaced|renewed|new\b.{1,30}\bfrom|moved|news|actually|scratch\s+that|"
+    r"wrong\s+(?:number|date|day|time)|sorry|oops|called\s+in\s+sick|did\s+it|too\s+expensive|had\s+enough|fed\s+up|storm\s+warning|cancelled|canceled|raised|lowered|"
+    r"went\s+(?:up|down)|turned|birthday|party|measured|checked|rang|reorganisation|reorganization|promoted|extended)\b",
+    re.IGNORECASE,
+)
+"""Words of a turn that announce that something in it replaces what was said before."""
+
+ENDED: Final = re.compile(
+    r"\b(?:dropped|quit|stopped|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
+    r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
+    r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
+    r"is\s+gone|are\s+gone|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|unsubscribed\s+from|lost|"
+    r"finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
+    re.IGNORECASE,
+)
+"""Verbs after which what they are about is no more."""
+
+OPPOSED: Final = tuple(
+    (_pattern(one), _pattern(other))
+    for one, other in (
+        ("hold keep", "forward release send"),
+        ("mute silence", "unmute"),
+        ("enable activate", "disable deactivate"),
+        ("disable deactivate", "enable activate"),
+        ("add include", "remove exclude leave\\s+out"),
+        ("remove exclude", "add include"),
+        ("lock", "unlock"),
+        ("accept", "decline"),
+    )
+)
+"""Orders that take each other back, where they are about the same thing."""
