@@ -96,7 +96,7 @@ async def open_semantic(
 ) -> AsyncIterator[SemanticTier]:
     """The tier on PostgreSQL, whose schema is up to date."""
     chosen = settings or SemanticSettings()
-    profiles = PostgresProfileStore(pool, peak_hours_max=chosen.profile.peak_hours_max)
+    profiles = PostgresProfileStore(pool, chosen.profile)
     store = PostgresFactStore(pool, chosen.evidence, cache=resources.cache, cached_min=chosen.cached_facts_min)
     async with contextlib.aclosing(store) as facts:
         tier = open_semantic_on(facts, profiles, PostgresSupersessionStore(pool), resources, chosen)
@@ -119,7 +119,7 @@ async def open_semantic_graph(
     """The tier on Neo4j, whose indexes and constraints are up to date."""
     chosen = settings or SemanticSettings()
     facts = Neo4jFactStore(graph, chosen.evidence, search_candidates=chosen.graph_search_candidates)
-    profiles = Neo4jProfileStore(graph, peak_hours_max=chosen.profile.peak_hours_max)
+    profiles = Neo4jProfileStore(graph, chosen.profile)
     tier = open_semantic_on(facts, profiles, Neo4jSupersessionStore(graph), resources, chosen)
     yield replace(tier, bindings=needing(graph.server_version, tier.bindings))
 

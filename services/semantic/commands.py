@@ -8,12 +8,15 @@ from datetime import datetime
 from uuid import UUID
 
 from mneme.semantic.internal.v1 import semantic_pb2 as pb
+from mneme.semantic.v1 import profile_pb2
 from services.common.auth import Principal
+from services.common.convert import scope_from_proto
 from services.common.convert_interactions import source_interaction_from_proto
 from services.common.errors import InvalidArgument
 from services.common.errors_grpc import item_status
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.scope import Scope
 from services.common.validation import Violations
 from services.semantic.config import FactLimits
 from services.semantic.facts.model import FactId
@@ -68,6 +71,40 @@ def observed_interactions(
             sources.append(item)
     violations.raise_if_any()
     return sources
+
+
+def judgement(
+    request: pb.JudgeInteractionsRequest, caller: Principal, *, limits: FactLimits
+) -> tuple[Owner, list[InteractionId], int]:
+    """Whose interactions, which, and how they are judged.
+
+    Raises:
+        InvalidArgument: A field is missing or malformed, or there are too many ids.
+    """
+    violations = Violations()
+    if not request.HasField("feedback"):
+        violations.add("feedback", "is required")
+    violations.number("feedback", request.feedback, low=-1, high=1)
+    violations.raise_if_any()
+    ids = _ids("interaction_ids", request.user_id, request.interaction_ids, limits)
+    return owner_of(request.user_id, caller), [InteractionId(i) for i in ids], request.feedback
+
+
+def profile_reader(
+    request: pb.GetReadingProfileRequest | profile_pb2.GetProfileRequest, caller: Principal, *, limits: FactLimits
+) -> tuple[Owner, Scope]:
+    """Whose profile, and where its reader stands.
+
+    Raises:
+        InvalidArgument: A field is missing or malformed.
+    """
+    violations = Violations()
+    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.raise_if_any()
+    present = request.HasField("reader_scope")
+    return owner_of(request.user_id, caller), scope_from_proto(
+        request.reader_scope, present=present, field_path="reader_scope"
+    )
 
 
 def named_facts(

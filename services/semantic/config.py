@@ -112,6 +112,30 @@ class ProfileLimits:
     """Their values."""
     peak_hours_max: CountOrNone = 5
     """Hours of the day in the statistics."""
+    topics_max: CountOrNone = 10
+    """Topics in the statistics."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """How a profile learns from turns that state preferences or were judged by Feedback."""
+
+    lessons_max: Count = 500
+    """Newest such turns that are read."""
+    sources_max: Count = 64
+    """Sources that are learned as preferred, and as excluded."""
+    source_judgements_min: Count = 3
+    """Good judgements, less the bad ones, from which on the source of a turn is preferred."""
+    fact_confidence_default: Share = 0.5
+    """Facts must be above this confidence to be used unasked, before anything is judged."""
+    fact_confidence_low: Share = 0.5
+    """The least that good judgements lower it to."""
+    fact_confidence_high: Share = 0.8
+    """The most that bad judgements raise it to."""
+    fact_confidence_rate: Share = 0.02
+    """What a bad judgement adds to it, and a good one takes away."""
+    threshold_judgements: Count = 50
+    """Newest judged turns that count for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +166,7 @@ class SemanticSettings:
     supersession: SupersessionSettings = field(default_factory=SupersessionSettings)
     facts: FactLimits = field(default_factory=FactLimits)
     profile: ProfileLimits = field(default_factory=ProfileLimits)
+    learning: LearningSettings = field(default_factory=LearningSettings)
     cached_facts_min: Count = 300
     """Facts of a user, where facts are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
     graph_search_candidates: Count = 512

@@ -9,6 +9,7 @@ from mneme.semantic.v1 import facts_pb2
 from services.common.interactions import SourceInteraction
 from services.semantic.commands import ExtractionBatch
 from services.semantic.facts.model import ExtractionResult
+from services.semantic.profile.model import Learned
 from services.semantic.supersession.convert import supersession_to_proto
 from services.semantic.supersession.model import Marks
 
@@ -25,6 +26,15 @@ def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> p
     """Facts, and the superseded statements where the caller has not cached them."""
     superseded = [supersession_to_proto(one) for one in marks.superseded or ()]
     return pb.SearchCandidatesResponse(facts=facts, revision=marks.revision, superseded=superseded)
+
+
+def reading_profile(learned: Learned) -> pb.GetReadingProfileResponse:
+    """What a profile asks of a recall."""
+    return pb.GetReadingProfileResponse(
+        preferred_sources=learned.preferences.preferred_sources,
+        excluded_sources=learned.preferences.excluded_sources,
+        fact_confidence_min=learned.fact_confidence_min,
+    )
 
 
 def _result(result: ExtractionResult) -> pb.ExtractFactsResult:

@@ -31,6 +31,8 @@ ROLES: Final[Mapping[str, Role]] = {
     "SearchCandidates": Role.SERVICE,
     "MarkSuperseded": Role.SERVICE,
     "ObserveInteractions": Role.SERVICE,
+    "JudgeInteractions": Role.SERVICE,
+    "GetReadingProfile": Role.SERVICE,
     "ArchiveFacts": Role.SERVICE,
     "RestoreFacts": Role.SERVICE,
     "RemoveBySource": Role.SERVICE,
@@ -95,6 +97,21 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         counted = await self._profiles.observe(TenantId(current_principal().tenant_id), sources)
         return pb.ObserveInteractionsResponse(counted=counted)
 
+    async def JudgeInteractions(
+        self, request: pb.JudgeInteractionsRequest, _context: Context
+    ) -> pb.JudgeInteractionsResponse:
+        """See semantic.proto."""
+        owner, interaction_ids, feedback = commands.judgement(request, current_principal(), limits=self._limits)
+        await self._profiles.judge(owner, interaction_ids, feedback)
+        return pb.JudgeInteractionsResponse()
+
+    async def GetReadingProfile(
+        self, request: pb.GetReadingProfileRequest, _context: Context
+    ) -> pb.GetReadingProfileResponse:
+        """See semantic.proto."""
+        owner, reader = commands.profile_reader(request, current_principal(), limits=self._limits)
+        return convert.reading_profile(await self._profiles.for_reading(owner, reader.visible_keys()))
+
     async def ArchiveFacts(self, request: pb.ArchiveFactsRequest, _context: Context) -> pb.ArchiveFactsResponse:
         """See semantic.proto."""
         owner, fact_ids = commands.named_facts(request, current_principal(), limits=self._limits)
@@ -108,7 +125,7 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
     async def RemoveBySource(self, request: pb.RemoveBySourceRequest, _context: Context) -> pb.RemoveBySourceResponse:
         """See semantic.proto."""
         owner, interaction_ids = commands.named_sources(request, current_principal(), limits=self._limits)
-        await self._profiles.exclude(owner, interaction_ids)
+        await self._profiles.remove(owner, interaction_ids)
         await self._supersessions.remove_sources(owner, interaction_ids)
         result = await self._removal.remove_by_source(owner, interaction_ids)
         return pb.RemoveBySourceResponse(removed_facts=result.removed, reduced_facts=result.reduced)

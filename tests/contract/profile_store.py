@@ -10,8 +10,9 @@ import pytest
 
 from services.common.errors import Conflict
 from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import MessageRole
-from services.semantic.profile.model import Observation, Preferences, Profile
+from services.semantic.profile.model import Lesson, Observation, Preferences, Profile
 from services.semantic.profile.store import ProfileStore, ProfileWriter
 from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, new_id
 
@@ -32,8 +33,6 @@ def observed(owner: Owner = ANN, *, hours: float = 0, **fields: object) -> Obser
         conversation_id="c1",
         role=MessageRole.USER,
         time=START + timedelta(hours=hours),
-        asks=False,
-        confidence=None,
     )
     return replace(observation, **fields)  # type: ignore[arg-type]
 
@@ -88,7 +87,7 @@ class ProfileStoreContract:
 
     async def test_interactions_are_counted(self, store: ProfileStore) -> None:
         batch = [
-            observed(asks=True, confidence=500_000),
+            observed(query_type="where", topics=("sea", "boat"), confidence=500_000),
             observed(hours=24, conversation_id="c2", confidence=1_000_000),
             observed(hours=2),
             observed(hours=1, role=MessageRole.ASSISTANT),
@@ -102,6 +101,52 @@ class ProfileStoreContract:
         assert statistics.peak_hours == (9, 11)
         assert statistics.first_interaction_time == START - timedelta(hours=48)
         assert statistics.last_interaction_time == START + timedelta(hours=24)
+        # Conversation c1 on two days, c2 on one.
+        assert statistics.mean_session_turns == pytest.approx(5 / 3)
+        assert statistics.mean_session_length == timedelta(hours=2) / 3
+        assert (statistics.topics, statistics.query_types) == ((("boat", 1), ("sea", 1)), (("where", 1),))
+
+    async def test_spec_3_10_topics_and_types_of_questions_come_most_frequent_first(self, store: ProfileStore) -> None:
+        batch = [observed(query_type="what", topics=("tea", f"word{i:02}")) for i in range(12)]
+        await store.observe(ANN.tenant_id, [*batch, observed(query_type="why", topics=("milk", "tea"))])
+        statistics = (await store.get(ANN)).statistics
+        assert statistics.topics[:2] == (("tea", 13), ("milk", 1))
+        assert len(statistics.topics) == 10
+        assert statistics.query_types == (("what", 12), ("why", 1))
+
+    async def test_spec_3_10_an_isolated_context_has_statistics_and_lessons_of_its_own(
+        self, store: ProfileStore
+    ) -> None:
+        inside = Scope(context_id="agent")
+        stated = {"language": "de"}
+        isolated = observed(context_id="agent", scope_key=inside.key, stated=stated)
+        await store.observe(ANN.tenant_id, [observed(), isolated])
+        assert (await store.get(ANN)).statistics.user_turn_count == 1
+        assert (await store.get(ANN, context_id="agent")).statistics.user_turn_count == 1
+        assert await store.lessons(ANN, scope_keys=GLOBAL_SCOPE.visible_keys(), limit=9) == (Preferences(), [])
+        _, lessons = await store.lessons(ANN, scope_keys=inside.visible_keys(), limit=9)
+        assert lessons == [Lesson(stated, 0, ())]
+
+    async def test_spec_3_10_lessons_are_the_newest_turns_that_state_something_or_were_judged(
+        self, store: ProfileStore
+    ) -> None:
+        turns = [observed(hours=i, sources=(f"s{i}",)) for i in range(4)]
+        await store.judge(ANN, [turns[0].interaction_id], 1)  # before it is observed
+        stating = observed(hours=9, stated={"preferred_sources": ["a", "b"]})
+        await store.observe(ANN.tenant_id, [*turns, stating, observed(BO, stated={"language": "de"})])
+        await store.judge(ANN, [turns[2].interaction_id, turns[3].interaction_id], -1)
+        await store.judge(ANN, [turns[3].interaction_id], 0)
+        await put(store, PREFERENCES, etag="e1")
+        preferences, lessons = await store.lessons(ANN, scope_keys=["1"], limit=9)
+        assert preferences == PREFERENCES
+        assert lessons == [
+            Lesson({"preferred_sources": ["a", "b"]}, 0, ()),
+            Lesson(None, -1, ("s2",)),
+            Lesson(None, 1, ("s0",)),
+        ]
+        assert len((await store.lessons(ANN, scope_keys=["1"], limit=2))[1]) == 2
+        statistics = (await store.get(ANN)).statistics
+        assert (statistics.good_feedback_count, statistics.bad_feedback_count) == (1, 1)
 
     async def test_an_interaction_counts_once(self, store: ProfileStore) -> None:
         one, two = observed(), observed(hours=1)
@@ -159,10 +204,19 @@ class ProfileStoreContract:
         assert await store.write(ANN, lambda writer: writer.delete()) is True
         assert await store.get(ANN) == Profile(user_id=UserId("ann"))
 
-    async def test_excluded_interactions_are_never_counted(self, store: ProfileStore) -> None:
-        counted, excluded = observed(), observed(hours=1)
-        await store.observe(ANN.tenant_id, [counted])
-        await store.exclude(ANN, [counted.interaction_id, excluded.interaction_id])
-        assert await store.observe(ANN.tenant_id, [counted, excluded]) == 0
-        assert (await store.get(ANN)).statistics.user_turn_count == 1
-        assert await store.observe(ANN_ELSEWHERE.tenant_id, [excluded]) == 1
+    async def test_spec_3_10_a_removed_turn_lowers_its_counts_and_teaches_nothing(self, store: ProfileStore) -> None:
+        stays, goes, late = (
+            observed(),
+            observed(hours=1, query_type="what", stated={"language": "de"}),
+            observed(hours=2),
+        )
+        await store.observe(ANN.tenant_id, [stays, goes])
+        await store.judge(ANN, [goes.interaction_id], 1)
+        await store.remove(ANN, [goes.interaction_id, late.interaction_id])
+        await store.judge(ANN, [goes.interaction_id], 1)
+        assert await store.observe(ANN.tenant_id, [stays, goes, late]) == 0
+        statistics = (await store.get(ANN)).statistics
+        assert (statistics.user_turn_count, statistics.question_count, statistics.good_feedback_count) == (1, 0, 0)
+        assert (statistics.peak_hours, statistics.last_interaction_time) == ((9,), START)
+        assert (await store.lessons(ANN, scope_keys=["1"], limit=9))[1] == []
+        assert await store.observe(ANN_ELSEWHERE.tenant_id, [goes]) == 1

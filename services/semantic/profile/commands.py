@@ -9,7 +9,6 @@ from typing import Final
 from mneme.semantic.v1 import profile_pb2 as pb
 from services.common.auth import Principal
 from services.common.idempotency.requests import idempotency_key
-from services.common.owners import Owner
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits, ProfileLimits
@@ -17,18 +16,6 @@ from services.semantic.profile.model import PREFERENCE_NAMES, Preferences
 from services.semantic.profile.service import DeleteProfile, UpdateProfile
 
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
-
-
-def profile_owner(request: pb.GetProfileRequest, caller: Principal, *, limits: FactLimits) -> Owner:
-    """Whose profile to read.
-
-    Raises:
-        InvalidArgument: The user id is missing or too long.
-    """
-    violations = Violations()
-    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
-    violations.raise_if_any()
-    return owner_of(request.user_id, caller)
 
 
 def update_profile_command(

@@ -14,6 +14,8 @@ def profile_to_proto(profile: Profile) -> pb.Profile:
         preferences=preferences_to_proto(profile.preferences),
         statistics=_statistics(profile.statistics),
         etag=profile.etag,
+        learned_preferences=preferences_to_proto(profile.learned.preferences),
+        fact_confidence_min=profile.learned.fact_confidence_min,
     )
     if profile.update_time is not None:
         message.update_time.CopyFrom(common.timestamp(profile.update_time))
@@ -41,7 +43,14 @@ def _statistics(statistics: ProfileStatistics) -> pb.ProfileStatistics:
         question_count=statistics.question_count,
         mean_confidence=statistics.mean_confidence,
         peak_hours=statistics.peak_hours,
+        good_feedback_count=statistics.good_feedback_count,
+        bad_feedback_count=statistics.bad_feedback_count,
+        mean_session_turns=statistics.mean_session_turns,
+        topics=[pb.ProfileCount(name=name, count=count) for name, count in statistics.topics],
+        query_types=[pb.ProfileCount(name=name, count=count) for name, count in statistics.query_types],
     )
+    if statistics.mean_session_length is not None:
+        message.mean_session_length.FromTimedelta(statistics.mean_session_length)
     if statistics.first_interaction_time is not None:
         message.first_interaction_time.CopyFrom(common.timestamp(statistics.first_interaction_time))
     if statistics.last_interaction_time is not None:

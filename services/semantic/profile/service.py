@@ -12,8 +12,12 @@ from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.scope import GLOBAL_SCOPE, Scope
 from services.semantic.config import SemanticSettings
+from services.semantic.profile.learning import effective, learned_from
 from services.semantic.profile.model import (
+    Learned,
+    Lesson,
     Preferences,
     Profile,
     merged,
@@ -60,12 +64,32 @@ class ProfileService:
         self._store = store
         self._clock = clock
         self._ids = ids
+        self._learning = settings.learning
         self._deletions = Idempotency(_Deleted, retention_seconds=settings.idempotency_retention_seconds)
         self._idempotency = Idempotency(Profile, retention_seconds=settings.idempotency_retention_seconds)
 
-    async def get(self, owner: Owner) -> Profile:
-        """The profile; an empty one with an empty etag if nothing was written."""
-        return await self._store.get(owner)
+    async def get(self, owner: Owner, reader: Scope) -> Profile:
+        """The profile as a reader sees it; an empty one with an empty etag if nothing was written.
+
+        Statistics are those of the reader's isolated context, or of all that is outside of one. What was learned comes
+        from turns that the reader sees.
+        """
+        profile = await self._store.get(owner, context_id=reader.context_id)
+        _, lessons = await self._lessons(owner, reader.visible_keys())
+        return replace(profile, learned=learned_from(lessons, self._learning))
+
+    async def for_reading(self, owner: Owner, scope_keys: Sequence[str]) -> Learned:
+        """What holds for reading at some places: what was set, and what was learned there."""
+        stated, lessons = await self._lessons(owner, scope_keys)
+        learned = learned_from(lessons, self._learning)
+        return replace(learned, preferences=effective(stated, learned.preferences))
+
+    async def judge(self, owner: Owner, interaction_ids: Sequence[InteractionId], feedback: int) -> None:
+        """Sets the judgement of turns, from which sources and the threshold are learned."""
+        await self._store.judge(owner, interaction_ids, feedback)
+
+    async def _lessons(self, owner: Owner, scope_keys: Sequence[str]) -> tuple[Preferences, Sequence[Lesson]]:
+        return await self._store.lessons(owner, scope_keys=scope_keys, limit=self._learning.lessons_max)
 
     async def update(self, command: UpdateProfile) -> Profile:
         """Sets preferences; the profile after it.
@@ -75,6 +99,8 @@ class ProfileService:
             InvalidArgument: The request id was used for something else.
         """
         now = self._clock.now()
+        _, lessons = await self._lessons(command.owner, GLOBAL_SCOPE.visible_keys())
+        learned = learned_from(lessons, self._learning)
 
         async def change(writer: ProfileWriter) -> Profile:
             present = await writer.get()
@@ -83,7 +109,7 @@ class ProfileService:
             # Never used before, so that an etag of a profile that was deleted does not fit its successor.
             etag = self._ids.new_id()
             await writer.put_preferences(preferences, etag=etag, update_time=now)
-            return replace(present, preferences=preferences, etag=etag, update_time=now)
+            return replace(present, preferences=preferences, etag=etag, update_time=now, learned=learned)
 
         async def once(writer: ProfileWriter) -> Profile:
             return await self._idempotency.run(
@@ -98,7 +124,7 @@ class ProfileService:
         return await self._store.write(command.owner, once)
 
     async def delete(self, command: DeleteProfile) -> None:
-        """Deletes preferences and statistics. What was counted is not counted again.
+        """Deletes what was set, learned and counted. Turns that were observed are not observed again.
 
         Raises:
             NotFound: The owner has no profile.
@@ -136,12 +162,12 @@ class ProfileService:
 
         return await self._store.write(owner, remove)
 
-    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
-        """Sees to it that interactions are never counted; those that were counted stay so."""
-        await self._store.exclude(owner, interaction_ids)
+    async def remove(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """Takes turns out of statistics and of what was learned; they are never observed again."""
+        await self._store.remove(owner, interaction_ids)
 
     async def observe(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
-        """Counts interactions into the statistics, each once; how many were new."""
+        """Observes turns, each once; how many were new."""
         return await self._store.observe(tenant_id, [observation_of(source) for source in sources])
 
 

@@ -10,6 +10,7 @@ import grpc
 from mneme.semantic.v1 import profile_pb2 as pb
 from mneme.semantic.v1 import profile_pb2_grpc
 from services.common.auth import Role, current_principal
+from services.semantic.commands import profile_reader
 from services.semantic.config import SemanticSettings
 from services.semantic.profile import commands, convert
 from services.semantic.profile.service import ProfileService
@@ -37,8 +38,8 @@ class ProfileServicer(profile_pb2_grpc.ProfileServiceServicer):
 
     async def GetProfile(self, request: pb.GetProfileRequest, _context: Context) -> pb.GetProfileResponse:
         """See profile.proto."""
-        owner = commands.profile_owner(request, current_principal(), limits=self._limits)
-        return pb.GetProfileResponse(profile=convert.profile_to_proto(await self._profiles.get(owner)))
+        owner, reader = profile_reader(request, current_principal(), limits=self._limits)
+        return pb.GetProfileResponse(profile=convert.profile_to_proto(await self._profiles.get(owner, reader)))
 
     async def UpdateProfile(self, request: pb.UpdateProfileRequest, _context: Context) -> pb.UpdateProfileResponse:
         """See profile.proto."""

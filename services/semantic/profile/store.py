@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.owners import InteractionId, Owner, TenantId
-from services.semantic.profile.model import Observation, Preferences, Profile
+from services.semantic.profile.model import Lesson, Observation, Preferences, Profile
 
 _T = TypeVar("_T")
 
@@ -30,7 +30,7 @@ class ProfileWriter(Protocol):
         ...
 
     async def delete(self) -> bool:
-        """Delete preferences and statistics; whether there were any. What was counted is not counted again."""
+        """Delete preferences and observations; whether there were any. What was observed is not observed again."""
         ...
 
 
@@ -51,16 +51,32 @@ class ProfileStore(Protocol):
         """
         ...
 
-    async def get(self, owner: Owner) -> Profile:
-        """The profile; an empty one with an empty etag if nothing was written."""
+    async def get(self, owner: Owner, *, context_id: str = "") -> Profile:
+        """The preferences, and the statistics of an isolated context, or of all that is outside of one.
+
+        An empty profile with an empty etag if nothing was written.
+        """
         ...
 
-    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
-        """Mark interactions as counted without counting them; those that were counted stay so."""
+    async def lessons(
+        self, owner: Owner, *, scope_keys: Sequence[str], limit: int
+    ) -> tuple[Preferences, Sequence[Lesson]]:
+        """The preferences that were set, and the newest turns of these places that state some or were judged.
+
+        The latest turn comes first, ties by id.
+        """
+        ...
+
+    async def judge(self, owner: Owner, interaction_ids: Sequence[InteractionId], feedback: int) -> None:
+        """Set the judgement of turns: -1, 0 or 1, also of those that are observed later; not of removed ones."""
+        ...
+
+    async def remove(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """Take turns out of the profile, as if they had never been observed, and never observe them again."""
         ...
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
-        """Count interactions, each once whoever counts it and how often; how many were new.
+        """Add turns, each once whoever adds it and how often; how many were new.
 
         The interactions may be of several users. An interaction may be in the batch twice.
         """

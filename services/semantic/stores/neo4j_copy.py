@@ -211,7 +211,7 @@ _SUPERSESSIONS: Final = GraphKind(
     """,
 )
 
-# Preferences and statistics of a user are one node, of which either part may be missing.
+# A node without preferences is a lock alone.
 _PROFILE_READS: Final[dict[str, LiteralString]] = {
     **_fields("tenant_id", "user_id", "preferences", "etag"),
     "update_time": micros("n.update_time"),
@@ -232,59 +232,43 @@ _PROFILES: Final = GraphKind(
         SET n.preferences = row.preferences, n.etag = row.etag, n.update_time = row.update_time
     """,
 )  # fmt: skip
-_STATISTICS_READS: Final[dict[str, LiteralString]] = {
+_INTERACTION_READS: Final[dict[str, LiteralString]] = {
     **_fields(
-        "tenant_id", "user_id", "user_turns", "assistant_turns", "conversations", "questions", "confidences",
-        "confidence_sum", "hours",
+        "tenant_id", "user_id", "interaction_id", "conversation_id", "context_id", "scope_key", "role", "confidence",
+        "query_type", "topics", "sources", "stated",
     ),
-    "first_time": micros("n.first_time"),
-    "last_time": micros("n.last_time"),
+    "time": micros("n.time"),
+    "feedback": "coalesce(n.feedback, 0)",
+    "removed": "coalesce(n.removed, false)",
 }  # fmt: skip
-_STATISTICS: Final = GraphKind(
-    kind=_kind("profile_statistics", _OWNER, _STATISTICS_READS),
-    match="(n:MnemeProfile)",
-    condition="n.user_turns IS NOT NULL",
-    reads=_STATISTICS_READS,
-    indexed=2,
-    row=lambda record: {
-        "tenant_id": record["tenant_id"],
-        "user_id": record["user_id"],
-        "state": {
-            **{name: value for name, value in record.items() if name not in _OWNER},
-            **_moments(record, "first_time", "last_time"),
-        },
-    },
-    write="""
-        UNWIND $rows AS row
-        MERGE (n:MnemeProfile {tenant_id: row.tenant_id, user_id: row.user_id})
-        SET n += row.state
-    """,
-)
 
-_INTERACTION_READS: Final = _fields("tenant_id", "user_id", "interaction_id")
+
+def _interaction_row(record: Record) -> dict[str, Any]:
+    key = (*_OWNER, "interaction_id")
+    stated = record["stated"]
+    state = {
+        **{name: value for name, value in record.items() if name not in key},
+        **_moments(record, "time"),
+        "stated": None if stated is None else _json_text(stated),
+        "removed": record["removed"] or None,
+    }
+    state["learned_time"] = state["time"] if stated is not None or record["feedback"] else None
+    return {**{name: record[name] for name in key}, "state": state}
+
+
 _INTERACTIONS: Final = GraphKind(
     kind=_kind("observed_interactions", (*_OWNER, "interaction_id"), _INTERACTION_READS),
     match="(n:MnemeObservedInteraction)",
     reads=_INTERACTION_READS,
     indexed=3,
+    decode={"stated": _JSON},
+    row=_interaction_row,
     write="""
         UNWIND $rows AS row
-        MERGE (:MnemeObservedInteraction {
+        MERGE (n:MnemeObservedInteraction {
             tenant_id: row.tenant_id, user_id: row.user_id, interaction_id: row.interaction_id
         })
-    """,
-)
-_CONVERSATION_READS: Final = _fields("tenant_id", "user_id", "conversation_id")
-_CONVERSATIONS: Final = GraphKind(
-    kind=_kind("observed_conversations", (*_OWNER, "conversation_id"), _CONVERSATION_READS),
-    match="(n:MnemeObservedConversation)",
-    reads=_CONVERSATION_READS,
-    indexed=3,
-    write="""
-        UNWIND $rows AS row
-        MERGE (:MnemeObservedConversation {
-            tenant_id: row.tenant_id, user_id: row.user_id, conversation_id: row.conversation_id
-        })
+        SET n += row.state
     """,
 )
 
@@ -315,9 +299,7 @@ KINDS: Final = (
     _ASSERTIONS,
     _SUPERSESSIONS,
     _PROFILES,
-    _STATISTICS,
     _INTERACTIONS,
-    _CONVERSATIONS,
     _IDEMPOTENCY_RECORDS,
 )
 """All that the tier keeps in a graph. Its locks are no data: they are made when they are first needed."""

@@ -34,7 +34,11 @@ def update(request_id: str, *paths: str, etag: str = "", **preferences: object) 
 
 async def test_spec_3_10_a_new_profile_is_empty(running: Running) -> None:
     assert await profile(running) == pb.Profile(
-        user_id="ann", preferences=pb.Preferences(), statistics=pb.ProfileStatistics()
+        user_id="ann",
+        preferences=pb.Preferences(),
+        statistics=pb.ProfileStatistics(),
+        learned_preferences=pb.Preferences(),
+        fact_confidence_min=0.5,
     )
 
 
@@ -128,6 +132,63 @@ async def test_interactions_are_counted_once(running: Running) -> None:
     assert statistics.mean_confidence == pytest.approx(0.5)
     assert list(statistics.peak_hours) == [20]
     assert found.etag == ""
+
+
+async def test_spec_3_10_a_profile_is_learned_from_turns_and_judgements_and_forgets_what_is_removed(
+    running: Running,
+) -> None:
+    said = [("Ann", "Please keep your answers short."), ("Ann", "Never use Wikipedia as a source.")]
+    sources = interactions([*said, *[("Bot", f"Fact {i}.") for i in range(4)]])
+    for source in sources[2:]:
+        source.turn.role = common_pb2.MESSAGE_ROLE_ASSISTANT
+        source.turn.sources.append("Nature" if source is not sources[5] else "Blog")
+    await running.internal.ObserveInteractions(
+        semantic_pb2.ObserveInteractionsRequest(interactions=sources), metadata=ANN
+    )
+    for feedback, judged in ((1, sources[2:5]), (-1, sources[5:])):
+        ids = [source.interaction_id for source in judged]
+        await running.internal.JudgeInteractions(
+            semantic_pb2.JudgeInteractionsRequest(user_id="ann", interaction_ids=ids, feedback=feedback), metadata=ANN
+        )
+    found = await profile(running)
+    assert found.learned_preferences == pb.Preferences(
+        detail_level="brief", preferred_sources=["Nature"], excluded_sources=["Wikipedia"]
+    )
+    assert (found.statistics.good_feedback_count, found.statistics.bad_feedback_count) == (3, 1)
+    await running.profiles.UpdateProfile(update("r1", preferred_sources=["wikipedia"], detail_level="x"), metadata=ANN)
+    asked = semantic_pb2.GetReadingProfileRequest(user_id="ann")
+    reading = await running.internal.GetReadingProfile(asked, metadata=ANN)
+    assert (list(reading.preferred_sources), list(reading.excluded_sources)) == (["wikipedia", "Nature"], [])
+    ids = [source.interaction_id for source in sources]
+    await running.internal.RemoveBySource(
+        semantic_pb2.RemoveBySourceRequest(user_id="ann", interaction_ids=ids), metadata=ANN
+    )
+    left = await profile(running)
+    assert (left.learned_preferences, left.statistics) == (pb.Preferences(), pb.ProfileStatistics())
+
+
+async def test_spec_3_10_a_judgement_is_required_and_checked(running: Running) -> None:
+    empty = semantic_pb2.JudgeInteractionsRequest(user_id="ann")
+    assert (await refused(running.internal.JudgeInteractions(empty, metadata=ANN)))[2] == {"feedback"}
+    wrong = semantic_pb2.JudgeInteractionsRequest(feedback=1, interaction_ids=["x"])
+    assert (await refused(running.internal.JudgeInteractions(wrong, metadata=ANN)))[2] == {
+        "user_id",
+        "interaction_ids[0]",
+    }
+
+
+async def test_spec_3_10_what_an_isolated_context_teaches_stays_in_it(running: Running) -> None:
+    inside = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_GLOBAL, context_id="agent")
+    [said] = interactions([("Ann", "Reply in German.")])
+    said.scope.CopyFrom(inside)
+    await running.internal.ObserveInteractions(
+        semantic_pb2.ObserveInteractionsRequest(interactions=[said]), metadata=ANN
+    )
+    outside = await profile(running)
+    assert (outside.learned_preferences.language, outside.statistics.user_turn_count) == ("", 0)
+    request = pb.GetProfileRequest(user_id="ann", reader_scope=inside)
+    found = (await running.profiles.GetProfile(request, metadata=READER)).profile
+    assert (found.learned_preferences.language, found.statistics.user_turn_count) == ("de", 1)
 
 
 async def test_a_malformed_interaction_refuses_the_batch(running: Running) -> None:

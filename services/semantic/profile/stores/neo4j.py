@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 
@@ -12,24 +13,20 @@ from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.turns import MessageRole
+from services.semantic.config import ProfileLimits
 from services.semantic.profile.model import (
-    CONFIDENCE_UNIT,
-    HOURS_A_DAY,
+    Counts,
+    Lesson,
     Observation,
     Preferences,
     Profile,
-    ProfileStatistics,
-    peak_hours,
     preferences_from_values,
     preferences_to_values,
 )
 from services.semantic.profile.store import ProfileWriter
-from services.semantic.stores.neo4j import IDEMPOTENCY, microseconds, moment_of
+from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of, microseconds, moment_of
 
 _T = TypeVar("_T")
-
-_Counted: TypeAlias = tuple[UserId, InteractionId]
-"""What is counted once."""
 
 # The node is locked until the transaction ends. Lines are taken in their order: two batches of the same users wait for
 # each other at the first user that they share, and neither holds what the other waits for.
@@ -41,11 +38,7 @@ SET p.works = coalesce(p.works, 0) + 1
 
 GET_PROFILE: Final[LiteralString] = f"""
 MATCH (p:MnemeProfile {{tenant_id: $tenant_id, user_id: $user_id}})
-RETURN p {{
-    .preferences, .etag, .user_turns, .assistant_turns, .conversations, .questions, .confidences, .confidence_sum,
-    .hours, update_time: {microseconds("p.update_time")}, first_time: {microseconds("p.first_time")},
-    last_time: {microseconds("p.last_time")}
-}} AS profile
+RETURN p {{.preferences, .etag, update_time: {microseconds("p.update_time")}}} AS profile
 """
 
 PUT_PREFERENCES: Final[LiteralString] = """
@@ -56,63 +49,89 @@ SET p.preferences = $preferences, p.etag = $etag, p.update_time = $update_time
 # The node stays: it is the lock.
 DELETE_PROFILE: Final[LiteralString] = """
 MATCH (p:MnemeProfile {tenant_id: $tenant_id, user_id: $user_id})
-WITH p, p.preferences IS NOT NULL OR p.user_turns IS NOT NULL AS is_there
+WITH p, p.preferences IS NOT NULL AS is_there
 SET p = {tenant_id: p.tenant_id, user_id: p.user_id, works: p.works}
 RETURN is_there
 """
 
-DELETE_CONVERSATIONS: Final[LiteralString] = """
-MATCH (c:MnemeObservedConversation {tenant_id: $tenant_id, user_id: $user_id})
-USING INDEX c:MnemeObservedConversation(tenant_id, user_id, conversation_id)
-WHERE c.conversation_id IS NOT NULL
-DELETE c
+# What is left of a turn that was removed.
+_EMPTIED: Final[LiteralString] = """
+SET i = {tenant_id: i.tenant_id, user_id: i.user_id, interaction_id: i.interaction_id, removed: true}
 """
-
-EXCLUDE: Final[LiteralString] = """
+REMOVE: Final[LiteralString] = f"""
 UNWIND $interaction_ids AS interaction_id
-MERGE (:MnemeObservedInteraction {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+MERGE (i:MnemeObservedInteraction {{tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id}})
+{_EMPTIED}
 """
 
-OBSERVED: Final[LiteralString] = """
-UNWIND $interactions AS given
-MATCH (i:MnemeObservedInteraction {
+_OBSERVED: Final[LiteralString] = """
+MATCH (i:MnemeObservedInteraction {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX i:MnemeObservedInteraction(tenant_id, user_id, interaction_id)
+WHERE i.interaction_id IS NOT NULL
+"""
+REMOVE_ALL: Final[LiteralString] = f"""
+{_OBSERVED} AND i.removed IS NULL
+{_EMPTIED}
+RETURN count(*) AS removed
+"""
+
+_LEARNED_TIME: Final[LiteralString] = (
+    "SET i.learned_time = CASE WHEN i.stated IS NOT NULL OR i.feedback <> 0 THEN i.time ELSE null END"
+)
+JUDGE: Final[LiteralString] = f"""
+UNWIND $interaction_ids AS interaction_id
+MERGE (i:MnemeObservedInteraction {{tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id}})
+WITH i WHERE i.removed IS NULL
+SET i.feedback = $feedback
+{_LEARNED_TIME}
+"""
+
+OBSERVE: Final[LiteralString] = f"""
+UNWIND $observations AS given
+MERGE (i:MnemeObservedInteraction {{
     tenant_id: $tenant_id, user_id: given.user_id, interaction_id: given.interaction_id
-})
-RETURN i.user_id AS user_id, i.interaction_id AS interaction_id
+}})
+WITH i, given WHERE i.removed IS NULL AND i.time IS NULL
+SET i += given.state
+{_LEARNED_TIME}
+RETURN count(*) AS observed
 """
 
-ADD_OBSERVED: Final[LiteralString] = """
-UNWIND $interactions AS given
-CREATE (:MnemeObservedInteraction {
-    tenant_id: $tenant_id, user_id: given.user_id, interaction_id: given.interaction_id
-})
+_COUNTED: Final[LiteralString] = f"{_OBSERVED} AND i.context_id = $context_id AND i.time IS NOT NULL"
+COUNT_TURNS: Final[LiteralString] = f"""
+{_COUNTED}
+RETURN count(*) AS turns, count(CASE WHEN i.role = $user THEN 1 END) AS user_turns,
+    count(CASE WHEN i.role = $assistant THEN 1 END) AS assistant_turns,
+    count(DISTINCT i.conversation_id) AS conversations, count(CASE WHEN i.query_type <> '' THEN 1 END) AS questions,
+    count(i.confidence) AS confidences, coalesce(sum(i.confidence), 0) AS confidence_sum,
+    count(CASE WHEN i.feedback > 0 THEN 1 END) AS good, count(CASE WHEN i.feedback < 0 THEN 1 END) AS bad,
+    {microseconds("min(i.time)")} AS first_time, {microseconds("max(i.time)")} AS last_time
+"""
+COUNT_SESSIONS: Final[LiteralString] = f"""
+{_COUNTED}
+WITH i.conversation_id AS conversation_id, date(i.time) AS day, min(i.time) AS first, max(i.time) AS last
+RETURN count(*) AS sessions, sum({microseconds("last")} - ({microseconds("first")})) / 1000000.0 AS session_seconds
+"""
+COUNT_HOURS: Final[LiteralString] = f"""
+{_COUNTED} AND i.role = $user
+RETURN i.time.hour AS name, count(*) AS count
+"""
+COUNT_TOPICS: Final[LiteralString] = f"""
+{_COUNTED}
+UNWIND i.topics AS name
+RETURN name, count(*) AS count ORDER BY count DESC, name LIMIT $topics_max
+"""
+COUNT_QUERY_TYPES: Final[LiteralString] = f"""
+{_COUNTED} AND i.query_type <> ''
+RETURN i.query_type AS name, count(*) AS count ORDER BY count DESC, name
 """
 
-# How many conversations of each user are new.
-ADD_CONVERSATIONS: Final[LiteralString] = """
-UNWIND $conversations AS given
-OPTIONAL MATCH (known:MnemeObservedConversation {
-    tenant_id: $tenant_id, user_id: given.user_id, conversation_id: given.conversation_id
-})
-WITH given WHERE known IS NULL
-CREATE (:MnemeObservedConversation {
-    tenant_id: $tenant_id, user_id: given.user_id, conversation_id: given.conversation_id
-})
-RETURN given.user_id AS user_id, count(*) AS opened
-"""
-
-ADD_STATISTICS: Final[LiteralString] = """
-UNWIND $sums AS sum
-MATCH (p:MnemeProfile {tenant_id: $tenant_id, user_id: sum.user_id})
-SET p.user_turns = coalesce(p.user_turns, 0) + sum.user_turns,
-    p.assistant_turns = coalesce(p.assistant_turns, 0) + sum.assistant_turns,
-    p.conversations = coalesce(p.conversations, 0) + sum.conversations,
-    p.questions = coalesce(p.questions, 0) + sum.questions,
-    p.confidences = coalesce(p.confidences, 0) + sum.confidences,
-    p.confidence_sum = coalesce(p.confidence_sum, 0) + sum.confidence_sum,
-    p.hours = [hour IN range(0, size(sum.hours) - 1) | coalesce(p.hours[hour], 0) + sum.hours[hour]],
-    p.first_time = CASE WHEN p.first_time < sum.first_time THEN p.first_time ELSE sum.first_time END,
-    p.last_time = CASE WHEN p.last_time > sum.last_time THEN p.last_time ELSE sum.last_time END
+LESSONS: Final[LiteralString] = """
+MATCH (i:MnemeObservedInteraction {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX i:MnemeObservedInteraction(tenant_id, user_id, learned_time)
+WHERE i.learned_time IS NOT NULL AND i.scope_key IN $scope_keys
+RETURN i.stated AS stated, coalesce(i.feedback, 0) AS feedback, i.sources AS sources
+ORDER BY i.learned_time DESC, i.interaction_id DESC LIMIT $limit
 """
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
@@ -120,66 +139,94 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     GET_PROFILE,
     PUT_PREFERENCES,
     DELETE_PROFILE,
-    DELETE_CONVERSATIONS,
-    EXCLUDE,
-    OBSERVED,
-    ADD_OBSERVED,
-    ADD_CONVERSATIONS,
-    ADD_STATISTICS,
+    REMOVE,
+    REMOVE_ALL,
+    JUDGE,
+    OBSERVE,
+    COUNT_TURNS,
+    COUNT_SESSIONS,
+    COUNT_HOURS,
+    COUNT_TOPICS,
+    COUNT_QUERY_TYPES,
+    LESSONS,
 )
 """For the test that reads their plans."""
 
+_Run: TypeAlias = Callable[[LiteralString, Mapping[str, Any]], Awaitable[Sequence[Record]]]
+"""Runs a query, in a transaction or by itself."""
+
 
 class Neo4jProfileStore:
-    """A `ProfileStore`. Preferences and statistics of a user are one node, and it is the lock of both."""
+    """A `ProfileStore`. The node of a user's preferences is the lock of all that belongs to the profile."""
 
-    def __init__(self, graph: Graph, *, peak_hours_max: int = 5) -> None:
+    def __init__(self, graph: Graph, limits: ProfileLimits | None = None) -> None:
         """Use a graph whose migrations ran; its owner closes it."""
         self._graph = graph
-        self._peak_hours_max = peak_hours_max
+        self._limits = limits or ProfileLimits()
 
     async def write(self, owner: Owner, work: Callable[[ProfileWriter], Awaitable[_T]]) -> _T:
         """A transaction that holds the lock of the user's node; work runs again after a transient failure."""
 
         async def locked(transaction: GraphTransaction) -> _T:
             await transaction.run(LOCK_PROFILES, {"tenant_id": owner.tenant_id, "user_ids": [owner.user_id]})
-            return await work(_Neo4jProfileWriter(transaction, owner, self._peak_hours_max))
+            return await work(_Neo4jProfileWriter(transaction, owner, self._limits))
 
         return await self._graph.write(locked)
 
-    async def get(self, owner: Owner) -> Profile:
-        """The profile in one query."""
-        return _profile(owner, await self._graph.read(GET_PROFILE, _key(owner)), self._peak_hours_max)
+    async def get(self, owner: Owner, *, context_id: str = "") -> Profile:
+        """The profile in some queries."""
+        return await _get(self._graph.read, owner, context_id, self._limits)
 
-    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
-        """Mark interactions as counted."""
+    async def lessons(
+        self, owner: Owner, *, scope_keys: Sequence[str], limit: int
+    ) -> tuple[Preferences, Sequence[Lesson]]:
+        """Two queries by their indexes."""
+        key = _key(owner)
+        preferences = _written(owner, await self._graph.read(GET_PROFILE, key)).preferences
+        rows = await self._graph.read(LESSONS, {**key, "scope_keys": list(scope_keys), "limit": limit})
+        return preferences, [
+            Lesson(json.loads(row["stated"]) if row["stated"] else None, row["feedback"], tuple(row["sources"]))
+            for row in rows
+        ]
 
-        async def mark(transaction: GraphTransaction) -> None:
-            await transaction.run(LOCK_PROFILES, {"tenant_id": owner.tenant_id, "user_ids": [owner.user_id]})
-            await transaction.run(EXCLUDE, {**_key(owner), "interaction_ids": list(interaction_ids)})
+    async def judge(self, owner: Owner, interaction_ids: Sequence[InteractionId], feedback: int) -> None:
+        """One query, under the lock of the user."""
+        parameters = {**_key(owner), "interaction_ids": list(interaction_ids), "feedback": feedback}
+        await self._locked(owner.tenant_id, [owner.user_id], JUDGE, parameters)
 
-        await self._graph.write(mark)
+    async def remove(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """One query, under the lock of the user; the ids stay."""
+        parameters = {**_key(owner), "interaction_ids": list(interaction_ids)}
+        await self._locked(owner.tenant_id, [owner.user_id], REMOVE, parameters)
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
-        """Count a batch in one transaction, under the locks of its users."""
+        """A batch in one query, under the locks of its users."""
         unique = {(o.user_id, o.interaction_id): o for o in observations}
         if not unique:
             return 0
+        user_ids = sorted({user_id for user_id, _ in unique})
+        given = [_observed(observation) for observation in unique.values()]
+        [row] = await self._locked(tenant_id, user_ids, OBSERVE, {"tenant_id": tenant_id, "observations": given})
+        return int(row["observed"])
 
-        async def count(transaction: GraphTransaction) -> int:
-            return await _count(transaction, tenant_id, unique)
+    async def _locked(
+        self, tenant_id: TenantId, user_ids: Sequence[UserId], query: LiteralString, parameters: dict[str, Any]
+    ) -> Sequence[Record]:
+        async def run(transaction: GraphTransaction) -> Sequence[Record]:
+            await transaction.run(LOCK_PROFILES, {"tenant_id": tenant_id, "user_ids": list(user_ids)})
+            return await transaction.run(query, parameters)
 
-        return await self._graph.write(count)
+        return await self._graph.write(run)
 
 
 class _Neo4jProfileWriter:
     """A `ProfileWriter` in an open transaction."""
 
-    def __init__(self, transaction: GraphTransaction, owner: Owner, peak_hours_max: int) -> None:
+    def __init__(self, transaction: GraphTransaction, owner: Owner, limits: ProfileLimits) -> None:
         """Write for `owner` in a transaction that holds its lock."""
         self._transaction = transaction
         self._owner = owner
-        self._peak_hours_max = peak_hours_max
+        self._limits = limits
 
     @property
     def idempotency(self) -> IdempotencyRecords:
@@ -188,8 +235,7 @@ class _Neo4jProfileWriter:
 
     async def get(self) -> Profile:
         """The profile as it is now."""
-        rows = await self._transaction.run(GET_PROFILE, _key(self._owner))
-        return _profile(self._owner, rows, self._peak_hours_max)
+        return await _get(self._transaction.run, self._owner, "", self._limits)
 
     async def put_preferences(self, preferences: Preferences, *, etag: str, update_time: datetime) -> None:
         """Replace the preferences."""
@@ -198,88 +244,79 @@ class _Neo4jProfileWriter:
         await self._transaction.run(PUT_PREFERENCES, parameters)
 
     async def delete(self) -> bool:
-        """Delete preferences and statistics."""
-        [row] = await self._transaction.run(DELETE_PROFILE, _key(self._owner))
-        await self._transaction.run(DELETE_CONVERSATIONS, _key(self._owner))
-        return bool(row["is_there"])
+        """Delete preferences and observations; the ids of interactions stay."""
+        [preferences] = await self._transaction.run(DELETE_PROFILE, _key(self._owner))
+        [observed] = await self._transaction.run(REMOVE_ALL, _key(self._owner))
+        return bool(preferences["is_there"]) or observed["removed"] > 0
 
 
-async def _count(
-    transaction: GraphTransaction, tenant_id: TenantId, observations: Mapping[_Counted, Observation]
-) -> int:
-    user_ids = sorted({o.user_id for o in observations.values()})
-    await transaction.run(LOCK_PROFILES, {"tenant_id": tenant_id, "user_ids": user_ids})
-    # From here on nobody else counts for these users.
-    rows = await transaction.run(OBSERVED, {"tenant_id": tenant_id, "interactions": _interactions(observations)})
-    known = {(row["user_id"], row["interaction_id"]) for row in rows}
-    new = {key: observation for key, observation in observations.items() if key not in known}
-    if not new:
-        return 0
-    await transaction.run(ADD_OBSERVED, {"tenant_id": tenant_id, "interactions": _interactions(new)})
-    conversations = sorted({(o.user_id, o.conversation_id) for o in new.values()})
-    given = [{"user_id": user_id, "conversation_id": conversation_id} for user_id, conversation_id in conversations]
-    rows = await transaction.run(ADD_CONVERSATIONS, {"tenant_id": tenant_id, "conversations": given})
-    opened = {row["user_id"]: row["opened"] for row in rows}
-    by_user: dict[UserId, list[Observation]] = {}
-    for observation in new.values():
-        by_user.setdefault(observation.user_id, []).append(observation)
-    sums = [_sums(user_id, found, opened=opened.get(user_id, 0)) for user_id, found in by_user.items()]
-    await transaction.run(ADD_STATISTICS, {"tenant_id": tenant_id, "sums": sums})
-    return len(new)
-
-
-def _sums(user_id: UserId, observations: Sequence[Observation], *, opened: int) -> dict[str, Any]:
-    hours = [0] * HOURS_A_DAY
-    for observation in observations:
-        if observation.role is MessageRole.USER:
-            hours[observation.time.astimezone(UTC).hour] += 1
-    confidences = [o.confidence for o in observations if o.confidence is not None]
-    return {
-        "user_id": user_id,
-        "user_turns": sum(hours),
-        "assistant_turns": sum(o.role is MessageRole.ASSISTANT for o in observations),
-        "conversations": opened,
-        "questions": sum(o.asks for o in observations),
-        "confidences": len(confidences),
-        "confidence_sum": sum(confidences),
-        "hours": hours,
-        "first_time": min(o.time for o in observations),
-        "last_time": max(o.time for o in observations),
+async def _get(run: _Run, owner: Owner, context_id: str, limits: ProfileLimits) -> Profile:
+    profile = _written(owner, await run(GET_PROFILE, _key(owner)))
+    parameters = {
+        **_key(owner),
+        "context_id": context_id,
+        "user": int(MessageRole.USER),
+        "assistant": int(MessageRole.ASSISTANT),
+        "topics_max": limits.topics_max,
     }
+    [turns] = await run(COUNT_TURNS, parameters)
+    if not turns["turns"]:
+        return profile
+    [sessions] = await run(COUNT_SESSIONS, parameters)
+    hours, topics, query_types = [
+        tuple((row["name"], row["count"]) for row in await run(query, parameters))
+        for query in (COUNT_HOURS, COUNT_TOPICS, COUNT_QUERY_TYPES)
+    ]
+    counted = {name: turns[name] for name in _COUNTS}
+    counts = Counts(
+        **counted,
+        first_time=known_moment_of(turns["first_time"]),
+        last_time=known_moment_of(turns["last_time"]),
+        sessions=sessions["sessions"],
+        session_seconds=sessions["session_seconds"],
+        hours=dict(hours),
+        topics=topics,
+        query_types=query_types,
+    )
+    return replace(profile, statistics=counts.statistics(turns["turns"], peak_hours_max=limits.peak_hours_max))
 
 
-def _interactions(observations: Mapping[_Counted, Observation]) -> list[dict[str, str]]:
-    return [{"user_id": user_id, "interaction_id": interaction_id} for user_id, interaction_id in observations]
+_COUNTS: Final = (
+    "user_turns", "assistant_turns", "conversations", "questions", "confidences", "confidence_sum", "good", "bad",
+)  # fmt: skip
+
+
+def _observed(observation: Observation) -> dict[str, Any]:
+    stated = observation.stated
+    return {
+        "user_id": observation.user_id,
+        "interaction_id": observation.interaction_id,
+        "state": {
+            "conversation_id": observation.conversation_id,
+            "context_id": observation.context_id,
+            "scope_key": observation.scope_key,
+            "role": int(observation.role),
+            "time": observation.time.astimezone(UTC),
+            "confidence": observation.confidence,
+            "query_type": observation.query_type,
+            "topics": list(observation.topics),
+            "sources": list(observation.sources),
+            "stated": None if stated is None else json.dumps(dict(stated), ensure_ascii=False),
+        },
+    }
 
 
 def _key(owner: Owner) -> dict[str, Any]:
     return {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
 
 
-def _profile(owner: Owner, rows: Sequence[Record], peak_hours_max: int) -> Profile:
+def _written(owner: Owner, rows: Sequence[Record]) -> Profile:
     if not rows:
         return Profile(user_id=owner.user_id)
     values: Mapping[str, Any] = rows[0]["profile"]
     return Profile(
         user_id=owner.user_id,
         preferences=preferences_from_values(json.loads(values["preferences"] or "{}")),
-        statistics=_statistics(values, peak_hours_max),
         etag=values["etag"] or "",
         update_time=moment_of(values["update_time"]),
-    )
-
-
-def _statistics(values: Mapping[str, Any], peak_hours_max: int) -> ProfileStatistics:
-    if values["user_turns"] is None:
-        return ProfileStatistics()
-    stated = values["confidences"]
-    return ProfileStatistics(
-        user_turn_count=values["user_turns"],
-        assistant_turn_count=values["assistant_turns"],
-        conversation_count=values["conversations"],
-        question_count=values["questions"],
-        mean_confidence=values["confidence_sum"] / stated / CONFIDENCE_UNIT if stated else None,
-        peak_hours=peak_hours(values["hours"], count_max=peak_hours_max),
-        first_interaction_time=moment_of(values["first_time"]),
-        last_interaction_time=moment_of(values["last_time"]),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
@@ -12,17 +13,17 @@ import asyncpg
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.owners import InteractionId, Owner, TenantId
-from services.common.postgres.tenancy import as_tenant, tenant_connection, tenant_transaction
+from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.turns import MessageRole
+from services.semantic.config import ProfileLimits
 from services.semantic.profile.model import (
-    CONFIDENCE_UNIT,
-    HOURS_A_DAY,
+    Counts,
+    Lesson,
     Observation,
     Preferences,
     Profile,
     ProfileStatistics,
-    peak_hours,
     preferences_from_values,
     preferences_to_values,
 )
@@ -34,129 +35,164 @@ _T = TypeVar("_T")
 _SUBJECT: Final = "profile"
 
 _GET: Final = """
-SELECT p.preferences, p.etag, p.update_time, s.user_turns, s.assistant_turns, s.conversations, s.questions,
-    s.confidences, s.confidence_sum, s.hours, s.first_time, s.last_time
-FROM (SELECT $1::text AS tenant_id, $2::text AS user_id) k
-    LEFT JOIN semantic.profiles p USING (tenant_id, user_id)
-    LEFT JOIN semantic.profile_statistics s USING (tenant_id, user_id)
+SELECT preferences, etag, update_time FROM semantic.profiles WHERE tenant_id = $1 AND user_id = $2
 """
-_GET_ALONE: Final = as_tenant(_GET)
+
+# One row, also where nothing was observed.
+_COUNT: Final = f"""
+WITH o AS (
+    SELECT * FROM semantic.observed_interactions
+    WHERE tenant_id = $1 AND user_id = $2 AND context_id = $3 AND time IS NOT NULL
+), days AS (
+    SELECT extract(epoch FROM max(time) - min(time)) AS seconds
+    FROM o GROUP BY conversation_id, (time AT TIME ZONE 'UTC')::date
+), topic AS (
+    SELECT name, count(*) AS n FROM o, unnest(topics) AS name GROUP BY name ORDER BY n DESC, name COLLATE "C" LIMIT $4
+), asked AS (
+    SELECT query_type AS name, count(*) AS n FROM o WHERE query_type <> '' GROUP BY query_type
+), by_hour AS (
+    SELECT extract(hour FROM time AT TIME ZONE 'UTC')::int AS hour, count(*) AS n
+    FROM o WHERE role = {int(MessageRole.USER)} GROUP BY 1
+)
+SELECT count(*) AS turns,
+    count(*) FILTER (WHERE role = {int(MessageRole.USER)}) AS user_turns,
+    count(*) FILTER (WHERE role = {int(MessageRole.ASSISTANT)}) AS assistant_turns,
+    count(DISTINCT conversation_id) AS conversations,
+    count(*) FILTER (WHERE query_type <> '') AS questions,
+    count(confidence) AS confidences,
+    coalesce(sum(confidence), 0)::bigint AS confidence_sum,
+    count(*) FILTER (WHERE feedback > 0) AS good,
+    count(*) FILTER (WHERE feedback < 0) AS bad,
+    min(time) AS first_time, max(time) AS last_time,
+    (SELECT count(*) FROM days) AS sessions,
+    (SELECT coalesce(sum(seconds), 0)::float8 FROM days) AS session_seconds,
+    (SELECT coalesce(jsonb_agg(jsonb_build_array(hour, n)), '[]') FROM by_hour) AS hours,
+    (SELECT coalesce(jsonb_agg(jsonb_build_array(name, n) ORDER BY n DESC, name COLLATE "C"), '[]') FROM topic)
+        AS topics,
+    (SELECT coalesce(jsonb_agg(jsonb_build_array(name, n) ORDER BY n DESC, name COLLATE "C"), '[]') FROM asked)
+        AS query_types
+FROM o
+"""  # noqa: S608 - numbers of enums
+
+_LESSONS: Final = """
+SELECT stated, feedback, sources FROM semantic.observed_interactions
+WHERE tenant_id = $1 AND user_id = $2 AND scope_key = ANY($3) AND time IS NOT NULL
+    AND (stated IS NOT NULL OR feedback <> 0)
+ORDER BY time DESC, interaction_id DESC LIMIT $4
+"""
+
+_JUDGE: Final = """
+INSERT INTO semantic.observed_interactions AS o (tenant_id, user_id, interaction_id, feedback)
+SELECT $1, $2, i, $4 FROM (SELECT DISTINCT unnest($3::uuid[])) AS given (i) ORDER BY i
+ON CONFLICT (tenant_id, user_id, interaction_id) DO UPDATE SET feedback = excluded.feedback WHERE NOT o.removed
+"""
 
 _PUT: Final = """
 INSERT INTO semantic.profiles (tenant_id, user_id, preferences, etag, update_time) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (tenant_id, user_id) DO UPDATE SET preferences = $3, etag = $4, update_time = $5
 """
 
-# Whether there were preferences, then statistics.
-_DELETIONS: Final = (
-    "DELETE FROM semantic.profiles WHERE tenant_id = $1 AND user_id = $2 RETURNING true",
-    "DELETE FROM semantic.profile_statistics WHERE tenant_id = $1 AND user_id = $2 RETURNING true",
-    "DELETE FROM semantic.observed_conversations WHERE tenant_id = $1 AND user_id = $2 RETURNING true",
-)
+_DELETE: Final = "DELETE FROM semantic.profiles WHERE tenant_id = $1 AND user_id = $2 RETURNING true"
 
-_EXCLUDE: Final = """
-INSERT INTO semantic.observed_interactions (tenant_id, user_id, interaction_id)
-SELECT $1, $2, i FROM unnest($3::uuid[]) AS given (i) ORDER BY i
-ON CONFLICT DO NOTHING
+_EMPTY: Final = """
+    removed = true, feedback = 0, conversation_id = NULL, context_id = NULL, scope_key = NULL, role = NULL, time = NULL,
+    confidence = NULL, query_type = NULL, topics = NULL, sources = NULL, stated = NULL
 """
 
+_REMOVE: Final = f"""
+INSERT INTO semantic.observed_interactions (tenant_id, user_id, interaction_id, removed)
+SELECT $1, $2, i, true FROM (SELECT DISTINCT unnest($3::uuid[])) AS given (i) ORDER BY i
+ON CONFLICT (tenant_id, user_id, interaction_id) DO UPDATE SET {_EMPTY}
+"""  # noqa: S608 - a constant
+
+_REMOVE_ALL: Final = f"""
+WITH removed AS (
+    UPDATE semantic.observed_interactions SET {_EMPTY} WHERE tenant_id = $1 AND user_id = $2 AND NOT removed
+    RETURNING 1
+)
+SELECT count(*) > 0 FROM removed
+"""  # noqa: S608 - a constant
+
 # One statement for a batch of any users. Rows are written in one order everywhere, so that two batches that share
-# interactions wait for each other and do not deadlock.
-_OBSERVE: Final = f"""
+# interactions wait for each other and do not deadlock. Lists come as JSON: the rows of an array are of one length.
+_OBSERVE: Final = """
 WITH given AS (
     SELECT DISTINCT ON (user_id, interaction_id) *
-    FROM unnest($2::text[], $3::uuid[], $4::text[], $5::smallint[], $6::timestamptz[], $7::boolean[], $8::bigint[])
-        AS g (user_id, interaction_id, conversation_id, role, time, asks, confidence)
+    FROM unnest($2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::smallint[], $8::timestamptz[],
+        $9::bigint[], $10::text[], $11::jsonb[])
+        AS g (user_id, interaction_id, conversation_id, context_id, scope_key, role, time, confidence, query_type,
+            lists)
     ORDER BY user_id, interaction_id
-), new AS (
-    INSERT INTO semantic.observed_interactions (tenant_id, user_id, interaction_id)
-    SELECT $1, user_id, interaction_id FROM given ORDER BY user_id, interaction_id
-    ON CONFLICT DO NOTHING
-    RETURNING user_id, interaction_id
-), counted AS (
-    SELECT g.* FROM new JOIN given g USING (user_id, interaction_id)
-), opened AS (
-    INSERT INTO semantic.observed_conversations (tenant_id, user_id, conversation_id)
-    SELECT DISTINCT $1, user_id, conversation_id FROM counted ORDER BY user_id, conversation_id
-    ON CONFLICT DO NOTHING
-    RETURNING user_id
-), summed AS (
-    SELECT user_id,
-        count(*) FILTER (WHERE role = {int(MessageRole.USER)}) AS user_turns,
-        count(*) FILTER (WHERE role = {int(MessageRole.ASSISTANT)}) AS assistant_turns,
-        (SELECT count(*) FROM opened o WHERE o.user_id = c.user_id) AS conversations,
-        count(*) FILTER (WHERE asks) AS questions,
-        count(confidence) AS confidences,
-        coalesce(sum(confidence), 0)::bigint AS confidence_sum,
-        ARRAY(
-            SELECT count(d.user_id) FROM generate_series(0, {HOURS_A_DAY - 1}) h LEFT JOIN counted d
-                ON d.user_id = c.user_id AND d.role = {int(MessageRole.USER)}
-                AND extract(hour FROM d.time AT TIME ZONE 'UTC') = h
-            GROUP BY h ORDER BY h
-        ) AS hours,
-        min(time) AS first_time, max(time) AS last_time
-    FROM counted c GROUP BY user_id
 ), written AS (
-    INSERT INTO semantic.profile_statistics AS s (
-        tenant_id, user_id, user_turns, assistant_turns, conversations, questions, confidences, confidence_sum, hours,
-        first_time, last_time
-    )
-    SELECT $1, user_id, user_turns, assistant_turns, conversations, questions, confidences, confidence_sum, hours,
-        first_time, last_time
-    FROM summed ORDER BY user_id
-    ON CONFLICT (tenant_id, user_id) DO UPDATE SET
-        user_turns = s.user_turns + excluded.user_turns,
-        assistant_turns = s.assistant_turns + excluded.assistant_turns,
-        conversations = s.conversations + excluded.conversations,
-        questions = s.questions + excluded.questions,
-        confidences = s.confidences + excluded.confidences,
-        confidence_sum = s.confidence_sum + excluded.confidence_sum,
-        hours = ARRAY(
-            SELECT a + b FROM unnest(s.hours, excluded.hours) WITH ORDINALITY AS u (a, b, i) ORDER BY i
-        ),
-        first_time = least(s.first_time, excluded.first_time),
-        last_time = greatest(s.last_time, excluded.last_time)
+    INSERT INTO semantic.observed_interactions AS o (tenant_id, user_id, interaction_id, conversation_id, context_id,
+        scope_key, role, time, confidence, query_type, topics, sources, stated)
+    SELECT $1, user_id, interaction_id, conversation_id, context_id, scope_key, role, time, confidence, query_type,
+        ARRAY(SELECT jsonb_array_elements_text(lists->'topics')),
+        ARRAY(SELECT jsonb_array_elements_text(lists->'sources')), lists->'stated'
+    FROM given ORDER BY user_id, interaction_id
+    ON CONFLICT (tenant_id, user_id, interaction_id) DO UPDATE SET
+        conversation_id = excluded.conversation_id, context_id = excluded.context_id, scope_key = excluded.scope_key,
+        role = excluded.role, time = excluded.time, confidence = excluded.confidence, query_type = excluded.query_type,
+        topics = excluded.topics, sources = excluded.sources, stated = excluded.stated
+        WHERE o.time IS NULL AND NOT o.removed
+    RETURNING 1
 )
-SELECT count(*) FROM counted
-"""  # noqa: S608 - numbers of enums
+SELECT count(*) FROM written
+"""
 
 
 class PostgresProfileStore:
     """A `ProfileStore`."""
 
-    def __init__(self, pool: Pool, *, peak_hours_max: int = 5) -> None:
+    def __init__(self, pool: Pool, limits: ProfileLimits | None = None) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
         self._pool = pool
-        self._peak_hours_max = peak_hours_max
+        self._limits = limits or ProfileLimits()
 
     async def write(self, owner: Owner, work: Callable[[ProfileWriter], Awaitable[_T]]) -> _T:
         """A transaction under the user's advisory lock, which ends with it; work runs once."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            return await work(_PostgresProfileWriter(connection, owner, self._peak_hours_max))
+            return await work(_PostgresProfileWriter(connection, owner, self._limits))
 
-    async def get(self, owner: Owner) -> Profile:
-        """The profile in one statement."""
-        async with tenant_connection(self._pool) as connection:
-            row = await connection.fetchrow(_GET_ALONE, owner.tenant_id, owner.user_id)
-        return _profile(owner, row, self._peak_hours_max)
-
-    async def exclude(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
-        """Mark interactions as counted."""
+    async def get(self, owner: Owner, *, context_id: str = "") -> Profile:
+        """The profile in two statements."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            ids = [uuid.UUID(i) for i in interaction_ids]
-            await connection.execute(_EXCLUDE, owner.tenant_id, owner.user_id, ids)
+            return await _get(connection, owner, context_id, self._limits)
+
+    async def lessons(
+        self, owner: Owner, *, scope_keys: Sequence[str], limit: int
+    ) -> tuple[Preferences, Sequence[Lesson]]:
+        """Two statements by their indexes."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            written = await connection.fetchrow(_GET, owner.tenant_id, owner.user_id)
+            rows = await connection.fetch(_LESSONS, owner.tenant_id, owner.user_id, list(scope_keys), limit)
+        preferences = preferences_from_values(written["preferences"]) if written is not None else Preferences()
+        return preferences, [Lesson(row["stated"], row["feedback"], tuple(row["sources"])) for row in rows]
+
+    async def judge(self, owner: Owner, interaction_ids: Sequence[InteractionId], feedback: int) -> None:
+        """One statement."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await connection.execute(_JUDGE, owner.tenant_id, owner.user_id, _uuids(interaction_ids), feedback)
+
+    async def remove(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
+        """One statement; the ids stay."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await connection.execute(_REMOVE, owner.tenant_id, owner.user_id, _uuids(interaction_ids))
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
-        """Count a batch in one statement."""
+        """A batch in one statement."""
         columns = (
             [o.user_id for o in observations],
-            [uuid.UUID(o.interaction_id) for o in observations],
+            _uuids([o.interaction_id for o in observations]),
             [o.conversation_id for o in observations],
+            [o.context_id for o in observations],
+            [o.scope_key for o in observations],
             [int(o.role) for o in observations],
             [o.time for o in observations],
-            [o.asks for o in observations],
             [o.confidence for o in observations],
+            [o.query_type for o in observations],
+            [_lists(observation) for observation in observations],
         )
         async with tenant_transaction(self._pool, tenant_id) as connection:
             counted: int = await connection.fetchval(_OBSERVE, tenant_id, *columns)
@@ -166,11 +202,11 @@ class PostgresProfileStore:
 class _PostgresProfileWriter:
     """A `ProfileWriter` in an open transaction."""
 
-    def __init__(self, connection: Connection, owner: Owner, peak_hours_max: int) -> None:
+    def __init__(self, connection: Connection, owner: Owner, limits: ProfileLimits) -> None:
         """Write for `owner` through a connection bound to its tenant."""
         self._connection = connection
         self._owner = owner
-        self._peak_hours_max = peak_hours_max
+        self._limits = limits
 
     @property
     def idempotency(self) -> IdempotencyRecords:
@@ -179,8 +215,7 @@ class _PostgresProfileWriter:
 
     async def get(self) -> Profile:
         """The profile as it is now."""
-        row = await self._connection.fetchrow(_GET, self._owner.tenant_id, self._owner.user_id)
-        return _profile(self._owner, row, self._peak_hours_max)
+        return await _get(self._connection, self._owner, "", self._limits)
 
     async def put_preferences(self, preferences: Preferences, *, etag: str, update_time: datetime) -> None:
         """Replace the preferences."""
@@ -189,34 +224,44 @@ class _PostgresProfileWriter:
         )
 
     async def delete(self) -> bool:
-        """Delete preferences and statistics."""
+        """Delete preferences and observations; the ids of interactions stay."""
         key = (self._owner.tenant_id, self._owner.user_id)
-        deleted = [await self._connection.fetchval(statement, *key) for statement in _DELETIONS]
-        return any(deleted[:2])
+        had_preferences = await self._connection.fetchval(_DELETE, *key)
+        return bool(await self._connection.fetchval(_REMOVE_ALL, *key)) or bool(had_preferences)
 
 
-def _profile(owner: Owner, row: asyncpg.Record | None, peak_hours_max: int) -> Profile:
-    assert row is not None
-    return Profile(
-        user_id=owner.user_id,
-        preferences=preferences_from_values(row["preferences"] or {}),
-        statistics=_statistics(row, peak_hours_max),
-        etag=row["etag"] or "",
-        update_time=row["update_time"],
+async def _get(connection: Connection, owner: Owner, context_id: str, limits: ProfileLimits) -> Profile:
+    written = await connection.fetchrow(_GET, owner.tenant_id, owner.user_id)
+    counted = await connection.fetchrow(_COUNT, owner.tenant_id, owner.user_id, context_id, limits.topics_max)
+    assert counted is not None
+    profile = Profile(user_id=owner.user_id, statistics=_statistics(counted, limits))
+    if written is None:
+        return profile
+    return replace(
+        profile,
+        preferences=preferences_from_values(written["preferences"]),
+        etag=written["etag"],
+        update_time=written["update_time"],
     )
 
 
-def _statistics(row: asyncpg.Record, peak_hours_max: int) -> ProfileStatistics:
-    if row["user_turns"] is None:
+def _statistics(row: asyncpg.Record, limits: ProfileLimits) -> ProfileStatistics:
+    values = dict(row)
+    turns = values.pop("turns")
+    if not turns:
         return ProfileStatistics()
-    stated = row["confidences"]
-    return ProfileStatistics(
-        user_turn_count=row["user_turns"],
-        assistant_turn_count=row["assistant_turns"],
-        conversation_count=row["conversations"],
-        question_count=row["questions"],
-        mean_confidence=row["confidence_sum"] / stated / CONFIDENCE_UNIT if stated else None,
-        peak_hours=peak_hours(row["hours"], count_max=peak_hours_max),
-        first_interaction_time=row["first_time"].astimezone(UTC),
-        last_interaction_time=row["last_time"].astimezone(UTC),
+    values["first_time"], values["last_time"] = (values[name].astimezone(UTC) for name in ("first_time", "last_time"))
+    values["hours"] = dict(values["hours"])
+    values["topics"], values["query_types"] = (
+        tuple((name, count) for name, count in values[kind]) for kind in ("topics", "query_types")
     )
+    return Counts(**values).statistics(turns, peak_hours_max=limits.peak_hours_max)
+
+
+def _lists(observation: Observation) -> dict[str, object]:
+    lists: dict[str, object] = {"topics": list(observation.topics), "sources": list(observation.sources)}
+    return lists if observation.stated is None else {**lists, "stated": dict(observation.stated)}
+
+
+def _uuids(ids: Sequence[str]) -> list[uuid.UUID]:
+    return [uuid.UUID(identifier) for identifier in ids]

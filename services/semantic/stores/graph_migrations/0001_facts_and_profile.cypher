@@ -46,8 +46,9 @@ CREATE CONSTRAINT mneme_profile_key IF NOT EXISTS
 FOR (p:MnemeProfile) REQUIRE (p.tenant_id, p.user_id) IS UNIQUE;
 CREATE CONSTRAINT mneme_observed_interaction_key IF NOT EXISTS
 FOR (i:MnemeObservedInteraction) REQUIRE (i.tenant_id, i.user_id, i.interaction_id) IS UNIQUE;
-CREATE CONSTRAINT mneme_observed_conversation_key IF NOT EXISTS
-FOR (c:MnemeObservedConversation) REQUIRE (c.tenant_id, c.user_id, c.conversation_id) IS UNIQUE;
+// Those that state a preference or were judged.
+CREATE INDEX mneme_observed_interaction_learned IF NOT EXISTS
+FOR (i:MnemeObservedInteraction) ON (i.tenant_id, i.user_id, i.learned_time);
 
 CREATE CONSTRAINT mneme_semantic_idempotency_key IF NOT EXISTS
 FOR (r:MnemeSemanticIdempotencyRecord) REQUIRE (r.tenant_id, r.principal_id, r.request_id) IS UNIQUE;

@@ -1,7 +1,7 @@
 -- Facts with their statements and vectors, profiles, marks of what was read, and idempotency records.
 --
 -- Tables that grow with every turn are partitioned by the hash of the tenant. Statements name the tenant, so each reads one
--- partition. Not partitioned: profiles, statistics and revisions, a row for each user; idempotency records, of which old
+-- partition. Not partitioned: profiles and revisions, a row for each user; idempotency records, of which old
 -- ones are deleted.
 
 -- Numbers the writes of facts, so that a cache asks for what is new or changed. Writes of one user are serialized: the numbers
@@ -171,38 +171,33 @@ CREATE TABLE profiles (
     PRIMARY KEY (tenant_id, user_id)
 );
 
+-- What each turn adds to a profile. Statistics and learned preferences follow from the rows, so that a removed turn leaves
+-- nothing behind.
 CREATE TABLE observed_interactions (
     tenant_id text NOT NULL,
     user_id text NOT NULL,
     interaction_id uuid NOT NULL,
+    -- Null where the turn was not observed yet, or was removed.
+    conversation_id text,
+    context_id text,
+    scope_key text,
+    role smallint,
+    time timestamptz,
+    -- In millionths: sums of integers do not depend on the order of their parts.
+    confidence bigint,
+    query_type text,
+    topics text[],
+    sources text[],
+    -- Preferences that the turn states.
+    stated jsonb,
+    feedback smallint NOT NULL DEFAULT 0,
+    -- Never to be observed again.
+    removed boolean NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, user_id, interaction_id)
 )
 PARTITION BY HASH (tenant_id);
-
-CREATE TABLE observed_conversations (
-    tenant_id text NOT NULL,
-    user_id text NOT NULL,
-    conversation_id text NOT NULL,
-    PRIMARY KEY (tenant_id, user_id, conversation_id)
-)
-PARTITION BY HASH (tenant_id);
-
-CREATE TABLE profile_statistics (
-    tenant_id text NOT NULL,
-    user_id text NOT NULL,
-    user_turns bigint NOT NULL,
-    assistant_turns bigint NOT NULL,
-    conversations bigint NOT NULL,
-    questions bigint NOT NULL,
-    confidences bigint NOT NULL,
-    -- In millionths: sums of integers do not depend on the order of their parts.
-    confidence_sum bigint NOT NULL,
-    -- User turns in each hour of the day, UTC: 24 numbers.
-    hours bigint[] NOT NULL,
-    first_time timestamptz NOT NULL,
-    last_time timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, user_id)
-);
+CREATE INDEX observed_interactions_learned ON observed_interactions (tenant_id, user_id, time)
+    WHERE stated IS NOT NULL OR feedback <> 0;
 
 CREATE TABLE idempotency_records (
     tenant_id text NOT NULL,
@@ -225,8 +220,7 @@ DECLARE
     whole text;
 BEGIN
     FOREACH whole IN ARRAY ARRAY[
-        'facts', 'fact_statements', 'assertions', 'supersessions', 'extracted_interactions', 'observed_interactions',
-        'observed_conversations'
+        'facts', 'fact_statements', 'assertions', 'supersessions', 'extracted_interactions', 'observed_interactions'
     ] LOOP
         FOR n IN 0..7 LOOP
             EXECUTE format(
@@ -244,7 +238,7 @@ BEGIN
             whole
         );
     END LOOP;
-    FOREACH whole IN ARRAY ARRAY['profiles', 'profile_statistics', 'idempotency_records', 'owner_revisions'] LOOP
+    FOREACH whole IN ARRAY ARRAY['profiles', 'idempotency_records', 'owner_revisions'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', whole);
         -- The owner raises epochs of any tenant.
         IF whole <> 'owner_revisions' THEN

@@ -128,7 +128,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Feedback(self, request, context):
-        """Feedback judges memories of an earlier response. It reaches their tier in the background. Today episodes take
+        """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background. Today episodes take
         feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
         recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
         """

@@ -42,7 +42,7 @@ class MemoryServiceStub:
     BuildContext: _aio.UnaryUnaryMultiCallable[_context_pb2.BuildContextRequest, _context_pb2.BuildContextResponse]
     """BuildContext recalls and returns text within a token budget, ready to put into a prompt."""
     Feedback: _aio.UnaryUnaryMultiCallable[_memory_pb2.FeedbackRequest, _memory_pb2.FeedbackResponse]
-    """Feedback judges memories of an earlier response. It reaches their tier in the background. Today episodes take
+    """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background. Today episodes take
     feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
     recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
     """
@@ -115,7 +115,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.FeedbackRequest,
         context: _aio.ServicerContext[_memory_pb2.FeedbackRequest, _abc.Awaitable[_memory_pb2.FeedbackResponse]],
     ) -> _abc.Awaitable[_memory_pb2.FeedbackResponse]:
-        """Feedback judges memories of an earlier response. It reaches their tier in the background. Today episodes take
+        """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background. Today episodes take
         feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
         recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
         """

@@ -259,7 +259,7 @@ class Conflict(_message.Message):
     def __init__(self, kind: _Optional[_Union[ConflictKind, str]] = ..., subject: _Optional[str] = ..., winner_id: _Optional[str] = ..., winner_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., loser_ids: _Optional[_Iterable[str]] = ..., loser_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., policy: _Optional[_Union[ConflictPolicy, str]] = ..., reason: _Optional[_Union[ConflictReason, str]] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class QueryReading(_message.Message):
-    __slots__ = ("embedded_query", "speakers", "time_ranges", "task_type", "task_type_confidence", "task_type_given", "rewritten_query", "applied_patterns")
+    __slots__ = ("embedded_query", "speakers", "time_ranges", "task_type", "task_type_confidence", "task_type_given", "rewritten_query", "applied_patterns", "applied_profile")
     EMBEDDED_QUERY_FIELD_NUMBER: _ClassVar[int]
     SPEAKERS_FIELD_NUMBER: _ClassVar[int]
     TIME_RANGES_FIELD_NUMBER: _ClassVar[int]
@@ -268,6 +268,7 @@ class QueryReading(_message.Message):
     TASK_TYPE_GIVEN_FIELD_NUMBER: _ClassVar[int]
     REWRITTEN_QUERY_FIELD_NUMBER: _ClassVar[int]
     APPLIED_PATTERNS_FIELD_NUMBER: _ClassVar[int]
+    APPLIED_PROFILE_FIELD_NUMBER: _ClassVar[int]
     embedded_query: str
     speakers: _containers.RepeatedScalarFieldContainer[str]
     time_ranges: _containers.RepeatedCompositeFieldContainer[TimeRange]
@@ -276,7 +277,18 @@ class QueryReading(_message.Message):
     task_type_given: bool
     rewritten_query: str
     applied_patterns: _containers.RepeatedCompositeFieldContainer[AppliedPattern]
-    def __init__(self, embedded_query: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., time_ranges: _Optional[_Iterable[_Union[TimeRange, _Mapping]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., task_type_confidence: _Optional[float] = ..., task_type_given: _Optional[bool] = ..., rewritten_query: _Optional[str] = ..., applied_patterns: _Optional[_Iterable[_Union[AppliedPattern, _Mapping]]] = ...) -> None: ...
+    applied_profile: AppliedProfile
+    def __init__(self, embedded_query: _Optional[str] = ..., speakers: _Optional[_Iterable[str]] = ..., time_ranges: _Optional[_Iterable[_Union[TimeRange, _Mapping]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., task_type_confidence: _Optional[float] = ..., task_type_given: _Optional[bool] = ..., rewritten_query: _Optional[str] = ..., applied_patterns: _Optional[_Iterable[_Union[AppliedPattern, _Mapping]]] = ..., applied_profile: _Optional[_Union[AppliedProfile, _Mapping]] = ...) -> None: ...
+
+class AppliedProfile(_message.Message):
+    __slots__ = ("preferred_sources", "excluded_sources", "fact_confidence_min")
+    PREFERRED_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDED_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    FACT_CONFIDENCE_MIN_FIELD_NUMBER: _ClassVar[int]
+    preferred_sources: _containers.RepeatedScalarFieldContainer[str]
+    excluded_sources: _containers.RepeatedScalarFieldContainer[str]
+    fact_confidence_min: float
+    def __init__(self, preferred_sources: _Optional[_Iterable[str]] = ..., excluded_sources: _Optional[_Iterable[str]] = ..., fact_confidence_min: _Optional[float] = ...) -> None: ...
 
 class AppliedPattern(_message.Message):
     __slots__ = ("pattern", "replacement", "confidence")

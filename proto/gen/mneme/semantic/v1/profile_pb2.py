@@ -22,11 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmneme/semantic/v1/profile.proto\x12\x11mneme.semantic.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x83\x02\n\x0bPreferences\x12\x17\n\x0fresponse_format\x18\x01 \x01(\t\x12\x14\n\x0c\x64\x65tail_level\x18\x02 \x01(\t\x12\x16\n\x0e\x63itation_style\x18\x03 \x01(\t\x12\x10\n\x08language\x18\x04 \x01(\t\x12\x19\n\x11preferred_sources\x18\x05 \x03(\t\x12\x18\n\x10\x65xcluded_sources\x18\x06 \x03(\t\x12\x38\n\x05other\x18\x07 \x03(\x0b\x32).mneme.semantic.v1.Preferences.OtherEntry\x1a,\n\nOtherEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xbb\x02\n\x11ProfileStatistics\x12\x17\n\x0fuser_turn_count\x18\x01 \x01(\x03\x12\x1c\n\x14\x61ssistant_turn_count\x18\x02 \x01(\x03\x12\x1a\n\x12\x63onversation_count\x18\x03 \x01(\x03\x12\x16\n\x0equestion_count\x18\x04 \x01(\x03\x12\x1c\n\x0fmean_confidence\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npeak_hours\x18\x06 \x03(\x05\x12:\n\x16\x66irst_interaction_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x39\n\x15last_interaction_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x12\n\x10_mean_confidence\"\xc8\x01\n\x07Profile\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x33\n\x0bpreferences\x18\x02 \x01(\x0b\x32\x1e.mneme.semantic.v1.Preferences\x12\x38\n\nstatistics\x18\x03 \x01(\x0b\x32$.mneme.semantic.v1.ProfileStatistics\x12\x0c\n\x04\x65tag\x18\x04 \x01(\t\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"$\n\x11GetProfileRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"A\n\x12GetProfileResponse\x12+\n\x07profile\x18\x01 \x01(\x0b\x32\x1a.mneme.semantic.v1.Profile\"\xaf\x01\n\x14UpdateProfileRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x33\n\x0bpreferences\x18\x03 \x01(\x0b\x32\x1e.mneme.semantic.v1.Preferences\x12/\n\x0bupdate_mask\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\x12\x0c\n\x04\x65tag\x18\x05 \x01(\t\"D\n\x15UpdateProfileResponse\x12+\n\x07profile\x18\x01 \x01(\x0b\x32\x1a.mneme.semantic.v1.Profile\"I\n\x14\x44\x65leteProfileRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04\x65tag\x18\x03 \x01(\t\"\x17\n\x15\x44\x65leteProfileResponse2\xb3\x02\n\x0eProfileService\x12Y\n\nGetProfile\x12$.mneme.semantic.v1.GetProfileRequest\x1a%.mneme.semantic.v1.GetProfileResponse\x12\x62\n\rUpdateProfile\x12\'.mneme.semantic.v1.UpdateProfileRequest\x1a(.mneme.semantic.v1.UpdateProfileResponse\x12\x62\n\rDeleteProfile\x12\'.mneme.semantic.v1.DeleteProfileRequest\x1a(.mneme.semantic.v1.DeleteProfileResponseBo\n\x14\x61i.mneme.semantic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\xaa\x02\x11Mneme.Semantic.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmneme/semantic/v1/profile.proto\x12\x11mneme.semantic.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\x83\x02\n\x0bPreferences\x12\x17\n\x0fresponse_format\x18\x01 \x01(\t\x12\x14\n\x0c\x64\x65tail_level\x18\x02 \x01(\t\x12\x16\n\x0e\x63itation_style\x18\x03 \x01(\t\x12\x10\n\x08language\x18\x04 \x01(\t\x12\x19\n\x11preferred_sources\x18\x05 \x03(\t\x12\x18\n\x10\x65xcluded_sources\x18\x06 \x03(\t\x12\x38\n\x05other\x18\x07 \x03(\x0b\x32).mneme.semantic.v1.Preferences.OtherEntry\x1a,\n\nOtherEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xaf\x04\n\x11ProfileStatistics\x12\x17\n\x0fuser_turn_count\x18\x01 \x01(\x03\x12\x1c\n\x14\x61ssistant_turn_count\x18\x02 \x01(\x03\x12\x1a\n\x12\x63onversation_count\x18\x03 \x01(\x03\x12\x16\n\x0equestion_count\x18\x04 \x01(\x03\x12\x1c\n\x0fmean_confidence\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npeak_hours\x18\x06 \x03(\x05\x12:\n\x16\x66irst_interaction_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x39\n\x15last_interaction_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1b\n\x13good_feedback_count\x18\t \x01(\x03\x12\x1a\n\x12\x62\x61\x64_feedback_count\x18\n \x01(\x03\x12\x1a\n\x12mean_session_turns\x18\x0b \x01(\x01\x12\x36\n\x13mean_session_length\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x06topics\x18\r \x03(\x0b\x32\x1f.mneme.semantic.v1.ProfileCount\x12\x34\n\x0bquery_types\x18\x0e \x03(\x0b\x32\x1f.mneme.semantic.v1.ProfileCountB\x12\n\x10_mean_confidence\"+\n\x0cProfileCount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\"\xa2\x02\n\x07Profile\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x33\n\x0bpreferences\x18\x02 \x01(\x0b\x32\x1e.mneme.semantic.v1.Preferences\x12\x38\n\nstatistics\x18\x03 \x01(\x0b\x32$.mneme.semantic.v1.ProfileStatistics\x12\x0c\n\x04\x65tag\x18\x04 \x01(\t\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12;\n\x13learned_preferences\x18\x06 \x01(\x0b\x32\x1e.mneme.semantic.v1.Preferences\x12\x1b\n\x13\x66\x61\x63t_confidence_min\x18\x07 \x01(\x01\"R\n\x11GetProfileRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12,\n\x0creader_scope\x18\x02 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"A\n\x12GetProfileResponse\x12+\n\x07profile\x18\x01 \x01(\x0b\x32\x1a.mneme.semantic.v1.Profile\"\xaf\x01\n\x14UpdateProfileRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x33\n\x0bpreferences\x18\x03 \x01(\x0b\x32\x1e.mneme.semantic.v1.Preferences\x12/\n\x0bupdate_mask\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\x12\x0c\n\x04\x65tag\x18\x05 \x01(\t\"D\n\x15UpdateProfileResponse\x12+\n\x07profile\x18\x01 \x01(\x0b\x32\x1a.mneme.semantic.v1.Profile\"I\n\x14\x44\x65leteProfileRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0c\n\x04\x65tag\x18\x03 \x01(\t\"\x17\n\x15\x44\x65leteProfileResponse2\xb3\x02\n\x0eProfileService\x12Y\n\nGetProfile\x12$.mneme.semantic.v1.GetProfileRequest\x1a%.mneme.semantic.v1.GetProfileResponse\x12\x62\n\rUpdateProfile\x12\'.mneme.semantic.v1.UpdateProfileRequest\x1a(.mneme.semantic.v1.UpdateProfileResponse\x12\x62\n\rDeleteProfile\x12\'.mneme.semantic.v1.DeleteProfileRequest\x1a(.mneme.semantic.v1.DeleteProfileResponseBo\n\x14\x61i.mneme.semantic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\xaa\x02\x11Mneme.Semantic.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,26 +38,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\024ai.mneme.semantic.v1P\001ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\252\002\021Mneme.Semantic.V1'
   _globals['_PREFERENCES_OTHERENTRY']._loaded_options = None
   _globals['_PREFERENCES_OTHERENTRY']._serialized_options = b'8\001'
-  _globals['_PREFERENCES']._serialized_start=122
-  _globals['_PREFERENCES']._serialized_end=381
-  _globals['_PREFERENCES_OTHERENTRY']._serialized_start=337
-  _globals['_PREFERENCES_OTHERENTRY']._serialized_end=381
-  _globals['_PROFILESTATISTICS']._serialized_start=384
-  _globals['_PROFILESTATISTICS']._serialized_end=699
-  _globals['_PROFILE']._serialized_start=702
-  _globals['_PROFILE']._serialized_end=902
-  _globals['_GETPROFILEREQUEST']._serialized_start=904
-  _globals['_GETPROFILEREQUEST']._serialized_end=940
-  _globals['_GETPROFILERESPONSE']._serialized_start=942
-  _globals['_GETPROFILERESPONSE']._serialized_end=1007
-  _globals['_UPDATEPROFILEREQUEST']._serialized_start=1010
-  _globals['_UPDATEPROFILEREQUEST']._serialized_end=1185
-  _globals['_UPDATEPROFILERESPONSE']._serialized_start=1187
-  _globals['_UPDATEPROFILERESPONSE']._serialized_end=1255
-  _globals['_DELETEPROFILEREQUEST']._serialized_start=1257
-  _globals['_DELETEPROFILEREQUEST']._serialized_end=1330
-  _globals['_DELETEPROFILERESPONSE']._serialized_start=1332
-  _globals['_DELETEPROFILERESPONSE']._serialized_end=1355
-  _globals['_PROFILESERVICE']._serialized_start=1358
-  _globals['_PROFILESERVICE']._serialized_end=1665
+  _globals['_PREFERENCES']._serialized_start=184
+  _globals['_PREFERENCES']._serialized_end=443
+  _globals['_PREFERENCES_OTHERENTRY']._serialized_start=399
+  _globals['_PREFERENCES_OTHERENTRY']._serialized_end=443
+  _globals['_PROFILESTATISTICS']._serialized_start=446
+  _globals['_PROFILESTATISTICS']._serialized_end=1005
+  _globals['_PROFILECOUNT']._serialized_start=1007
+  _globals['_PROFILECOUNT']._serialized_end=1050
+  _globals['_PROFILE']._serialized_start=1053
+  _globals['_PROFILE']._serialized_end=1343
+  _globals['_GETPROFILEREQUEST']._serialized_start=1345
+  _globals['_GETPROFILEREQUEST']._serialized_end=1427
+  _globals['_GETPROFILERESPONSE']._serialized_start=1429
+  _globals['_GETPROFILERESPONSE']._serialized_end=1494
+  _globals['_UPDATEPROFILEREQUEST']._serialized_start=1497
+  _globals['_UPDATEPROFILEREQUEST']._serialized_end=1672
+  _globals['_UPDATEPROFILERESPONSE']._serialized_start=1674
+  _globals['_UPDATEPROFILERESPONSE']._serialized_end=1742
+  _globals['_DELETEPROFILEREQUEST']._serialized_start=1744
+  _globals['_DELETEPROFILEREQUEST']._serialized_end=1817
+  _globals['_DELETEPROFILERESPONSE']._serialized_start=1819
+  _globals['_DELETEPROFILERESPONSE']._serialized_end=1842
+  _globals['_PROFILESERVICE']._serialized_start=1845
+  _globals['_PROFILESERVICE']._serialized_end=2152
 # @@protoc_insertion_point(module_scope)

@@ -71,8 +71,8 @@ class ProfileServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteProfile(self, request, context):
-        """DeleteProfile deletes preferences and statistics. Interactions counted before are not counted again. Fails with
-        NOT_FOUND if there is neither; with CONFLICT if the etag is not the present one.
+        """DeleteProfile deletes preferences and statistics, and what was learned. Interactions observed before are not observed
+        again. Fails with NOT_FOUND if there is nothing; with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

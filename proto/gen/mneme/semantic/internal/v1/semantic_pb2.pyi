@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
+from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.semantic.v1 import facts_pb2 as _facts_pb2
 from mneme.semantic.v1 import supersessions_pb2 as _supersessions_pb2
 from google.protobuf.internal import containers as _containers
@@ -96,6 +97,38 @@ class ObserveInteractionsResponse(_message.Message):
     COUNTED_FIELD_NUMBER: _ClassVar[int]
     counted: int
     def __init__(self, counted: _Optional[int] = ...) -> None: ...
+
+class JudgeInteractionsRequest(_message.Message):
+    __slots__ = ("user_id", "interaction_ids", "feedback")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    INTERACTION_IDS_FIELD_NUMBER: _ClassVar[int]
+    FEEDBACK_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    interaction_ids: _containers.RepeatedScalarFieldContainer[str]
+    feedback: int
+    def __init__(self, user_id: _Optional[str] = ..., interaction_ids: _Optional[_Iterable[str]] = ..., feedback: _Optional[int] = ...) -> None: ...
+
+class JudgeInteractionsResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetReadingProfileRequest(_message.Message):
+    __slots__ = ("user_id", "reader_scope")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class GetReadingProfileResponse(_message.Message):
+    __slots__ = ("preferred_sources", "excluded_sources", "fact_confidence_min")
+    PREFERRED_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDED_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    FACT_CONFIDENCE_MIN_FIELD_NUMBER: _ClassVar[int]
+    preferred_sources: _containers.RepeatedScalarFieldContainer[str]
+    excluded_sources: _containers.RepeatedScalarFieldContainer[str]
+    fact_confidence_min: float
+    def __init__(self, preferred_sources: _Optional[_Iterable[str]] = ..., excluded_sources: _Optional[_Iterable[str]] = ..., fact_confidence_min: _Optional[float] = ...) -> None: ...
 
 class ArchiveFactsRequest(_message.Message):
     __slots__ = ("user_id", "fact_ids")

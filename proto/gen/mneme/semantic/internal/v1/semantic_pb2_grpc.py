@@ -55,6 +55,16 @@ class SemanticInternalServiceStub:
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveInteractionsRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveInteractionsResponse.FromString,
                 _registered_method=True)
+        self.JudgeInteractions = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/JudgeInteractions',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsResponse.FromString,
+                _registered_method=True)
+        self.GetReadingProfile = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/GetReadingProfile',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileResponse.FromString,
+                _registered_method=True)
         self.ArchiveFacts = channel.unary_unary(
                 '/mneme.semantic.internal.v1.SemanticInternalService/ArchiveFacts',
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ArchiveFactsRequest.SerializeToString,
@@ -106,7 +116,21 @@ class SemanticInternalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ObserveInteractions(self, request, context):
-        """ObserveInteractions counts interactions into the profiles' statistics, each interaction once.
+        """ObserveInteractions adds interactions to the profiles, each interaction once.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def JudgeInteractions(self, request, context):
+        """JudgeInteractions sets the judgement of interactions, from which profiles learn. Repeats are harmless.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetReadingProfile(self, request, context):
+        """GetReadingProfile returns what a profile asks of a recall.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -130,7 +154,7 @@ class SemanticInternalServiceServicer:
     def RemoveBySource(self, request, context):
         """RemoveBySource removes interactions from the evidence of a user's facts. A fact goes with the last of its
         interactions; others are computed anew from the evidence that is left. The interactions are never read again, also
-        those that were not read yet. Repeats are harmless. Counts in the profile's statistics remain.
+        those that were not read yet. Repeats are harmless. They count no more in the profile.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -166,6 +190,16 @@ def add_SemanticInternalServiceServicer_to_server(servicer, server):
                     servicer.ObserveInteractions,
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveInteractionsRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveInteractionsResponse.SerializeToString,
+            ),
+            'JudgeInteractions': grpc.unary_unary_rpc_method_handler(
+                    servicer.JudgeInteractions,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsResponse.SerializeToString,
+            ),
+            'GetReadingProfile': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetReadingProfile,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileResponse.SerializeToString,
             ),
             'ArchiveFacts': grpc.unary_unary_rpc_method_handler(
                     servicer.ArchiveFacts,
@@ -297,6 +331,60 @@ class SemanticInternalService:
             '/mneme.semantic.internal.v1.SemanticInternalService/ObserveInteractions',
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveInteractionsRequest.SerializeToString,
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveInteractionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def JudgeInteractions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/JudgeInteractions',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetReadingProfile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/GetReadingProfile',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileResponse.FromString,
             options,
             channel_credentials,
             insecure,

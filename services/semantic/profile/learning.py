@@ -1,0 +1,95 @@
+"""What a profile learns from turns: preferences that they state, sources and a threshold by their judgements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from services.semantic.config import LearningSettings
+from services.semantic.profile.model import Learned, Lesson, Preferences, preferences_from_values
+
+
+def learned_from(lessons: Sequence[Lesson], settings: LearningSettings) -> Learned:
+    """What follows from the newest lessons.
+
+    Of what turns state the latest holds. A source is preferred where answers from it were judged good often enough;
+    bad judgements never exclude one, only a statement does.
+
+    Args:
+        lessons: Newest first.
+        settings: Bounds and rates.
+    """
+    return Learned(_preferences(lessons, settings), _threshold(lessons, settings))
+
+
+def effective(stated: Preferences, learned: Preferences) -> Preferences:
+    """What holds: what was set explicitly, and where nothing was, what was learned.
+
+    Sources are joined; one that was set as preferred is not excluded by what was learned, and the other way round.
+    """
+    values = {
+        name: getattr(stated, name) or getattr(learned, name)
+        for name in ("response_format", "detail_level", "citation_style", "language")
+    }
+    preferred, excluded = _folded(stated.preferred_sources), _folded(stated.excluded_sources)
+    return Preferences(
+        **values,
+        preferred_sources=_joined(stated.preferred_sources, _without(learned.preferred_sources, excluded)),
+        excluded_sources=_joined(stated.excluded_sources, _without(learned.excluded_sources, preferred)),
+        other=stated.other,
+    )
+
+
+def _preferences(lessons: Sequence[Lesson], settings: LearningSettings) -> Preferences:
+    found = Preferences()
+    for lesson in reversed(lessons):
+        said = preferences_from_values(lesson.stated or {})
+        found = replace(
+            found,
+            response_format=said.response_format or found.response_format,
+            detail_level=said.detail_level or found.detail_level,
+            citation_style=said.citation_style or found.citation_style,
+            language=said.language or found.language,
+            # What is said of a source replaces what was said of it before.
+            preferred_sources=_joined(
+                said.preferred_sources, _without(found.preferred_sources, _folded(said.excluded_sources))
+            ),
+            excluded_sources=_joined(
+                said.excluded_sources, _without(found.excluded_sources, _folded(said.preferred_sources))
+            ),
+        )
+    judged = _well_judged(lessons, settings)
+    preferred = _joined(found.preferred_sources, _without(judged, _folded(found.excluded_sources)))
+    return replace(
+        found,
+        preferred_sources=preferred[: settings.sources_max],
+        excluded_sources=found.excluded_sources[: settings.sources_max],
+    )
+
+
+def _well_judged(lessons: Sequence[Lesson], settings: LearningSettings) -> tuple[str, ...]:
+    net: Counter[str] = Counter()
+    for lesson in lessons:
+        for source in lesson.sources if lesson.feedback else ():
+            net[source] += lesson.feedback
+    return tuple(sorted(s for s, count in net.items() if count >= settings.source_judgements_min))
+
+
+def _threshold(lessons: Sequence[Lesson], settings: LearningSettings) -> float:
+    judgements = [lesson.feedback for lesson in lessons if lesson.feedback][: settings.threshold_judgements]
+    wanted = settings.fact_confidence_default - settings.fact_confidence_rate * sum(judgements)
+    return min(max(wanted, settings.fact_confidence_low), settings.fact_confidence_high)
+
+
+def _folded(sources: Iterable[str]) -> frozenset[str]:
+    return frozenset(source.casefold() for source in sources)
+
+
+def _without(sources: Iterable[str], folded: frozenset[str]) -> tuple[str, ...]:
+    return tuple(source for source in sources if source.casefold() not in folded)
+
+
+def _joined(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
+    by_name = {source.casefold(): source for source in (*second, *first)}
+    return tuple(dict.fromkeys(by_name[source.casefold()] for source in (*first, *second)))

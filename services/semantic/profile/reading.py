@@ -1,0 +1,129 @@
+"""What a turn tells about its speaker's wishes and interests, by rules. Pure functions; English."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any, Final
+
+from services.common.text import is_question, split_sentences
+
+_TEXT_CHARS_MAX: Final = 2_000
+"""Wishes stand in short texts; of longer ones the beginning is read."""
+_TOPICS_MAX: Final = 8
+
+# A wish is an order or a statement about oneself, and not what somebody else wants.
+_ASKED: Final = (
+    r"^(?:(?:and|so|also|but|ok|okay|well|hey|from now on|in (?:the )?future)[,\s]+)*(?:please[,\s]+)?"
+    r"(?:(?:can|could|would|will) you (?:please )?|i(?:['’]d| would)? (?:prefer|like|want|love)"  # noqa: RUF001
+    r"(?: it (?:if|when) you| you to| to (?:have|get|see))? |i need (?:you to )?)?(?:please )?(?:always )?"
+)
+_ANSWERS: Final = r"(?:answers?|repl(?:y|ies)|responses?|explanations?|summar(?:y|ies)|it|things|them)"
+_GIVE: Final = r"(?:(?:give|send|write|use|make|keep|format|provide)(?: me)?(?: your| the| all)? )?"
+_SHORT: Final = r"(?:short(?:er)?|brief(?:er)?|concise|terse)"
+_LONG: Final = r"(?:(?:more )?detail(?:ed|s)?|long(?:er)?|thorough|in[- ]depth|elaborate)"
+_IN: Final = r"(?:in |with |as )?"
+_REPLY: Final = r"(?:answer|reply|respond|write) (?:to me )?(?:in|with)"
+_NOT: Final = r"(?:do not|don['’]?t|never)"  # noqa: RUF001
+_REFERENCES: Final = r"(?:sources|citations|references|footnotes)\b"
+_WISHES: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
+    (name, value, re.compile(_ASKED + pattern, re.IGNORECASE))
+    for name, value, pattern in (
+        (
+            "detail_level",
+            "brief",
+            rf"{_GIVE}(?:your )?(?:{_ANSWERS} )?{_SHORT}(?: {_ANSWERS}\b|(?=[\s,.!?]*(?:please[.!]?)?$))",
+        ),
+        ("detail_level", "brief", rf"(?:be|answer|reply) (?:more )?(?:{_SHORT}|briefly|concisely)\b"),
+        ("detail_level", "detailed", rf"{_GIVE}(?:your )?{_LONG} {_ANSWERS}\b"),
+        ("detail_level", "detailed", r"(?:be more detailed|(?:answer|reply|explain \w+) in (?:more )?detail)\b"),
+        (
+            "response_format",
+            "bullet_points",
+            rf"{_GIVE}(?:{_ANSWERS} )?{_IN}bullet(?:ed)?(?: points?| lists?|s\b)",
+        ),
+        ("response_format", "bullet_points", rf"{_REPLY} bullet"),
+        ("response_format", "paragraphs", rf"{_GIVE}(?:{_ANSWERS} )?{_IN}(?:full )?(?:paragraphs|prose)\b"),
+        ("response_format", "paragraphs", rf"{_REPLY} (?:paragraphs|prose)\b"),
+        ("citation_style", "footnotes", r"(?:cite|use|give|put|with)\b[^.;]{0,40}\bfootnotes?\b"),
+        ("citation_style", "inline", r"(?:cite|use|give|put)\b[^.;]{0,40}\b(?:inline|in-line)\b"),
+        (
+            "citation_style",
+            "none",
+            rf"(?:{_NOT} (?:cite|give|add|show) (?:me )?(?:any )?{_REFERENCES}|no {_REFERENCES})",
+        ),
+    )
+)
+_LANGUAGES: Final = {
+    "arabic": "ar", "chinese": "zh", "czech": "cs", "danish": "da", "dutch": "nl", "english": "en", "finnish": "fi",
+    "french": "fr", "german": "de", "greek": "el", "hebrew": "he", "hindi": "hi", "hungarian": "hu", "italian": "it",
+    "japanese": "ja", "korean": "ko", "norwegian": "no", "polish": "pl", "portuguese": "pt", "romanian": "ro",
+    "russian": "ru", "spanish": "es", "swedish": "sv", "turkish": "tr", "ukrainian": "uk",
+}  # fmt: skip
+_LANGUAGE: Final = re.compile(
+    _ASKED
+    + rf"(?:(?:answer|reply|respond|write|talk|speak)(?: to me)?|{_ANSWERS}) in (?P<language>{'|'.join(_LANGUAGES)})\b",
+    re.IGNORECASE,
+)
+# A source is quoted, an address, or said to be a source.
+_SOURCE: Final = (
+    r"(?:[\"“](?P<quoted>[^\"”]{1,100})[\"”]|(?P<address>[\w-]+(?:\.[\w-]+)+)"
+    r"|(?P<named>[\w-]+(?: [\w-]+){0,3}?) as (?:a |my )?sources?)(?=[\s,.;!?]|$)"
+)
+_EXCLUDED: Final = re.compile(
+    _ASKED + rf"(?:{_NOT}|stop|avoid) ?(?:use|using|cite|citing|quote|quoting|trust|rely on)? {_SOURCE}",
+    re.IGNORECASE,
+)
+_PREFERRED: Final = re.compile(
+    _ASKED + rf"(?:(?:i )?prefer|(?:please )?(?:use|cite|rely on|trust)|(?<=prefer )|(?<=like )|(?<=want )) ?{_SOURCE}",
+    re.IGNORECASE,
+)
+_QUESTION_WORD: Final = re.compile(r"\b(who|whom|whose|what|when|where|which|why|how)\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]{3,30}")  # noqa: RUF001
+_COMMON_WORDS: Final = frozenset(
+    (  # noqa: SIM905 - quoted words would be no easier to read
+        "about above after again against also although always another answer anything around because been "
+        "before being below best better between both call came can't come could couldn't days didn't does "
+        "doesn't doing done don't down during each either else ever every everything explain find first from "
+        "gave give given going gone good great hasn't have haven't having help here hers herself himself into "
+        "isn't it's itself just keep kind know last later least less like little long look made make many "
+        "maybe mean might mine more most much must myself need never next none nothing often once only other "
+        "ours over own part people perhaps please quite rather really remember right said same seen shall "
+        "should shouldn't show since some someone something soon still such sure take tell than thank thanks "
+        "that that's their theirs them then there these they thing things think this those though through "
+        "time times today together tomorrow tonight took turn under until upon used using very want wants "
+        "wasn't well went were weren't what what's when where where's which while who's whom whose will with "
+        "within without won't would wouldn't year years yesterday your yours yourself "
+    ).split()
+)
+
+
+def preferences_stated(text: str) -> dict[str, Any]:
+    """Preferences that a turn states, by their names; of several statements the last one holds. Empty without any."""
+    found: dict[str, Any] = {}
+    for sentence in split_sentences(text[:_TEXT_CHARS_MAX]):
+        found |= {name: value for name, value, pattern in _WISHES if pattern.search(sentence)}
+        if language := _LANGUAGE.search(sentence):
+            found["language"] = _LANGUAGES[language["language"].lower()]
+        for name, pattern in (("excluded_sources", _EXCLUDED), ("preferred_sources", _PREFERRED)):
+            if match := pattern.search(sentence):
+                source = next(part for part in match.group("quoted", "address", "named") if part).strip()
+                found[name] = [*found.get(name, ()), source]
+                break
+    return found
+
+
+def query_type_of(text: str) -> str:
+    """What a turn asks for: its first question word, "yes_no" where there is none, empty where it asks nothing."""
+    if not is_question(text):
+        return ""
+    asking = next((s for s in split_sentences(text) if is_question(s)), text)
+    word = _QUESTION_WORD.search(asking)
+    return "yes_no" if word is None else {"whom": "who", "whose": "who"}.get(word[1].lower(), word[1].lower())
+
+
+def topics_of(text: str) -> tuple[str, ...]:
+    """The content words of a text, the most frequent first, ties in the order of the text."""
+    words = (word.group().casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.finditer(text))  # noqa: RUF001
+    counts = Counter(word for word in words if word not in _COMMON_WORDS)
+    return tuple(word for word, _ in counts.most_common(_TOPICS_MAX))

@@ -1,0 +1,90 @@
+"""What turns tell of preferences, and what a profile learns from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.semantic.config import LearningSettings
+from services.semantic.profile.learning import effective, learned_from
+from services.semantic.profile.model import Lesson, Preferences
+from services.semantic.profile.reading import preferences_stated, query_type_of, topics_of
+
+SETTINGS = LearningSettings()
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("Please keep your answers short.", {"detail_level": "brief"}),
+        ("Keep it brief, please.", {"detail_level": "brief"}),
+        ("Could you give me more detailed explanations?", {"detail_level": "detailed"}),
+        ("From now on, reply in French.", {"language": "fr"}),
+        ("Please answer with bullet points.", {"response_format": "bullet_points"}),
+        ("I would prefer paragraphs.", {"response_format": "paragraphs"}),
+        ("Use footnotes for citations.", {"citation_style": "footnotes"}),
+        ("Don't cite any sources.", {"citation_style": "none"}),
+        ("Never use Wikipedia as a source.", {"excluded_sources": ["Wikipedia"]}),
+        ("Please don't cite en.wikipedia.org. I prefer arxiv.org.",
+         {"excluded_sources": ["en.wikipedia.org"], "preferred_sources": ["arxiv.org"]}),
+        ("Be brief. No, give me detailed answers.", {"detail_level": "brief"}),
+        ("He prefers short answers.", {}),
+        ("Don't keep it short.", {}),
+        ("I like short walks.", {}),
+        ("We talked in German yesterday.", {}),
+        ("Never use a knife.", {}),
+        ("Why did you cite example.org?", {}),
+    ],
+)  # fmt: skip
+def test_spec_3_10_preferences_are_read_from_what_a_user_asks_for(text: str, stated: dict[str, Any]) -> None:
+    assert preferences_stated(text) == stated
+
+
+def test_spec_3_10_questions_have_a_type_and_topics() -> None:
+    assert [query_type_of(text) for text in ("Whose boat is it?", "Is it far?", "I see.")] == ["who", "yes_no", ""]
+    assert topics_of("What did Ada's transformers learn, and which transformers?") == ("transformers", "ada", "learn")
+
+
+def lesson(feedback: int = 0, source: str = "s", **stated: Any) -> Lesson:
+    return Lesson(stated or None, feedback, (source,))
+
+
+def test_spec_3_10_the_latest_statement_holds() -> None:
+    newest_first = [lesson(preferred_sources=["A"]), lesson(detail_level="brief"), lesson(excluded_sources=["a"])]
+    learned = learned_from([*newest_first, lesson(detail_level="detailed")], SETTINGS).preferences
+    assert learned == Preferences(detail_level="brief", preferred_sources=("A",))
+
+
+def test_spec_3_10_sources_judged_good_are_preferred_and_bad_ones_are_not_excluded() -> None:
+    lessons = [*[lesson(1, "good")] * 3, *[lesson(-1, "bad")] * 9, lesson(1, "mixed"), lesson(-1, "mixed")]
+    learned = learned_from(lessons, SETTINGS).preferences
+    assert (learned.preferred_sources, learned.excluded_sources) == (("good",), ())
+
+
+@given(st.lists(st.sampled_from([-1, 0, 1])))
+def test_spec_3_10_the_threshold_follows_judgements_within_its_bounds(feedback: list[int]) -> None:
+    threshold = learned_from([lesson(value) for value in feedback], SETTINGS).fact_confidence_min
+    assert SETTINGS.fact_confidence_low <= threshold <= SETTINGS.fact_confidence_high
+    worse = learned_from([lesson(value) for value in (-1, *feedback)][:51], SETTINGS).fact_confidence_min
+    if sum(map(abs, feedback)) < SETTINGS.threshold_judgements:
+        assert worse >= threshold
+
+
+def test_spec_3_10_bad_judgements_raise_the_threshold_and_good_ones_lower_it_again() -> None:
+    bad = [lesson(-1)] * 5
+    assert learned_from(bad, SETTINGS).fact_confidence_min == pytest.approx(0.6)
+    assert learned_from([*[lesson(1)] * 3, *bad], SETTINGS).fact_confidence_min == pytest.approx(0.54)
+    assert learned_from([lesson(-1)] * 90, SETTINGS).fact_confidence_min == 0.8
+
+
+def test_spec_3_10_what_was_set_takes_precedence() -> None:
+    stated = Preferences(language="en", preferred_sources=("Wikipedia",), excluded_sources=("blog",))
+    learned = Preferences(
+        language="de", detail_level="brief", preferred_sources=("Blog", "x"), excluded_sources=("wikipedia", "y")
+    )
+    assert effective(stated, learned) == Preferences(
+        language="en", detail_level="brief", preferred_sources=("Wikipedia", "x"), excluded_sources=("blog", "y")
+    )
