@@ -32,6 +32,7 @@ from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
 from services.gateway.door import Door
 from services.gateway.erasure.candidates import Candidates
+from services.gateway.erasure.correcting import Correcting
 from services.gateway.erasure.derived import DerivedMemories
 from services.gateway.erasure.forgetting import Forgetting
 from services.gateway.erasure.requests import ErasureRequestReader
@@ -233,10 +234,20 @@ async def open_gateway(
         )
         candidates = Candidates(erasures, pipeline, resources.embedder, resources.clock, chosen.erasure)
         forgetting = Forgetting(erasing, candidates, use_cases.pages, resources.clock)
+        correcting = Correcting(upstream, use_cases.remembering, candidates, resources.embedder, chosen.erasure)
+        erasure_servicer = ErasureServicer(
+            erasing,
+            forgetting,
+            correcting,
+            ErasureRequestReader(chosen.erasure, id_chars_max=chosen.limits.journal.id_chars_max),
+            tokens=tokens,
+            clock=resources.clock,
+            deadline_seconds=chosen.deadline_seconds,
+        )
         services = (
             *_bindings(use_cases),
             _grant_binding(grants, use_cases, chosen),
-            _erasure_binding(erasing, forgetting, chosen),
+            _erasure_binding(erasure_servicer),
         )
         own = needing(readiness_check(pool), services)
         yield Gateway((*own, *door.bindings()), use_cases)  # a tier that is away degrades answers, and no more
@@ -256,12 +267,11 @@ def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySetting
     )
 
 
-def _erasure_binding(erasing: Erasing, forgetting: Forgetting, settings: GatewaySettings) -> ServiceBinding:
-    reader = ErasureRequestReader(settings.erasure, id_chars_max=settings.limits.journal.id_chars_max)
+def _erasure_binding(servicer: ErasureServicer) -> ServiceBinding:
     return ServiceBinding(
         "mneme.gateway.v1.ErasureService",
         erasure_pb2_grpc.add_ErasureServiceServicer_to_server,
-        ErasureServicer(erasing, forgetting, reader, deadline_seconds=settings.deadline_seconds),
+        servicer,
         ERASURE_ROLES,
     )
 

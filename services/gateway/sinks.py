@@ -14,6 +14,7 @@ from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
 from services.common.errors_grpc import from_item_status
 from services.common.turns import MessageRole
+from services.gateway.erasure.marking import corrected_by, mark
 from services.gateway.journal.dispatcher import PERMANENT_REASONS
 from services.gateway.journal.model import (
     Delivery,
@@ -122,7 +123,7 @@ class EpisodicSink:
 
 
 class SemanticSink:
-    """Has facts extracted."""
+    """Has facts extracted, and marks what turns correct."""
 
     def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
         """One call for a batch."""
@@ -131,12 +132,25 @@ class SemanticSink:
 
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         """See `DeliverySink.deliver`."""
+        for delivery in deliveries:
+            await self._mark(_interaction(delivery))
         response = await self._upstream.facts.extract(
             worker_principal(tenant_id),
             semantic_pb2.ExtractFactsRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
             timeout_seconds=self._timeout_seconds,
         )
         return _outcome(deliveries, response.results)
+
+    async def _mark(self, interaction: Interaction) -> None:
+        if corrected := corrected_by(interaction.turn.metadata):
+            await mark(
+                self._upstream,
+                worker_principal(interaction.tenant_id),
+                interaction.user_id,
+                interaction.interaction_id,
+                corrected,
+                timeout_seconds=self._timeout_seconds,
+            )
 
 
 class ProfileSink:

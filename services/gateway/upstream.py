@@ -208,6 +208,18 @@ class FactClient(_Client):
         """See SemanticInternalService.MarkSuperseded."""
         return await self._call(self._internal.MarkSuperseded, request, principal, timeout_seconds)
 
+    async def get(
+        self, principal: Principal, request: facts_pb2.GetFactRequest, *, timeout_seconds: float
+    ) -> facts_pb2.Fact:
+        """See FactService.GetFact."""
+        return (await self._call(self._stub.GetFact, request, principal, timeout_seconds)).fact
+
+    async def update(
+        self, principal: Principal, request: facts_pb2.UpdateFactRequest, *, timeout_seconds: float
+    ) -> None:
+        """See FactService.UpdateFact."""
+        await self._call(self._stub.UpdateFact, request, principal, timeout_seconds)
+
     async def list_facts(
         self, principal: Principal, request: facts_pb2.ListFactsRequest, *, timeout_seconds: float
     ) -> facts_pb2.ListFactsResponse:
@@ -269,6 +281,18 @@ class NoteClient(_Client):
     ) -> notes_pb2.SearchNotesResponse:
         """See NoteInternalService.SearchNotes."""
         return await self._call(self._stub.SearchNotes, request, principal, timeout_seconds)
+
+    async def get(
+        self, principal: Principal, request: public_notes_pb2.GetNoteRequest, *, timeout_seconds: float
+    ) -> public_notes_pb2.Note:
+        """See NoteService.GetNote."""
+        return (await self._call(self._notes.GetNote, request, principal, timeout_seconds)).note
+
+    async def update(
+        self, principal: Principal, request: public_notes_pb2.UpdateNoteRequest, *, timeout_seconds: float
+    ) -> None:
+        """See NoteService.UpdateNote."""
+        await self._call(self._notes.UpdateNote, request, principal, timeout_seconds)
 
     async def list_notes(
         self, principal: Principal, request: public_notes_pb2.ListNotesRequest, *, timeout_seconds: float

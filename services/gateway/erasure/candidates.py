@@ -54,6 +54,17 @@ class Candidates:
             for index in choose(wanted, [p.text for p in found], similarities.tolist(), self._settings.similarity)
         ]
 
+    async def turns(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> list[str]:
+        """Ids of turns that may say what a query says."""
+        logged, recalled = await asyncio.gather(
+            self._turns.turns_with(
+                principal.tenant_id, user_id, read(query).terms, limit=self._settings.candidates_max
+            ),
+            self._recalled(principal, user_id, query, seconds_left=seconds_left),
+        )
+        turns = [planned.memory_id for planned in (*recalled, *logged) if planned.kind is MemoryKind.EPISODE]
+        return list(dict.fromkeys(turns))
+
     async def _recalled(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> list[Planned]:
         recalled = await self._recall.run(
             principal,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
 from services.common.convert import timestamp
+from services.gateway.erasure.correcting import Correction
 from services.gateway.erasure.forgetting import Forgotten
 from services.gateway.erasure.model import STORE_STEPS, Erasure, ErasureSettings, Plan, Planned, Store
 from services.gateway.grants.model import MemoryKind
+from services.gateway.tokens import ConsistencyTokens
 
 
 def erasure_message(erasure: Erasure, settings: ErasureSettings) -> erasure_pb2.Erasure:
@@ -40,6 +42,26 @@ def forget_response(forgotten: Forgotten, settings: ErasureSettings) -> erasure_
         plan=plan_message(forgotten.plan, settings) if forgotten.plan is not None else None,
         plan_token=forgotten.plan_token,
         replayed=forgotten.replayed,
+    )
+
+
+def correct_response(
+    correction: Correction, tenant_id: str, tokens: ConsistencyTokens, settings: ErasureSettings
+) -> erasure_pb2.CorrectResponse:
+    """What came of a correction."""
+    appended = correction.appended
+    return erasure_pb2.CorrectResponse(
+        interaction_id=appended.interaction_ids[0] if appended is not None else "",
+        consistency_token=tokens.encode(tenant_id, appended.span) if appended is not None else "",
+        statements=[
+            erasure_pb2.CorrectedStatement(
+                interaction_id=wrong.corrected.interaction_id,
+                preview=wrong.text[: settings.preview_chars],
+                whole_turn=wrong.corrected.is_whole,
+            )
+            for wrong in correction.statements
+        ],
+        replayed=appended is not None and appended.replayed,
     )
 
 

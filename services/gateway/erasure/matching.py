@@ -36,6 +36,7 @@ _GENERIC: Final = _set(
 _LINKS: Final = STOP | {"about", "between", "against", "without", "before", "after", "during", "not", "no"}
 _FIRST: Final = _set("i me my mine myself we us our ours you your yours i'm i've i'd i'll we're we've im ive")
 _SELF: Final = _set("i i'm i've i'd i'll im ive you you're")
+_COVERED_SHARE: Final = 0.6
 _ARTICLES: Final = frozenset({"a", "an"})
 _DETERMINERS: Final = _set("the a an his her their its this that these those")
 
@@ -72,6 +73,8 @@ class Rules:
     beside_words_min: float = 0.45  # the same, where other texts share the words
     with_name_min: float = 0.6  # of a text that has the name and no word of the topic
     alone_max: int = 10  # texts that similarity alone chooses
+    statement_min: float = 0.55  # of a statement to the one that Correct calls wrong
+    statement_margin: float = 0.05  # how far below the best one it may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,3 +293,50 @@ def _words(text: str) -> Iterator[_Word]:
     for index, found in enumerate(_TOKEN.finditer(text.replace("’", "'"))):  # noqa: RUF001
         if found[0][0].isalnum() or found[0][0] == "_":
             yield _Word(found[0], index)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a turn."""
+
+    turn: int  # index of the turn
+    number: int  # of the sentence in it, from 0
+    text: str
+
+
+def wrong_statements(
+    query: str, right: str, statements: Sequence[Statement], similarities: Sequence[float], rules: Rules
+) -> list[Statement]:
+    """The statements that say what a query calls wrong: all with all of its words, else the most similar ones.
+
+    Args:
+        query: What is wrong.
+        right: What is right; a statement with the same content words says so already.
+        statements: Candidates.
+        similarities: Cosine of each to the query.
+        rules: Bounds.
+    """
+    wanted, correct = _content(query), _content(right)
+    found = [index for index, one in enumerate(statements) if _content(one.text) != correct]
+    worded = [index for index in found if wanted and wanted <= _content(statements[index].text)]
+    if worded:
+        return [statements[index] for index in worded]
+    near = _near(found, similarities, rules.statement_min, rules.statement_margin)
+    # A name of the query is never somebody else's.
+    names = {part for name in read(query).names for part in name}
+    return [statements[index] for index in near if names <= {word.bare for word in _words(statements[index].text)}]
+
+
+def nearest_statements(statements: Sequence[Statement], similarities: Sequence[float], rules: Rules) -> list[Statement]:
+    """The statements of a turn that a right text takes the place of: those most like it."""
+    return [statements[index] for index in _near(range(len(statements)), similarities, -1.0, rules.similarity_margin)]
+
+
+def is_covered(statement: str, said: str) -> bool:
+    """Whether a statement says little besides what another text says: then it is wrong as a whole."""
+    words = _content(statement)
+    return not words or len(words & _content(said)) >= _COVERED_SHARE * len(words)
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(lemma(word.bare) for word in _words(text)) - _LINKS - _FIRST - PRONOUNS

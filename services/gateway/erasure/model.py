@@ -132,6 +132,20 @@ class EraseCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class CorrectCommand:
+    """Something wrong, and what is right."""
+
+    user_id: str
+    request_id: str
+    digest: bytes  # of the whole request
+    memory: tuple[MemoryKind, str] | None  # what is wrong; None: what the query says
+    query: str
+    text: str  # what is right
+    time: datetime  # when it was corrected
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Erasure:
     """An erasure with its receipt."""
 
@@ -214,5 +228,7 @@ class ErasureSettings:
     plan_ttl: Duration = timedelta(hours=1)  # how long the token of a dry run is valid
     unconfirmed_max: Count = 50  # memories that Forget erases without the token of a dry run
     query_chars_max: Count = 1_024  # of a query of Forget or Correct
+    text_chars_max: Count = 8_000  # of the right text of Correct
+    corrected_max: Annotated[int, Ge(1), Le(20)] = 20  # statements that one Correct marks
     candidates_max: Annotated[int, Ge(10), Le(200)] = 200  # memories that a query is compared with by similarity
     similarity: Rules = field(default_factory=Rules)  # bounds of what similarity may choose

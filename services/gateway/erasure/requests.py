@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from mneme.gateway.v1 import erasure_pb2
-from services.common.convert import scope_from_proto
+from services.common.convert import moment, scope_from_proto
 from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import request_digest
 from services.common.scope import Scope
 from services.common.validation import Violations
-from services.gateway.erasure.model import EraseCommand, ErasureSettings, Target, TargetKind
+from services.gateway.erasure.model import CorrectCommand, EraseCommand, ErasureSettings, Target, TargetKind
 from services.gateway.grants.model import MemoryKind
 
 _KINDS = {
@@ -69,6 +71,39 @@ class ErasureRequestReader:
         if request.plan_token and (request.query or request.dry_run):
             violations.add("plan_token", "must stand without a query and without dry_run")
         violations.raise_if_any()
+
+    def correct(self, request: erasure_pb2.CorrectRequest, *, now: datetime) -> CorrectCommand:
+        """What is wrong, and what is right."""
+        violations = Violations()
+        self._id(violations, "request_id", request.request_id, required=not request.dry_run)
+        self._id(violations, "user_id", request.user_id)
+        violations.text("text", request.text, chars_max=self._settings.text_chars_max)
+        memory = None
+        if request.HasField("memory"):
+            violations.uuid("memory.memory_id", request.memory.memory_id)
+            if violations.enum("memory.kind", request.memory.kind, MemoryKind):
+                memory = (MemoryKind(request.memory.kind), request.memory.memory_id)
+        elif request.HasField("query"):
+            violations.text("query", request.query, chars_max=self._settings.query_chars_max)
+        else:
+            violations.add("wrong", "is required")
+        time = now
+        if request.HasField("time"):
+            try:
+                time = moment(request.time, field_path="time")
+            except InvalidArgument as error:
+                violations.include(error)
+        violations.raise_if_any()
+        return CorrectCommand(
+            user_id=request.user_id,
+            request_id=request.request_id,
+            digest=request_digest(request),
+            memory=memory,
+            query=request.query,
+            text=request.text,
+            time=time,
+            dry_run=request.dry_run,
+        )
 
     def erasure_id(self, request: erasure_pb2.GetErasureRequest) -> str:
         """The erasure to read."""

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import erasure_pb2, erasure_pb2_grpc
 from services.common.auth import Role, current_principal
+from services.common.clock import Clock
 from services.common.idempotency.requests import request_digest
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
 from services.gateway.erasure import convert
+from services.gateway.erasure.correcting import Correcting
 from services.gateway.erasure.forgetting import ForgetCommand, Forgetting
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.service import Erasing
 from services.gateway.journal.model import Caller
+from services.gateway.tokens import ConsistencyTokens
 
-ROLES = {"Erase": Role.WRITER, "GetErasure": Role.READER, "Forget": Role.WRITER}
+ROLES = {"Erase": Role.WRITER, "GetErasure": Role.READER, "Forget": Role.WRITER, "Correct": Role.WRITER}
 
 
 class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
     """Implements ErasureService."""
 
     def __init__(
-        self, erasing: Erasing, forgetting: Forgetting, reader: ErasureRequestReader, *, deadline_seconds: float
+        self,
+        erasing: Erasing,
+        forgetting: Forgetting,
+        correcting: Correcting,
+        reader: ErasureRequestReader,
+        *,
+        tokens: ConsistencyTokens,
+        clock: Clock,
+        deadline_seconds: float,
     ) -> None:
         """Serves the use cases; `deadline_seconds` are for a call whose deadline is not known."""
         self._erasing = erasing
         self._forgetting = forgetting
+        self._correcting = correcting
         self._reader = reader
+        self._tokens = tokens
+        self._clock = clock
         self._deadline_seconds = deadline_seconds
 
     async def Erase(self, request: erasure_pb2.EraseRequest, context: Context) -> erasure_pb2.EraseResponse:
@@ -61,3 +75,11 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         left = seconds_left(self._deadline_seconds)
         forgotten = await self._forgetting.forget(current_principal(), command, seconds_left=left)
         return convert.forget_response(forgotten, self._erasing.settings)
+
+    async def Correct(self, request: erasure_pb2.CorrectRequest, context: Context) -> erasure_pb2.CorrectResponse:
+        """See the proto."""
+        principal = current_principal()
+        command = self._reader.correct(request, now=self._clock.now())
+        left = seconds_left(self._deadline_seconds)
+        correction = await self._correcting.correct(principal, command, seconds_left=left)
+        return convert.correct_response(correction, principal.tenant_id, self._tokens, self._erasing.settings)

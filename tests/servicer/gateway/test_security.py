@@ -56,6 +56,7 @@ NEEDED_ROLE = {
     "RevokeGrant": "writer",
     "Erase": "writer",
     "Forget": "writer",
+    "Correct": "writer",
     "ListDeadLetters": "admin",
     "RetryDeadLetters": "admin",
 }

@@ -174,3 +174,43 @@ class ForgetResponse(_message.Message):
     plan_token: str
     replayed: bool
     def __init__(self, erasure: _Optional[_Union[Erasure, _Mapping]] = ..., plan: _Optional[_Union[ErasurePlan, _Mapping]] = ..., plan_token: _Optional[str] = ..., replayed: _Optional[bool] = ...) -> None: ...
+
+class CorrectRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "memory", "query", "text", "time", "dry_run")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    DRY_RUN_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    memory: _memory_pb2.MemoryReference
+    query: str
+    text: str
+    time: _timestamp_pb2.Timestamp
+    dry_run: bool
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., query: _Optional[str] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., dry_run: _Optional[bool] = ...) -> None: ...
+
+class CorrectedStatement(_message.Message):
+    __slots__ = ("interaction_id", "preview", "whole_turn")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_TURN_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    preview: str
+    whole_turn: bool
+    def __init__(self, interaction_id: _Optional[str] = ..., preview: _Optional[str] = ..., whole_turn: _Optional[bool] = ...) -> None: ...
+
+class CorrectResponse(_message.Message):
+    __slots__ = ("interaction_id", "consistency_token", "statements", "replayed")
+    INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    CONSISTENCY_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    interaction_id: str
+    consistency_token: str
+    statements: _containers.RepeatedCompositeFieldContainer[CorrectedStatement]
+    replayed: bool
+    def __init__(self, interaction_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., statements: _Optional[_Iterable[_Union[CorrectedStatement, _Mapping]]] = ..., replayed: _Optional[bool] = ...) -> None: ...

@@ -51,6 +51,11 @@ class ErasureServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetResponse.FromString,
                 _registered_method=True)
+        self.Correct = channel.unary_unary(
+                '/mneme.gateway.v1.ErasureService/Correct',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.CorrectRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.CorrectResponse.FromString,
+                _registered_method=True)
 
 
 class ErasureServiceServicer:
@@ -88,6 +93,18 @@ class ErasureServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Correct(self, request, context):
+        """Correct says what is right in place of something wrong: a turn, a fact or a note by its id, or a statement in words. The
+        right text becomes a turn of its own, in the conversation and the scope of the one that it corrects; what said
+        otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and sessions: the
+        turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A fact or a note that
+        was written by itself, without turns, is updated in place as well. Fails with NOT_FOUND where nothing said so;
+        nothing is written then. A repeat of the request id returns the first turn, and completes what a crash interrupted.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ErasureServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -105,6 +122,11 @@ def add_ErasureServiceServicer_to_server(servicer, server):
                     servicer.Forget,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetResponse.SerializeToString,
+            ),
+            'Correct': grpc.unary_unary_rpc_method_handler(
+                    servicer.Correct,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.CorrectRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.CorrectResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -190,6 +212,33 @@ class ErasureService:
             '/mneme.gateway.v1.ErasureService/Forget',
             mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Correct(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.ErasureService/Correct',
+            mneme_dot_gateway_dot_v1_dot_erasure__pb2.CorrectRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_erasure__pb2.CorrectResponse.FromString,
             options,
             channel_credentials,
             insecure,

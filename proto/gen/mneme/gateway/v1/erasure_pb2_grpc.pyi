@@ -35,6 +35,14 @@ class ErasureServiceStub:
     that plan. Fails with FAILED_PRECONDITION when more than 50 memories would go without a plan token, and with
     LIMIT_EXCEEDED when more than 1,000 would.
     """
+    Correct: _aio.UnaryUnaryMultiCallable[_erasure_pb2.CorrectRequest, _erasure_pb2.CorrectResponse]
+    """Correct says what is right in place of something wrong: a turn, a fact or a note by its id, or a statement in words. The
+    right text becomes a turn of its own, in the conversation and the scope of the one that it corrects; what said
+    otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and sessions: the
+    turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A fact or a note that
+    was written by itself, without turns, is updated in place as well. Fails with NOT_FOUND where nothing said so;
+    nothing is written then. A repeat of the request id returns the first turn, and completes what a crash interrupted.
+    """
 
 class ErasureServiceServicer(metaclass=_abc_1.ABCMeta):
     """ErasureService takes memories away. An erasure follows provenance: what was derived only from erased turns goes with
@@ -74,6 +82,20 @@ class ErasureServiceServicer(metaclass=_abc_1.ABCMeta):
         fits chooses nothing. With `dry_run` the plan is returned and nothing is erased; `plan_token` then erases exactly
         that plan. Fails with FAILED_PRECONDITION when more than 50 memories would go without a plan token, and with
         LIMIT_EXCEEDED when more than 1,000 would.
+        """
+
+    @_abc_1.abstractmethod
+    def Correct(
+        self,
+        request: _erasure_pb2.CorrectRequest,
+        context: _aio.ServicerContext[_erasure_pb2.CorrectRequest, _abc.Awaitable[_erasure_pb2.CorrectResponse]],
+    ) -> _abc.Awaitable[_erasure_pb2.CorrectResponse]:
+        """Correct says what is right in place of something wrong: a turn, a fact or a note by its id, or a statement in words. The
+        right text becomes a turn of its own, in the conversation and the scope of the one that it corrects; what said
+        otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and sessions: the
+        turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A fact or a note that
+        was written by itself, without turns, is updated in place as well. Fails with NOT_FOUND where nothing said so;
+        nothing is written then. A repeat of the request id returns the first turn, and completes what a crash interrupted.
         """
 
 def add_ErasureServiceServicer_to_server(servicer: ErasureServiceServicer, server: _aio.Server) -> None: ...

@@ -1,0 +1,206 @@
+"""Correcting: what is right becomes a turn of its own, and what said otherwise is marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mneme.agentic.v1 import notes_pb2
+from mneme.common.v1 import common_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2
+from services.common.auth import Principal
+from services.common.convert import scope_from_proto
+from services.common.embedding.embedder import Embedder
+from services.common.errors import NotFound
+from services.common.text import split_sentences
+from services.common.turns import MessageRole, Turn
+from services.gateway.erasure.candidates import Candidates
+from services.gateway.erasure.marking import Corrected, mark, metadata_of, text_of
+from services.gateway.erasure.matching import Statement, is_covered, nearest_statements, wrong_statements
+from services.gateway.erasure.model import CorrectCommand, ErasureSettings
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import Appended, Caller, RememberCommand
+from services.gateway.remembering import Remembering
+from services.gateway.upstream import Upstream
+from services.gateway.worker import worker_principal
+
+_IMPORTANCE = 0.8
+"""Of a correction: the user cared to make it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongStatement:
+    """A statement that is marked, or would be."""
+
+    corrected: Corrected
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What came of a correction."""
+
+    statements: Sequence[WrongStatement]
+    appended: Appended | None = None  # None for a dry run
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is wrong."""
+
+    episodes: Sequence[episodic_pb2.Episode]
+    said_wrong: str  # the wrong statement in words; empty: the turns as wholes, as far as the right text goes
+    fact: facts_pb2.Fact | None = None  # one that comes from no turn
+    note: notes_pb2.Note | None = None
+
+
+class Correcting:
+    """Finds what is wrong, remembers what is right, and marks the former."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        remembering: Remembering,
+        candidates: Candidates,
+        embedder: Embedder,
+        settings: ErasureSettings,
+    ) -> None:
+        """The right text goes the way of all turns."""
+        self._upstream = upstream
+        self._remembering = remembering
+        self._candidates = candidates
+        self._embedder = embedder
+        self._settings = settings
+
+    async def correct(self, principal: Principal, command: CorrectCommand, *, seconds_left: float) -> Correction:
+        """Makes the right text durable and marks what said otherwise.
+
+        Raises:
+            NotFound: Nothing said so; nothing is written.
+            InvalidArgument: The request id was used before with another request.
+        """
+        found = await self._found(principal, command, seconds_left=seconds_left / 2)
+        wrong = await self._wrong(found, command)
+        if not wrong and found.fact is None and found.note is None:
+            raise NotFound("statement", "")
+        if command.dry_run:
+            return Correction(wrong)
+        corrected = [one.corrected for one in wrong]
+        caller = Caller(principal.tenant_id, principal.principal_id)
+        appended = await self._remembering.remember(principal, caller, _turn(command, found, corrected))
+        own = worker_principal(principal.tenant_id)
+        if corrected:
+            (standing_id,) = appended.interaction_ids
+            await mark(self._upstream, own, command.user_id, standing_id, corrected, timeout_seconds=seconds_left / 2)
+        await self._update(own, command, found, timeout_seconds=seconds_left / 2)
+        return Correction(wrong, appended)
+
+    async def _found(self, principal: Principal, command: CorrectCommand, *, seconds_left: float) -> _Found:
+        own, user_id = worker_principal(principal.tenant_id), command.user_id
+        if command.memory is None:
+            ids = await self._candidates.turns(principal, user_id, command.query, seconds_left=seconds_left)
+            return _Found(await self._episodes(own, user_id, ids, seconds_left), command.query)
+        kind, memory_id = command.memory
+        if kind is MemoryKind.FACT:
+            fact = await self._upstream.facts.get(
+                own, facts_pb2.GetFactRequest(user_id=user_id, fact_id=memory_id), timeout_seconds=seconds_left
+            )
+            episodes = await self._episodes(own, user_id, fact.derived_from, seconds_left)
+            return _Found(episodes, fact.text, fact=None if episodes else fact)
+        if kind is MemoryKind.NOTE:
+            note = await self._upstream.notes.get(
+                own, notes_pb2.GetNoteRequest(user_id=user_id, note_id=memory_id), timeout_seconds=seconds_left
+            )
+            episodes = await self._episodes(own, user_id, note.derived_from, seconds_left)
+            return _Found(episodes, note.content, note=None if episodes else note)
+        episodes = await self._episodes(own, user_id, [memory_id], seconds_left)
+        if not episodes:
+            raise NotFound("memory", memory_id)
+        return _Found(episodes, "")
+
+    async def _episodes(
+        self, own: Principal, user_id: str, ids: Sequence[str], timeout_seconds: float
+    ) -> Sequence[episodic_pb2.Episode]:
+        if not ids:
+            return ()
+        request = episodic_pb2.BatchGetEpisodesRequest(user_id=user_id, episode_ids=ids)
+        found = await self._upstream.episodic.batch_get(own, request, timeout_seconds=timeout_seconds)
+        return found.episodes
+
+    async def _wrong(self, found: _Found, command: CorrectCommand) -> list[WrongStatement]:
+        """The statements to mark, the most recent turns first where there are too many."""
+        texts = [text_of(episode) for episode in found.episodes]
+        statements = [
+            Statement(turn, number, text)
+            for turn, said in enumerate(texts)
+            for number, text in enumerate(split_sentences(said))
+        ]
+        if not statements:
+            return []
+        said_wrong = found.said_wrong or command.text
+        similarities = await self._similarities(said_wrong, [one.text for one in statements])
+        rules = self._settings.similarity
+        if found.said_wrong:
+            chosen = wrong_statements(said_wrong, command.text, statements, similarities, rules)
+        else:
+            chosen = nearest_statements(statements, similarities, rules)
+        wrong = []
+        for one in chosen[: self._settings.corrected_max]:
+            is_only = sum(other.turn == one.turn for other in statements) == 1
+            is_whole = is_only and is_covered(one.text, f"{said_wrong} {command.text}")
+            interaction_id = found.episodes[one.turn].episode_id
+            corrected = Corrected(interaction_id) if is_whole else Corrected(interaction_id, one.number)
+            wrong.append(WrongStatement(corrected, one.text))
+        return wrong
+
+    async def _similarities(self, query: str, texts: Sequence[str]) -> list[float]:
+        question = await self._embedder.embed_query(query)
+        similarities: list[float] = ((await self._embedder.embed_documents(texts)) @ question).tolist()
+        return similarities
+
+    async def _update(self, own: Principal, command: CorrectCommand, found: _Found, *, timeout_seconds: float) -> None:
+        """Facts and notes that come from no turn say what is right themselves."""
+        request_id = f"correct {command.request_id}"[:128]
+        if found.fact is not None:
+            await self._upstream.facts.update(
+                own,
+                facts_pb2.UpdateFactRequest(
+                    request_id=request_id, user_id=command.user_id, fact_id=found.fact.fact_id, text=command.text
+                ),
+                timeout_seconds=timeout_seconds,
+            )
+        if found.note is not None:
+            await self._upstream.notes.update(
+                own,
+                notes_pb2.UpdateNoteRequest(
+                    request_id=request_id, user_id=command.user_id, note_id=found.note.note_id, content=command.text
+                ),
+                timeout_seconds=timeout_seconds,
+            )
+
+
+def _turn(command: CorrectCommand, found: _Found, corrected: Sequence[Corrected]) -> RememberCommand:
+    """The right text, as said where the first wrong statement was said, by the same person."""
+    first = next((e for e in found.episodes if corrected and e.episode_id == corrected[0].interaction_id), None)
+    is_person = first is not None and first.role == common_pb2.MESSAGE_ROLE_USER
+    turn = Turn(
+        role=MessageRole.USER,
+        content=command.text,
+        time=command.time,
+        speaker=first.speaker if first is not None and is_person else "",
+        importance=_IMPORTANCE,
+        metadata=metadata_of(corrected) if corrected else {},
+    )
+    place = first if first is not None else (found.fact or found.note)
+    has_scope = place is not None and place.HasField("scope")
+    return RememberCommand(
+        user_id=command.user_id,
+        conversation_id=first.conversation_id if first is not None else "corrections",
+        turns=(turn,),
+        scope=scope_from_proto(
+            place.scope if place is not None else common_pb2.Scope(), present=has_scope, field_path="scope"
+        ),
+        request_id=command.request_id,
+        digest=command.digest,
+    )

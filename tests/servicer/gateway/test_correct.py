@@ -1,0 +1,134 @@
+"""Correcting through the gateway: what is right stands, what said otherwise is marked, and nothing is lost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
+from mneme_client import Client, FactCategory, NoteKind, Turn
+from tests.servicer.gateway.test_erasure import CANARY, erase, everything, remembered
+from tests.support.stack import Stubs, refusal
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SAID = datetime(2025, 1, 22, 15, tzinfo=UTC)
+VAN = "The van is a grey Transit from 2014 with 180,000 km and a new clutch."
+
+
+async def said(client: Client, user_id: str, *texts: str) -> list[str]:
+    """Remembers what was said long ago, and returns the ids."""
+    turns = [Turn(text, time=SAID + timedelta(minutes=n)) for n, text in enumerate(texts)]
+    written = await client.remember(user_id, "c1", turns)
+    assert (await client.recall(user_id, texts[0], consistency_token=written.consistency_token)).consistent
+    return [reference.interaction_id for reference in written.interactions]
+
+
+async def correct(gateway: Stubs, user_id: str, text: str, **fields: object) -> erasure_pb2.CorrectResponse:
+    request = erasure_pb2.CorrectRequest(
+        **{"request_id": f"{user_id} c", "user_id": user_id, "text": text, **fields}  # type: ignore[arg-type]
+    )
+    return await gateway.erasures.Correct(request)
+
+
+def reference(kind: int, memory_id: str) -> memory_pb2.MemoryReference:
+    return memory_pb2.MemoryReference(kind=tiers_pb2.MemoryKind.Name(kind), memory_id=memory_id)
+
+
+async def marks(client: Client, user_id: str, question: str, token: str) -> dict[str, str]:
+    """What each recalled turn is superseded by, as of an hour after it was said."""
+    found = await client.recall(user_id, question, consistency_token=token, as_of_time=SAID + timedelta(hours=1))
+    assert found.consistent
+    return {memory.text: memory.superseded_by for memory in found.memories}
+
+
+async def test_spec_3_12_part_of_a_compound_statement_is_corrected_in_words(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await said(client, user_id, VAN, "The trailer is grey as well.")
+    response = await correct(gateway, user_id, "The van is from 2016.", query="The van is from 2014")
+    assert [(one.preview, one.whole_turn) for one in response.statements] == [(VAN, False)]
+    question = "From which year is the van?"
+    found = await marks(client, user_id, question, response.consistency_token)
+    assert found["The van is from 2016."] == ""
+    assert found[VAN] == response.interaction_id
+    assert found["The trailer is grey as well."] == ""
+    prompt = await client.build_context(user_id, question, as_of_time=SAID + timedelta(hours=1))
+    (line,) = [line for line in prompt.text.splitlines() if "180,000" in line and "Transit" in line][:1]
+    assert "superseded in part" in line
+
+
+async def test_spec_3_12_a_turn_is_corrected_by_its_id_and_a_repeat_changes_nothing(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    wrong, right = "Freya Lund starts on 2 June as data analyst.", "Freya Lund starts on 16 June as data analyst."
+    ids = await said(client, user_id, wrong, "The intern is Finn Lunde, starts on 2 June as well.")
+    named = reference(tiers_pb2.MEMORY_KIND_EPISODE, ids[0])
+    response = await correct(gateway, user_id, right, memory=named)
+    assert [(one.interaction_id, one.whole_turn) for one in response.statements] == [(ids[0], True)]
+    repeat = await correct(gateway, user_id, right, memory=named)
+    assert (repeat.replayed, repeat.interaction_id) == (True, response.interaction_id)
+    found = await marks(client, user_id, "When does Freya Lund start?", response.consistency_token)
+    assert (found[wrong], found[right]) == (response.interaction_id, "")
+    assert found["The intern is Finn Lunde, starts on 2 June as well."] == ""
+    log = [i async for i in client.list_interactions(user_id, "c1")]
+    assert [i.turn.content for i in log][2:] == [right]
+    assert wrong not in str(log[2].turn.metadata)
+
+
+async def test_spec_3_12_somebody_elses_statement_stays(client: Client, gateway: Stubs, user_id: str) -> None:
+    wedding = "Zoe's wedding is on 7 June in Bath, and Rob does the catering."
+    party = "Zoe's hen party is in Bath, too, in May."
+    await said(client, user_id, wedding, party)
+    response = await correct(gateway, user_id, "Zoe's wedding is in Bristol.", query="Zoe's wedding is in Bath")
+    assert [one.preview for one in response.statements] == [wedding]
+    assert (await marks(client, user_id, "Where is the hen party?", response.consistency_token))[party] == ""
+
+
+async def test_spec_3_12_a_dry_run_and_what_nobody_said_change_nothing(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await said(client, user_id, VAN)
+    dry = await correct(gateway, user_id, "The van is from 2016.", query="The van is from 2014", dry_run=True)
+    assert ([one.preview for one in dry.statements], dry.interaction_id) == ([VAN], "")
+    request = erasure_pb2.CorrectRequest(
+        request_id="r", user_id=user_id, query="My sister lives in Lisbon", text="My sister lives in Porto."
+    )
+    assert (await refusal(gateway.erasures.Correct(request))).reason == "NOT_FOUND"
+    assert [i.turn.content async for i in client.list_interactions(user_id, "c1")] == [VAN]
+
+
+async def test_spec_3_12_a_fact_and_a_note_without_turns_say_what_is_right(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    fact = await client.create_fact(user_id, "The office is in Ulm.", category=FactCategory.CONTEXT)
+    note = (await client.create_note(user_id, "The gate code is 1234.", NoteKind.FACT)).note
+    await correct(gateway, user_id, "The office is in Jena.", memory=reference(2, fact.fact_id))
+    await correct(
+        gateway, user_id, "The gate code is 9876.", memory=reference(3, note.note_id), request_id=f"{user_id} n"
+    )
+    assert (await client.get_fact(user_id, fact.fact_id)).text == "The office is in Jena."
+    assert (await client.get_note(user_id, note.note_id)).note.content == "The gate code is 9876."
+    assert {i.turn.content async for i in client.list_interactions(user_id, "corrections")} == {
+        "The office is in Jena.",
+        "The gate code is 9876.",
+    }
+
+
+async def test_spec_3_12_erasing_what_was_corrected_leaves_no_trace_of_it(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    ids = await remembered(client, user_id, f"My cat is called {CANARY}.")
+    named = reference(tiers_pb2.MEMORY_KIND_EPISODE, ids[0])
+    await correct(gateway, user_id, "My cat is called Minka.", memory=named)
+    references = erasure_pb2.MemoryReferences(memories=[named])
+    await erase(gateway, user_id=user_id, memories=references)
+    left = await everything(client, user_id, "What is the cat called?")
+    assert CANARY not in left
+    assert "Minka" in left
+
+
+async def test_spec_3_12_omitted_fields_correct_nothing(gateway: Stubs, user_id: str) -> None:
+    refused = await refusal(gateway.erasures.Correct(erasure_pb2.CorrectRequest(user_id=user_id)))
+    assert set(refused.paths) == {"request_id", "text", "wrong"}
