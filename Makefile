@@ -104,10 +104,10 @@ helm-check: setup ## check the Helm chart: lint, golden templates, schema, polic
 	@tools/install_tools.sh helm kubeconform kubernetes_schemas
 	@$(BIN)/python -m pytest tests/unit/deploy/chart tests/golden/helm --require=helm --require=kubeconform $(PYTEST_ARGS)
 
-deploy-check: setup ## check the Dockerfile with hadolint and the Compose file with Compose's own parser
-	@tools/install_tools.sh hadolint compose-spec
-	@$(BIN)/python -m pytest tests/unit/deploy/test_image.py tests/unit/deploy/test_compose.py \
-		--require=hadolint --require=compose-spec $(PYTEST_ARGS)
+deploy-check: setup ## check the Dockerfile with hadolint, the Compose file with Compose's parser, the alerts with promtool
+	@tools/install_tools.sh hadolint compose-spec promtool
+	@$(BIN)/python -m pytest tests/unit/deploy/test_image.py tests/unit/deploy/test_compose.py tests/unit/deploy/monitoring \
+		--require=hadolint --require=compose-spec --require=promtool $(PYTEST_ARGS)
 
 lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--upgrade for newer versions)
 	@tools/lock.sh $(LOCK_ARGS)

@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require",
         action="append",
         default=[],
-        choices=[*NAMES, "grpcurl", "helm", "kubeconform", "hadolint", "compose-spec"],
+        choices=[*NAMES, "grpcurl", "helm", "kubeconform", "promtool", "hadolint", "compose-spec"],
         help="engine or tool that must be there; may be given more than once",
     )
     parser.addoption("--ci", action="store_true", help="also run the slow tests, marked `ci`")
