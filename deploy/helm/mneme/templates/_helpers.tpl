@@ -167,6 +167,10 @@ bolt://{{ include "mneme.fullname" . }}-neo4j:7687
 {{- if ne $service "migrate" }}
 - name: MNEME_LISTEN
   value: 0.0.0.0:7700
+{{- if $root.Values.metrics.enabled }}
+- name: MNEME_METRICS_LISTEN
+  value: 0.0.0.0:{{ $root.Values.metrics.port }}
+{{- end }}
 - name: MNEME_DRAIN_SECONDS
   value: {{ $root.Values.drainSeconds | quote }}
 - name: MNEME_POSTGRES_POOL_MAX

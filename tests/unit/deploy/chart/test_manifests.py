@@ -137,7 +137,7 @@ def test_selectors_choose_the_pods_of_their_component_alone(chart: Chart, name: 
     for manifest in manifests:
         spec = manifest.get("spec", {})
         selector = spec.get("podSelector") or spec.get("selector")
-        if selector is None:
+        if selector is None or manifest["kind"] == "ServiceMonitor":
             continue
         wanted = selector.get("matchLabels", selector)
         chosen = {component for component, own in labels.items() if wanted.items() <= own.items()}
@@ -232,6 +232,36 @@ def test_spec_7_1_the_service_account_may_use_a_lease_and_nothing_else(chart: Ch
     account = "existing" if name == "embedded" else "m-mneme"
     assert subject == [{"kind": "ServiceAccount", "name": account, "namespace": "memory"}]
     assert ("ServiceAccount" in {manifest["kind"] for manifest in manifests}) is (name != "embedded")
+
+
+def test_spec_8_3_metrics_are_scraped_from_every_service_and_by_whom_the_values_say(chart: Chart) -> None:
+    for service in SERVICES:
+        container = chart.one("production", "Deployment", service)["spec"]["template"]["spec"]["containers"][0]
+        assert environment(container)["MNEME_METRICS_LISTEN"] == "0.0.0.0:9464"
+        assert {"name": "metrics", "containerPort": 9464} in container["ports"]
+        ingress = chart.one("production", "NetworkPolicy", service)["spec"]["ingress"]
+        peer = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+        assert [rule["from"] for rule in ingress if {"port": "metrics"} in rule["ports"]] == [[peer]]
+        assert "MNEME_METRICS_LISTEN" not in str(chart.one("trial", "Deployment", service)), "off by default"
+    monitor = chart.one("production", "ServiceMonitor", "monitoring")["spec"]
+    assert monitor["endpoints"] == [{"port": "metrics", "interval": "15s"}]
+    scraped = [
+        component_of(manifest["metadata"])
+        for manifest in chart.manifests("production")
+        if manifest["kind"] == "Service" and "metrics" in {port["name"] for port in manifest["spec"]["ports"]}
+    ]
+    assert sorted(scraped) == sorted(SERVICES), "each pod once: by the headless Service alone"
+    assert set(SERVICES) == set(monitor["selector"]["matchExpressions"][0]["values"])
+
+
+def test_spec_8_3_the_chart_brings_alerts_and_dashboards(chart: Chart) -> None:
+    rule = chart.one("production", "PrometheusRule", "monitoring")
+    assert rule["spec"] == parse((CHART / "files" / "rules.yaml").read_text("utf-8"))[0]
+    boards = chart.one("production", "ConfigMap", "monitoring")
+    files = {file.name: json.loads(file.read_text("utf-8")) for file in (CHART / "files" / "dashboards").iterdir()}
+    assert {name: json.loads(text) for name, text in boards["data"].items()} == files
+    assert rule["metadata"]["labels"]["release"] == "prometheus"
+    assert boards["metadata"]["labels"]["grafana_dashboard"] == "1"
 
 
 def test_spec_8_3_tiers_are_headless_and_the_gateway_has_an_address(chart: Chart) -> None:

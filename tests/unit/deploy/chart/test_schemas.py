@@ -45,8 +45,9 @@ def _compared(kubeconform: str, text: str, version: str) -> subprocess.Completed
     schemas = tools_folder() / "kubernetes-schemas" / version
     assert Path(schemas).is_dir(), "`make helm-check` makes the schemas"
     location = f"{schemas}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"
-    # cert-manager's Certificate is no kind of Kubernetes itself; test_manifests.py looks at it.
-    command = [kubeconform, "-strict", "-summary", "-skip=Certificate", f"-schema-location={location}"]
+    # Kinds of cert-manager and of the Prometheus operator are none of Kubernetes itself; test_manifests.py looks at them.
+    skipped = "-skip=Certificate,ServiceMonitor,PrometheusRule"
+    command = [kubeconform, "-strict", "-summary", skipped, f"-schema-location={location}"]
     return subprocess.run(command, check=False, input=text, capture_output=True, text=True)
 
 
@@ -70,6 +71,9 @@ def _compared(kubeconform: str, text: str, version: str) -> subprocess.Completed
         (["neo4j.url=http://neo4j"], "'/neo4j/url': 'http://neo4j' does not match pattern"),
         (["postgres.poolMax=1000"], "'/postgres/poolMax': maximum: got 1,000, want 200"),
         (["networkPolicy.gatewayFrom[0].pods=x"], "additional properties 'pods' not allowed"),
+        (["metrics.port=80"], "'/metrics/port': minimum: got 80, want 1,024"),
+        (["metrics.serviceMonitor.interval=30"], "'/metrics/serviceMonitor/interval': got number, want string"),
+        (["metrics.rules.enabled=true"], "metrics.rules.enabled needs metrics.enabled"),
         (["secrets.name="], "secrets.name is required: the Secret with the services' secret"),
         (["qdrant.url="], "set qdrant.url, or episodic.replicas to 1 and episodic.autoscaling.enabled to false"),
         (["qdrant.url=", "episodic.replicas=1", "episodic.autoscaling.enabled=true"], "without qdrant.url the index"),
