@@ -45,7 +45,7 @@ def _compared(kubeconform: str, text: str, version: str) -> subprocess.Completed
     schemas = tools_folder() / "kubernetes-schemas" / version
     assert Path(schemas).is_dir(), "`make helm-check` makes the schemas"
     location = f"{schemas}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"
-    # Kinds of cert-manager and of the Prometheus operator are none of Kubernetes itself; test_manifests.py looks at them.
+    # Kinds of cert-manager and of the Prometheus operator are not of Kubernetes itself; test_manifests.py reads them.
     skipped = "-skip=Certificate,ServiceMonitor,PrometheusRule"
     command = [kubeconform, "-strict", "-summary", skipped, f"-schema-location={location}"]
     return subprocess.run(command, check=False, input=text, capture_output=True, text=True)
