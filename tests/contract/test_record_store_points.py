@@ -10,6 +10,7 @@ from qdrant_client import grpc as qdrant
 from services.common.copying.checksum import checksum_of
 from services.common.copying.model import CopyError, Record, key_of
 from services.common.copying.postgres_values import vector_bytes
+from services.common.datadir import DataDirLocked
 from services.episodic.config import EdgeSettings, QdrantServer, QdrantSettings
 from services.episodic.model import Owner, TenantId, UserId
 from services.episodic.stores.edge import EdgeEpisodeIndex
@@ -192,3 +193,16 @@ class TestEngines:
         assert await engine.known() == {generation: 64}
         await points.aclose()
         await engine.aclose()
+
+
+async def test_a_shard_that_a_service_has_open_is_not_copied(tmp_path: Path) -> None:
+    engine = EdgePointEngine(tmp_path / "qdrant")
+    records = await engine.open(MODEL, create=True)
+    with pytest.raises(DataDirLocked):
+        await engine.open(MODEL, create=True)
+    with pytest.raises(DataDirLocked):
+        await EdgeEpisodeIndex.open(
+            tmp_path / "qdrant", model=MODEL.fingerprint, dimension=64, settings=EdgeSettings(lock_wait_seconds=0.0)
+        )
+    await records.aclose()
+    await (await engine.open(MODEL, create=True)).aclose()

@@ -61,6 +61,7 @@ async def test_a_copied_folder_answers_as_before_and_goes_on(
 
     assert result.exit_code == 0, result.output
     assert "both sides are equal" in result.output
+    assert "maintenance.log" in result.output
     assert "Sessions are not copied" in result.output
     async with reopened(filled, tmp_path / "new", model_folder) as target:
         assert await ask_all(target, filled.keys) == filled.answers

@@ -17,9 +17,9 @@ SEQUENCES: Final = "sequences"
 
 _IS_OURS: Final = """
     c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    AND c.relname NOT IN ('schema_migrations', 'owner_revisions')
+    AND c.relname NOT IN ('schema_migrations', 'owner_revisions', 'embedded_index')
 """
-# Epochs are of one database: they tell its caches what to load anew.
+# Epochs are of one database: they tell its caches what to load anew. So is the claim of an embedded index.
 # Tables divided into partitions are one table here: what is written to it finds its place by itself. What one database
 # numbers its rows by for itself is an identity "by default", or, where tables in partitions cannot have one, a column
 # with a sequence that belongs to it: each database numbers its own.

@@ -14,13 +14,13 @@ from uuid import UUID
 
 import structlog
 
-from services.common.datadir import DataDirLocked, lock_folder
+from services.common.datadir import DataDirLocked
 from services.common.disk import DiskWatch
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.stores.edge_engine import ShardState
 from services.episodic.stores.edge_process import EngineFailedError, EngineProcess
-from services.episodic.stores.edge_shard import damaged_generation, generation, set_aside, write_generation
+from services.episodic.stores.edge_shard import damaged_generation, generation, lock_shard, set_aside, write_generation
 
 _log = structlog.get_logger(__name__)
 
@@ -264,7 +264,7 @@ async def _locked(folder: Path, *, wait_seconds: float) -> int:
     until = loop.time() + wait_seconds
     while True:
         try:
-            return lock_folder(folder, folder.with_name(f"{folder.name}.lock"))
+            return lock_shard(folder)
         except DataDirLocked:
             if loop.time() >= until:
                 raise

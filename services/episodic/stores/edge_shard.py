@@ -26,6 +26,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
+from services.common.datadir import lock_folder
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings
 from services.episodic.stores.edge_checksums import CHECKSUMS_FILE
@@ -41,6 +42,19 @@ _GENERATION: Final = re.compile(rb"[0-9a-f]{16}")
 _DAMAGED: Final = "damaged-"
 _SEGMENTS_MAX: Final = 1_000
 """More would be merged: 16 million points."""
+
+
+def lock_shard(folder: Path) -> int:
+    """Lock a shard for this process, by a file beside its folder.
+
+    Returns:
+        The descriptor; closing it releases the lock.
+
+    Raises:
+        DataDirLocked: Another process has it.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    return lock_folder(folder, folder.with_name(f"{folder.name}.lock"))
 
 
 def shard_folder(qdrant_folder: Path, *, model: str, dimension: int) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from services.episodic.model import Owner, TenantId, UserId
 from services.episodic.stores.edge_shard import (
     generation,
     known_shards,
+    lock_shard,
     open_shard,
     shard_folder,
     translated,
@@ -101,7 +103,7 @@ class PointEngine(Protocol):
 
 
 class EdgePointEngine:
-    """The embedded engine, in a folder that is held by a `DataDir`."""
+    """The embedded engine. A shard is locked while it is open, as a service locks it."""
 
     def __init__(self, qdrant_folder: Path, settings: EdgeSettings | None = None) -> None:
         """Use a folder."""
@@ -117,8 +119,13 @@ class EdgePointEngine:
         folder = shard_folder(self._folder, model=model.fingerprint, dimension=model.dimension)
         if not create and folder not in {known for known, _ in known_shards(self._folder).values()}:
             raise CopyError(f"{self._folder} holds no vectors of the model {model.fingerprint}")
-        shard = translated(lambda: open_shard(folder, dimension=model.dimension, settings=self._settings))
-        return EdgePointRecords(shard, model, generation(folder), self._settings)
+        lock = lock_shard(folder)
+        try:
+            shard = translated(lambda: open_shard(folder, dimension=model.dimension, settings=self._settings))
+        except BaseException:
+            os.close(lock)
+            raise
+        return EdgePointRecords(shard, lock, model, generation(folder), self._settings)
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -127,9 +134,12 @@ class EdgePointEngine:
 class EdgePointRecords:
     """`PointRecords` of a shard. Calls block the process, which does nothing else."""
 
-    def __init__(self, shard: EdgeShard, model: EmbeddingModel, generation: str, settings: EdgeSettings) -> None:
-        """Use an open shard; `aclose` closes it."""
+    def __init__(
+        self, shard: EdgeShard, lock: int, model: EmbeddingModel, generation: str, settings: EdgeSettings
+    ) -> None:
+        """Use an open shard and the descriptor of its lock; `aclose` closes both."""
         self._shard = shard
+        self._lock = lock
         self._kind = _kind(model)
         self._settings = settings
         self._unoptimized = 0
@@ -176,8 +186,11 @@ class EdgePointRecords:
 
     async def aclose(self) -> None:
         """Write what is buffered and close the shard."""
-        translated(self._shard.flush)
-        translated(self._shard.close)
+        try:
+            translated(self._shard.flush)
+            translated(self._shard.close)
+        finally:
+            os.close(self._lock)
 
 
 class QdrantPointEngine:
