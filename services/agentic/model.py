@@ -68,7 +68,7 @@ class Note:
     content: str  # plain words
     kind: NoteKind
     importance: float  # in [0, 1]
-    time: datetime  # when what it tells happened; aware, UTC
+    time: datetime  # when what it says happened; aware, UTC
     create_time: datetime  # aware, UTC
     update_time: datetime  # aware, UTC; accesses do not count
     keywords: tuple[str, ...] = ()  # most salient first

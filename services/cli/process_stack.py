@@ -84,7 +84,7 @@ class _Service:
         self.process = await asyncio.create_subprocess_exec(
             *(self.program or (sys.executable, "-m", f"services.{self.name}")),
             env=self.environment,
-            # EOF tells the child that the supervisor has ended, for whatever reason.
+            # EOF means to the child that the supervisor has ended, for whatever reason.
             stdin=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

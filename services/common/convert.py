@@ -226,7 +226,7 @@ def token_vectors_to_proto(tokens: TokenVectors) -> pb.TokenVectors:
     )
 
 
-@functools.lru_cache(maxsize=1_024)  # an answer's memories lie in a few places, which are read again and again
+@functools.lru_cache(maxsize=1_024)  # a response's memories lie in a few places, which are read again and again
 def _checked_scope(
     level: int, project_id: str, session_id: str, task_id: str, context_id: str, field_path: str
 ) -> Scope:

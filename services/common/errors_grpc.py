@@ -181,7 +181,7 @@ def _from_details(code: grpc.StatusCode, status: Status, store: str) -> MnemeErr
     try:
         reason = Reason(info.reason)
     except ValueError:
-        # A newer server's reason: the class still tells the kind.
+        # A newer server's reason: the class still says which kind it is.
         reason = cls.default_reason
     facts = dict(info.metadata)
     seconds = retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else None

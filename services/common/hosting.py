@@ -210,7 +210,7 @@ class HostSettings(BaseSettings):
 
 
 class InsecureListenError(Exception):
-    """A server that lets in whoever calls would listen where others can reach it."""
+    """A server without authentication would listen where others can reach it."""
 
 
 def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, address: str) -> Authenticator:
@@ -220,8 +220,8 @@ def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, addres
     identities and nothing else, and never sees a key.
 
     Raises:
-        InsecureListenError: The address is not on loopback, and the server is told neither of keys nor to serve other
-            services alone; or it is told of both, and which of them is meant cannot be known.
+        InsecureListenError: The address is not on loopback, and the server has neither keys nor the setting to serve
+            other services alone; or it has both, which is ambiguous.
     """
     identities = IdentityVerifier(secret, clock=clock)
     if settings.signed_identities_only:
@@ -352,7 +352,7 @@ def ensure_secret(path: Path) -> bytes:
 
 
 async def run_until_signal(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
-    """Runs a service until SIGTERM or SIGINT, which it is told of by the event."""
+    """Runs a service until SIGTERM or SIGINT, which the event reports."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""One service as a process of its own: reads the environment, opens what it needs, serves until told to stop."""
+"""One service as a process of its own: reads the environment, opens what it needs, serves until it is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages: how much goes into one answer, and tokens that are good only for the query and tenant they were issued for."""
+"""Pages: the size of one response, and tokens that hold only for the query and tenant they were issued for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from services.common.errors import FieldViolation, InvalidArgument, Reason
 Cursor: TypeAlias = tuple[str | int | float, ...]
 
 RESPONSE_BYTES_MAX: Final = 3 * 1024 * 1024
-"""Default bound of what an answer lists: far below the 8 MiB of a message here, and the 4 MiB of other gRPC clients."""
+"""Default bound of what a response lists: below the 8 MiB of a message here, and the 4 MiB of other gRPC clients."""
 
 _MessageT = TypeVar("_MessageT", bound=Message)
 
@@ -32,9 +32,9 @@ def listed_bytes(messages: Iterable[Message]) -> int:
 
 
 def fitting(messages: Sequence[Message], *, bytes_max: int) -> int:
-    """How many messages of an answer, counted from its first, go into `bytes_max` bytes; one at the least.
+    """How many messages of a response, counted from its first, go into `bytes_max` bytes; one at the least.
 
-    So an answer never grows beyond what a channel takes, and one that has something to tell is never empty.
+    So a response never exceeds what a channel accepts, and is never empty where there are items.
     """
     room = bytes_max
     for count, message in enumerate(messages):

@@ -58,7 +58,7 @@ class Scope:
         return other == self or other.key in self.visible_keys()
 
     @classmethod
-    @functools.lru_cache(maxsize=1_024)  # an answer's memories lie in a few places, which are read again and again
+    @functools.lru_cache(maxsize=1_024)  # a response's memories lie in a few places, which are read again and again
     def from_key(cls, key: str) -> Scope:
         """Reads a key back. The inverse of `key`."""
         first, *rest = key.split(SEPARATOR)
@@ -68,7 +68,7 @@ class Scope:
         return cls(level, project_id, session_id, task_id, context_id)
 
 
-@functools.lru_cache(maxsize=1_024)  # each memory of an answer is held against those of its reader
+@functools.lru_cache(maxsize=1_024)  # each memory of a response is held against those of its reader
 def _visible_keys(scope: Scope) -> tuple[str, ...]:
     context = scope.context_id
     keys = [Scope(context_id=context).key]
@@ -85,7 +85,7 @@ GLOBAL_SCOPE = Scope()
 
 
 class Reader(Protocol):
-    """Who reads, as far as it decides what is seen. A scope is one: whoever stands there and was granted nothing."""
+    """Who reads, as far as it decides what is seen. A scope alone is a reader without grants."""
 
     def visible_keys(self) -> tuple[str, ...]:
         """Keys of every place that is seen, each once."""

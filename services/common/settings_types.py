@@ -20,7 +20,7 @@ CountOrNone: TypeAlias = Annotated[int, Ge(0)]
 """A number of things that may be 0, which switches them off."""
 
 ResponseBytes: TypeAlias = Annotated[int, Ge(1), Le(7 * 1024 * 1024)]
-"""What an answer may list: less than the 8 MiB of a message, which holds more than the list."""
+"""What a response may list: less than the 8 MiB of a message, which holds more than the list."""
 
 Amount: TypeAlias = Annotated[float, Ge(0.0)]
 """A weight or a length, at least 0."""

@@ -30,12 +30,12 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said, by whom and when."""
+    """What was said, with speaker and time."""
 
     role: MessageRole
     content: str
     time: datetime  # aware, UTC
-    speaker: str = ""  # tells people of one conversation apart; may be empty
+    speaker: str = ""  # distinguishes people of one conversation; may be empty
     attachments: tuple[Attachment, ...] = ()
     confidence: float | None = None  # in [0, 1], where stated
     importance: float | None = None  # in [0, 1], where the caller states it
@@ -69,4 +69,4 @@ class TurnLimits:
     metadata_entries_max: CountOrNone = 32  # entries of a turn's metadata
     metadata_key_chars_max: Count = 64  # a key
     metadata_value_chars_max: Count = 1_024  # a value
-    payload_chars_max: Count = 65_536  # of all texts together: answers hold many turns in one message
+    payload_chars_max: Count = 65_536  # of all texts together: responses hold many turns in one message

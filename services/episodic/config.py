@@ -53,7 +53,7 @@ class EpisodeLimits:
     neighbour_radius_max: CountOrNone = 5  # the same at most
     page_size_default: Count = 50  # episodes of a page where no number is asked for
     page_size_max: Count = 200  # episodes of a page; more is cut to it
-    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
+    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of what a response lists; gRPC clients take 4 MiB by default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +165,10 @@ class TokenSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSettings:
-    """Access statistics, written behind the answer."""
+    """Access statistics, written behind the response."""
 
     flush_seconds: Seconds = 1.0  # how long a count may wait to be written
-    buffered_max: Count = 50_000  # episodes with uncounted accesses; beyond it accesses are dropped, not answers
+    buffered_max: Count = 50_000  # episodes with uncounted accesses; beyond it accesses are dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ class EpisodeIndexer:
         self._on_doubt()
 
     def notify(self, encodings: Mapping[tuple[Owner, EpisodeId], Sequence[TextEncoding]] | None = None) -> None:
-        """Tell that there is work, with the encodings of pieces that callers brought along.
+        """Report that there is work, with the encodings of pieces that callers brought along.
 
         They wait in memory only: after a crash, or when too many wait, the texts are embedded again.
         """
@@ -85,7 +85,7 @@ class EpisodeIndexer:
         self._work.set()
 
     async def wait_active(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, EpisodeStatus]:
-        """Wait until none of the episodes is pending, whoever indexes them, and return their statuses.
+        """Wait until none of the episodes is pending, in whichever process they are indexed, and return their statuses.
 
         The deadline is the caller's.
         """

@@ -42,7 +42,7 @@ class UntokenedBatch(Protocol):
 
     @property
     def after(self) -> EpisodeName | None:
-        """Behind which one to look next; None where there is none behind those that were looked at."""
+        """Cursor of the next page; None on the last."""
         ...
 
     async def put(self, tokens: Mapping[EpisodeName, PackedTokens]) -> None:
@@ -77,7 +77,7 @@ class TokenStore(Protocol):
 
         Args:
             model: Identity of the space.
-            after: Behind which episode to look; None for the beginning.
+            after: Cursor of the page before; None for the first page.
             scan_limit: How many episodes are looked at.
             limit: How many of them are returned.
         """

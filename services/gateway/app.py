@@ -250,7 +250,7 @@ async def open_gateway(
             _erasure_binding(erasure_servicer),
         )
         own = needing(readiness_check(pool), services)
-        yield Gateway((*own, *door.bindings()), use_cases)  # a tier that is away degrades answers, and no more
+        yield Gateway((*own, *door.bindings()), use_cases)  # a tier that is away degrades responses, and no more
 
 
 def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings) -> ServiceBinding:

@@ -54,7 +54,7 @@ def duration(seconds: float) -> Duration:
 
 def write_duration(message: Duration, seconds: float) -> None:
     """Set a message's field of this type to seconds, not below 0, in place."""
-    # By arithmetic: FromTimedelta takes twice as long, and an answer holds seventeen.
+    # By arithmetic: FromTimedelta takes twice as long, and a response holds seventeen.
     span = timedelta(seconds=seconds)
     message.seconds = span.days * 86_400 + span.seconds
     message.nanos = span.microseconds * 1_000

@@ -55,7 +55,7 @@ class RequestLimits:
     profiles: ProfileSettings = field(default_factory=ProfileSettings, metadata=table("gateway.profiles"))
     page_size_default: Count = 50  # entries of a page where no number is asked for
     page_size_max: Count = 200  # entries of a page; more is cut to it
-    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of what an answer lists; gRPC clients take 4 MiB by default
+    page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of what a response lists; gRPC clients take 4 MiB by default
     retry_ids_max: Count = 1_000  # dead letters in one RetryDeadLetters
 
 

@@ -1,4 +1,4 @@
-"""The gRPC edge of the gateway: reads a request, calls a use case, writes the answer."""
+"""The gRPC edge of the gateway: reads a request, calls a use case, writes the response."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ class MemoryServicer(Handlers, memory_pb2_grpc.MemoryServiceServicer):
         """See the proto."""
         principal = current_principal()
         query = self._use.reader.recall_stream(request, principal.tenant_id, now=self._use.clock.now())
-        answers = stream_recall(self._use.recall, principal, query, deadline_seconds=self._seconds_left())
-        async with aclosing(answers):
-            async for answer in answers:
-                yield convert.recall_stream_response(answer)
+        responses = stream_recall(self._use.recall, principal, query, deadline_seconds=self._seconds_left())
+        async with aclosing(responses):
+            async for response in responses:
+                yield convert.recall_stream_response(response)
 
     async def BuildContext(
         self, request: context_pb2.BuildContextRequest, context: Context

@@ -79,7 +79,7 @@ class FactLimits:
     page_size_max: Count = 200
     """Facts in a page; more is cut to it."""
     page_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX
-    """Bytes of a page, or of the hits of a search; gRPC clients take 4 MiB unless told otherwise."""
+    """Bytes of a page, or of the hits of a search; gRPC clients accept 4 MiB by default."""
     limit_default: Count = 10
     """Hits of a search where none is asked for."""
     limit_max: Count = 200

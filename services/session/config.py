@@ -85,7 +85,7 @@ class RedisSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisAccess:
-    """Who this service is for Redis, and whom it trusts: what does not belong into a URL."""
+    """Credentials and certificates for Redis, which do not belong into a URL."""
 
     user: str = ""  # of the data; takes the place of the one in the URL
     password: str = field(default="", repr=False)

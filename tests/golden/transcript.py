@@ -44,7 +44,7 @@ _LEFT_OUT: Final = frozenset(
         "last_active_time",
         "next_page_token",
         "oldest_age",
-        "rank",  # in a lane: turns of equal scores come in any order
+        "rank",  # of a retriever: turns of equal scores come in any order
         "access_count",
         "recall_id",
         "stages",

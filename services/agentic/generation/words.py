@@ -1,4 +1,4 @@
-"""Which words of a text tell something: names, numbers, and words that are not in every sentence."""
+"""Salient words of a text: names, numbers, and words that are not in every sentence."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _continues_name(sentence: str, end: int, following: re.Match[str]) -> bool:
 
 
 def salience(words: Sequence[Word]) -> float:
-    """How much a sentence tells: the weights of its distinct salient words."""
+    """The information in a sentence: the weights of its distinct salient words."""
     return sum({word.text.casefold(): word.weight for word in words}.values())
 
 

@@ -56,14 +56,14 @@ class ApiKeyRing:
         """The principal of a key.
 
         Raises:
-            Unauthenticated: The key is malformed, unknown, expired or revoked; which of these is not told.
+            Unauthenticated: The key is malformed, unknown, expired or revoked; the error does not say which.
         """
         self._reload_when_changed()
         prefix, _, rest = api_key.partition("_")
         key_id, _, secret = rest.partition("_")
         record = self._records.get(key_id)
         digest = hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
-        # An unknown id is compared too, so that the time of an answer does not tell which ids exist.
+        # An unknown id is compared too, so that response times do not reveal which ids exist.
         matches = hmac.compare_digest(digest, record.secret_sha256 if record else _NO_DIGEST)
         if record is None or not matches or prefix != KEY_PREFIX or not self._in_force(record):
             raise Unauthenticated("the API key is not accepted")

@@ -1,4 +1,4 @@
-"""How far a copy is, kept where it arrives: it cannot be lost apart from what it tells of."""
+"""Progress of a copy, stored in its target: the two cannot be lost apart."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class KnownCopy:
     """A copy that was begun here."""
 
     source: str
-    """What tells its source from others."""
+    """Identifies its source."""
     counts: Mapping[str, int]
     """Records of each kind in the source when it was begun."""
     finish_time: datetime | None

@@ -32,7 +32,7 @@ class Kind:
     name: str
     """Tier and subject, such as "semantic.facts"; the same in every driver."""
     key: tuple[str, ...]
-    """Fields that tell a record from all others, in the order in which the store reads by them."""
+    """Fields that identify a record, in the order in which the store reads by them."""
     fields: frozenset[str]
     """All fields, those of the key included."""
     vectors: frozenset[str] = frozenset()

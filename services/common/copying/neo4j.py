@@ -35,13 +35,13 @@ class GraphKind:
     indexed: int
     """Fields of the key, its first ones, that are properties of `n` in an index."""
     write: LiteralString
-    """Statement that makes what the maps in `$rows` tell, where it is missing. It must be repeatable."""
+    """Statement that creates what the maps in `$rows` describe, where it is missing. It must be repeatable."""
     conflicts: LiteralString = ""
-    """Query that counts, as `conflicts`, those of `$rows` that the graph has no room for beside others."""
+    """Query that counts, as `conflicts`, those of `$rows` that conflict with other records of the graph."""
     conflict: str = ""
     """What is then wrong, for people."""
     condition: LiteralString = "true"
-    """What tells records from other nodes of the pattern."""
+    """Distinguishes records from other nodes of the pattern."""
     decode: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """How values that are read become those of a record, where they are others; None is not given to it."""
     row: Callable[[Record], Mapping[str, Any]] = dict
@@ -87,7 +87,7 @@ class GraphRecords:
         """See `RecordStore.write`. A page is one transaction.
 
         Raises:
-            CopyError: The graph has no room for a record beside others.
+            CopyError: A record conflicts with another one in the graph.
         """
         described = self._kinds[kind.name]
         rows = [dict(described.row(record)) for record in records]

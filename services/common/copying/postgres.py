@@ -19,7 +19,7 @@ _IS_OURS: Final = """
     c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND c.relname NOT IN ('schema_migrations', 'owner_revisions', 'embedded_index')
 """
-# Epochs are of one database: they tell its caches what to load anew. So is the claim of an embedded index.
+# Epochs are of one database: its caches load anew by them. So is the claim of an embedded index.
 # Tables divided into partitions are one table here: what is written to it finds its place by itself. What one database
 # numbers its rows by for itself is an identity "by default", or, where tables in partitions cannot have one, a column
 # with a sequence that belongs to it: each database numbers its own.
@@ -97,7 +97,7 @@ class PostgresRecords:
 
     @classmethod
     async def open(cls, connection: Connection, *, schema: str) -> PostgresRecords:
-        """Reads from the catalog what there is.
+        """Reads the tables from the catalog.
 
         Args:
             connection: As `open_administration` makes it; used by one task at a time.

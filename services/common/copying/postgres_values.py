@@ -47,7 +47,7 @@ def form_of(type_name: str) -> ValueForm:
     """The form of a type, by the name that the database has for it.
 
     Raises:
-        LookupError: The type is not known here: whoever adds a column of it adds it here as well.
+        LookupError: The type is not known here; add it together with the first column of it.
     """
     if type_name.endswith("[]"):
         element = form_of(type_name.removesuffix("[]"))

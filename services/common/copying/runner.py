@@ -16,7 +16,7 @@ BATCH_RECORDS: Final = 500
 
 
 class Watcher(Protocol):
-    """Is told how far the work is."""
+    """Watches the progress."""
 
     def begun(self, step: str, kind: str, *, done: int, total: int) -> None:
         """A kind is begun, with so many records done before."""
@@ -87,7 +87,7 @@ class Copier:
 
         Args:
             ledger: Of the target.
-            source_name: What tells the source from others, and the same when a copy goes on.
+            source_name: Identifies the source, and is the same when a copy is resumed.
 
         Raises:
             CopyError: The target holds something else, or the source has changed since the copy was begun.

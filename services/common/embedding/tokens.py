@@ -56,7 +56,7 @@ class TokenVectors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextEncoding:
-    """What one run of a model tells of a text."""
+    """The outputs of one run of a model on a text."""
 
     vector: Vector
     """The sentence embedding, of length 1."""

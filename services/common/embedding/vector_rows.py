@@ -24,7 +24,7 @@ _GROUPS_ONE_BY_ONE_MAX: Final = 8
 """So many passes over all rows are faster than one that looks groups up."""
 _CANDIDATES_BY_LIMIT: Final = 16
 _CANDIDATES_MIN: Final = 1_000
-"""Candidates beyond which a matrix product tells the rows apart: their vectors are nearly the same."""
+"""Candidates that a matrix product ranks first: their vectors are nearly the same."""
 
 
 class VectorRows:

@@ -27,7 +27,7 @@ class IdempotencyKey:
 
     principal_id: str
     request_id: str
-    digest: str  # of the method and every field of the request; tells a repeat from another request
+    digest: str  # of the method and every field of the request; distinguishes a repeat from another request
 
 
 @dataclass(frozen=True, slots=True)

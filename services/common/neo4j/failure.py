@@ -13,7 +13,7 @@ from services.common.errors import Conflict, DeadlineExceeded, FailedPreconditio
 STORE_NAME: Final = "neo4j"
 
 _RETRY_AFTER_SECONDS: Final = 1.0
-"""What callers are told to wait when the store is unavailable."""
+"""Retry delay that callers get when the store is unavailable."""
 
 _TIMED_OUT: Final = frozenset(
     {

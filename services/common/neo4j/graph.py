@@ -20,7 +20,7 @@ from services.common.telemetry import span
 _T = TypeVar("_T")
 
 Record: TypeAlias = Mapping[str, Any]
-"""A row of an answer, by the names in its RETURN."""
+"""A row of a response, by the names in its RETURN."""
 
 VERSION_MIN: Final = (2026, 2)
 """The first whose vector indexes filter inside the index."""
@@ -76,7 +76,7 @@ class GraphTransaction:
         self._transaction = transaction
 
     async def run(self, query: LiteralString, parameters: Mapping[str, Any] | None = None) -> list[Record]:
-        """Runs one query with its parameters, and reads its whole answer."""
+        """Runs one query with its parameters, and reads its whole response."""
         with span("neo4j.query", {"db.system.name": "neo4j", "db.query.text": query}):
             result = await self._transaction.run(query, dict(parameters or {}))
             return [record async for record in result]
@@ -100,7 +100,7 @@ class Graph:
         self._read_mode = neo4j.READ_ACCESS if chosen.reads_from_followers else neo4j.WRITE_ACCESS
 
     async def read(self, query: LiteralString, parameters: Mapping[str, Any] | None = None) -> list[Record]:
-        """The whole answer to one query that writes nothing, in one round trip.
+        """The whole response to one query that writes nothing, in one round trip.
 
         A lost connection is tried once more on another: after a restart of the server all pooled ones are dead.
 

@@ -23,7 +23,7 @@ _VECTOR_HEADER_BYTES: Final = 4
 """Dimension and a reserved field, before the big-endian float32 values."""
 
 _RETRY_AFTER_SECONDS: Final = 1.0
-"""What callers are told to wait when the store is unavailable."""
+"""Retry delay that callers get when the store is unavailable."""
 
 _CONFLICTS: Final = (
     asyncpg.SerializationError,
@@ -231,7 +231,7 @@ def translated_error(error: Exception, *, retry_after_seconds: float = _RETRY_AF
 
 
 def _is_connection_loss(error: asyncpg.InterfaceError) -> bool:
-    """Asyncpg reports lost connections and misuse of its interface by one class; only the text tells.
+    """Asyncpg reports lost connections and misuse of its interface by one class; only the text distinguishes them.
 
     A lost connection is at once given back to its pool, and the next use of it is then said to come too late.
     """

@@ -28,7 +28,7 @@ class RoleNames:
     owner: str = "mneme_owner"
     """Owns the schemas and migrates them."""
     app: str = APP_ROLE
-    """As whom the services connect: bound by row-level security."""
+    """The role of the services: bound by row-level security."""
 
 
 def roles_sql(names: RoleNames) -> str:

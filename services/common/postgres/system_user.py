@@ -26,7 +26,7 @@ class SystemUser:
 
 
 CURRENT_USER = SystemUser(uid=-1, gid=-1)
-"""Run as whoever runs this process."""
+"""Run as the user of this process."""
 
 
 def server_user(folder: Path) -> SystemUser:

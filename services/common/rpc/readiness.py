@@ -36,7 +36,7 @@ class Readiness:
 
         Args:
             check: Of the store.
-            report: Is told whether the store can be used, when that changes.
+            report: Called with whether the store can be used, when that changes.
             settings: Defaults where None.
         """
         self._check = check

@@ -29,7 +29,7 @@ _log = structlog.get_logger(__name__)
 LIVENESS_NAME: Final = "liveness"
 """A name of the health service that is SERVING while the process takes calls, whatever its stores do."""
 
-_ENDING_SHARE_MAX: Final = 0.25  # of the grace that is kept for telling calls that it is over
+_ENDING_SHARE_MAX: Final = 0.25  # of the grace, reserved for ending the calls that are left
 _ENDING_SECONDS_MAX: Final = 0.5
 
 _METADATA_BYTES_MAX: Final = 16 * 1024  # of a call by anybody: an API key, a request id and a trace
@@ -176,7 +176,7 @@ class GrpcServer:
         return Readiness(check, report, self._settings.readiness)
 
     async def report_health(self, full_name: str, *, is_serving: bool) -> None:
-        """Tells clients and probes whether one service can do its work; ignored once the server stops."""
+        """Reports to clients and probes whether one service is ready; ignored once the server stops."""
         status = health_pb2.HealthCheckResponse
         await self._health.set(full_name, status.SERVING if is_serving else status.NOT_SERVING)
 
@@ -184,7 +184,7 @@ class GrpcServer:
         """Says that it is not healthy any more, lets calls under way finish, and stops.
 
         For `drain_seconds` new calls are served as before, so that load balancers that ask for its health can turn
-        elsewhere first. Then every connection is told to go away, and clients put new calls on others. Calls that had
+        elsewhere first. Then every connection gets GOAWAY, and clients put new calls on others. Calls that had
         come in but not begun, and those that outlast the grace, fail as UNAVAILABLE with the reason SHUTTING_DOWN. gRPC
         itself cancels those that are on their way at that moment.
         """

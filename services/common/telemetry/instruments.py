@@ -50,7 +50,7 @@ def observe(name: str, description: str, attribute: str, read: Callable[[], Gaug
     Args:
         name: Of the metric.
         description: What it is.
-        attribute: Tells the values apart.
+        attribute: Distinguishes the values.
         read: Returns the values; called in another thread, so it must not wait or change anything.
         unit: As UCUM writes it, such as "s".
     """

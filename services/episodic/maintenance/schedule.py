@@ -14,7 +14,7 @@ from services.episodic.maintenance.token_backfill import TokenBackfill
 
 
 class IndexUpkeep:
-    """Compares index and store at the start, when there is doubt, and at intervals; then collects orphans.
+    """Compares index and store at the start, after suspected losses, and at intervals; then collects orphans.
 
     Of several replicas one does the work; the others try again after a while.
     """

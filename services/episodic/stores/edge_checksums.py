@@ -14,7 +14,7 @@ _ZEROS: Final = bytes(_BLOCK_BYTES)
 
 
 def take_checksums(folder: Path) -> None:
-    """Write the checksum of each file below `folder`. Whoever opens the shard for writing must remove them first."""
+    """Write the checksum of each file below `folder`. They must be removed before the shard is opened for writing."""
     fresh = folder / f"{CHECKSUMS_FILE}.new"
     fresh.write_text(json.dumps(_checksums(folder)), "ascii")
     fresh.replace(folder / CHECKSUMS_FILE)

@@ -112,7 +112,7 @@ class EdgeHost:
             StoreUnavailable: It failed, or the engine is not running.
         """
         if self._is_replaced:
-            # Whoever calls first after a loss must fail, so that what is missing is looked for.
+            # The first call after a loss must fail, so that what is missing is looked for.
             self._is_replaced = False
             raise StoreUnavailable("qdrant", 1.0)
         if self._process is None:

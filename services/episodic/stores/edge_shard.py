@@ -116,7 +116,7 @@ def _kilobytes(points: int, dimension: int) -> int:
 
 
 def generation(folder: Path) -> str:
-    """Name that tells this shard from any other that was or will be in its place; drawn when it is first opened.
+    """Name of this shard that no other one in its place ever had or will have; drawn when it is first opened.
 
     A name that is damaged, as when its file was zeroed, is replaced: then everything is indexed again.
     """

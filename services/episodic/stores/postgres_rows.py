@@ -137,7 +137,7 @@ def index_state(row: Record) -> IndexState:
 
 
 def expected_episodes(found: Sequence[Record], *, count: int) -> list[ExpectedEpisode | None]:
-    """What the rows of `expected_episodes` tell of so many places, numbered from 1."""
+    """The result of `expected_episodes` for so many places, numbered from 1."""
     expected: list[ExpectedEpisode | None] = [None] * count
     for row in found:
         episode_id = EpisodeId(row["episode_id"])
@@ -157,7 +157,7 @@ def use(row: Record) -> tuple[EpisodeKey, EpisodeUse]:
 
 
 def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges:
-    """What the rows of `postgres_sql.CHANGES` tell."""
+    """The result of `postgres_sql.CHANGES`."""
     if not found:
         # Nothing of the owner was ever searchable; a reader that thinks otherwise is wrong.
         return ColumnChanges(

@@ -223,7 +223,7 @@ class QdrantEpisodeIndex:
 
     @contextlib.asynccontextmanager
     async def _restored_if_lost(self) -> AsyncIterator[None]:
-        """Makes a collection anew that someone has deleted, for whoever calls next."""
+        """Recreates a collection that was deleted, for the next call."""
         try:
             yield
         except StoreUnavailable as error:
@@ -322,7 +322,7 @@ def _chunks(items: Sequence[_T], size: int) -> list[Sequence[_T]]:
 
 
 def _require_completed(result: models.UpdateResult) -> None:
-    """Refuse an answer that leaves it open when the write will be seen, such as `wait_timeout`."""
+    """Refuse a response that leaves it open when the write will be seen, such as `wait_timeout`."""
     if result.status != models.UpdateStatus.COMPLETED:
         _log.warning("qdrant has not applied a write in time", status=result.status.value)
         raise StoreUnavailable("qdrant", 1.0)

@@ -66,7 +66,7 @@ def create_qdrant_client(server: QdrantServer, settings: QdrantSettings) -> Asyn
         prefer_grpc=True,
         api_key=server.api_key or None,
         # The client has one deadline for all writes, whatever a call says; the server's own limit, which the
-        # call names, ends before it and tells what became of the write.
+        # call names, ends before it and reports what became of the write.
         timeout=settings.write_timeout_seconds + 1,
         pool_size=1,
         grpc_options=options,
@@ -106,7 +106,7 @@ class QdrantConnection:
 
         Raises:
             StoreUnavailable: None answers.
-            FailedPrecondition: It is older than 1.19, or does not tell.
+            FailedPrecondition: It is older than 1.19, or does not report it.
         """
         reported = (await self.prepare(lambda client: client.info())).version
         found = re.match(r"v?(\d+)\.(\d+)", reported or "")
@@ -117,7 +117,7 @@ class QdrantConnection:
             )
 
     async def read(self, call: Callable[[AsyncQdrantClient], Awaitable[_T]]) -> _T:
-        """Run a call that an answer waits for: few attempts, all within the time of one."""
+        """Run a call that a response waits for: few attempts, all within the time of one."""
         settings = self._settings
         return await self._run(call, settings.search_attempts, float(settings.search_timeout_seconds))
 

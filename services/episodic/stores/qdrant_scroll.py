@@ -43,7 +43,7 @@ async def scroll(
     while first is not None and len(found) < limit:
         asked = min(limit - len(found), collection.query_limit_max)
         offset = str(first)
-        points, _ = await connection.write(  # with the patience of a write: nobody waits for the answer
+        points, _ = await connection.write(  # with the patience of a write: nobody waits for the response
             lambda client, offset=offset, asked=asked: client.scroll(  # type: ignore[misc]
                 collection.name,
                 offset=offset,

@@ -88,7 +88,7 @@ class Writer:
             body: The text.
             tokens_max: What it may take.
             first_tokens_max: Given, the best sentence may take so much though it is more, and sentences that are worth
-                little beside it are left out even where there is room.
+                little beside it are left out even where the budget has tokens left.
         """
         if self.least(body) <= tokens_max and (tokens := self.count(f" {indented(body)}")) <= tokens_max:
             return KeptText(body, tokens, (0,), 1)

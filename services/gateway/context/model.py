@@ -43,7 +43,7 @@ class ContextOrder(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnSource:
-    """Where and by whom a turn was said."""
+    """Where a turn was said, and the speaker."""
 
     conversation_id: str  # empty for the running one
     position: int
@@ -202,7 +202,7 @@ class ContextSettings:
     sentence_share_max: Share = 0.15  # of the memories' budget, for the one sentence of a turn that answers best
     passage_gap_max: CountOrNone = 1  # turns that may be missing between two turns of one passage; "…" stands for them
     duplicate_similarity: PositiveShare = 0.8  # of word pairs, from which on a text is not repeated
-    weighed_texts_max: Count = 40  # best texts of a section that tell how rare the question's terms are
+    weighed_texts_max: Count = 40  # best texts of a section by which it is counted how rare the question's terms are
     overlap_rank_max: CountOrNone = 20  # memories that notes and facts are compared with, so as not to repeat them
     tokens_per_memory_min: Count = 12  # shortest line worth expecting; decides how many memories are recalled
     tokens_per_memory: Count = 200  # budget for each memory by which the retrievers are sized
@@ -215,7 +215,7 @@ class ContextSettings:
     refinement: RefinementSettings = field(default_factory=RefinementSettings)
 
     def __post_init__(self) -> None:
-        """Checks that headings can be told from memories."""
+        """Checks that headings cannot be mistaken for memories."""
         for kind, heading in self.headings.items():
             if not heading.startswith("#") or len(heading.splitlines()) != 1:
                 raise ValueError(f"the heading of {kind.name.lower()} should be one line that begins with #")

@@ -42,7 +42,7 @@ _ENDINGS: Final = (
     "e",
     "y",
 )
-_TERMS_MAX: Final = 64  # of a question; more of them tell nothing apart
+_TERMS_MAX: Final = 64  # of a question; more of them add nothing
 _STOP_WORD_LIST: Final = (
     "a about all also am an and any are as at be been but by can could did do does for from get had has have he her"
     " hers him his how i if in into is it its just like me more most my no not of on one or our out please she should"

@@ -59,7 +59,7 @@ class CreateGrant:
 
     @property
     def digest(self) -> bytes:
-        """Tells a repeat from another request under the same id."""
+        """Distinguishes a repeat from another request under the same id."""
         expires = "" if self.expire_time is None else self.expire_time.isoformat()
         kinds = ",".join(str(int(kind)) for kind in self.kinds)
         return _digest(self.user_id, self.from_scope.key, self.to_scope.key, kinds, expires)
@@ -75,7 +75,7 @@ class RevokeGrant:
 
     @property
     def digest(self) -> bytes:
-        """Tells a repeat from another request under the same id."""
+        """Distinguishes a repeat from another request under the same id."""
         return _digest(self.user_id, self.grant_id)
 
 
@@ -122,7 +122,7 @@ class Readers:
 def grants_to(reader: Scope, grants: Iterable[Grant], now: datetime) -> tuple[Grant, ...]:
     """Those of the grants that hold now for a reader: grants to its place, and to those above on its path.
 
-    A grant is not passed on: what a place was granted, its readers see, and nobody whom they grant something.
+    A grant is not passed on: what a place was granted, its readers see, and those they grant something do not.
     """
     path = set(reader.visible_keys())
     return tuple(grant for grant in grants if grant.to_scope.key in path and grant.holds(now))

@@ -16,7 +16,7 @@ from services.gateway.journal.store import Cursor
 
 
 class ReaderGrants(Protocol):
-    """Tells what was granted to a reader."""
+    """Looks up what was granted to a reader."""
 
     async def to(self, tenant_id: str, user_id: str, reader: Scope) -> tuple[Grant, ...]:
         """The grants that hold for a reader of a user's memories now.
@@ -37,7 +37,7 @@ class NoGrants:
 
 
 class Grants:
-    """Makes grants, takes them back, and tells readers theirs; a `ReaderGrants`.
+    """Creates, revokes and looks up grants; a `ReaderGrants`.
 
     What was granted or taken back here holds at once, what another gateway did within `cache_seconds`. An expiry holds
     everywhere at its time.

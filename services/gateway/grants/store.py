@@ -16,7 +16,7 @@ class GrantStore(Protocol):
     async def create(self, caller: Caller, command: CreateGrant) -> Granted:
         """Makes a grant, or replaces that between the same places; this one keeps its id.
 
-        A repeat of a request id by the same principal must return the first answer, whatever became of the grant.
+        A repeat of a request id by the same principal must return the first response, whatever became of the grant.
 
         Raises:
             InvalidArgument: The request id was used before with another content.

@@ -22,7 +22,7 @@ class AdmissionSettings:
     waiting_per_tenant_max: Count = 1_000  # writes of one tenant that wait for their turn; more are refused
     pending_max: Count = 100_000  # deliveries of one tenant that wait, five for a turn; at it Remember is refused
     pending_check_seconds: Seconds = 1.0  # how often a tenant's waiting deliveries are counted
-    retry_after_seconds: Seconds = 5.0  # when a refused client is told to try again
+    retry_after_seconds: Seconds = 5.0  # retry delay of a refused client
     stream_wait_seconds: Seconds = 30.0  # how long a stream is held back before its items are refused
 
 
@@ -157,7 +157,7 @@ class BacklogBound:
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.stream_wait_seconds):
-                # No event tells: other gateways deliver too.
+                # There is no event to wait for: other gateways deliver too.
                 while await self._pending(tenant_id) >= self._settings.pending_max:  # noqa: ASYNC110
                     await asyncio.sleep(self._settings.pending_check_seconds)
         await self.check(tenant_id)

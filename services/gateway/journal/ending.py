@@ -83,7 +83,7 @@ class SessionLog(Protocol):
         """Notes that the session is over: what was said so far is never put into a session again.
 
         Turns to archive are made durable with it, all or nothing; they belong to the ended session. A repeat of the
-        request id returns the first answer and does nothing.
+        request id returns the first response and does nothing.
 
         Raises:
             InvalidArgument: The request id was used with another request.

@@ -43,7 +43,7 @@ class RememberCommand:
     turns: tuple[Turn, ...]
     scope: Scope = GLOBAL_SCOPE
     request_id: str = ""  # empty: not idempotent
-    digest: bytes = b""  # of the whole request: tells a repeat from another request under the same id
+    digest: bytes = b""  # of the whole request: distinguishes a repeat from another request under the same id
     interaction_ids: tuple[str, ...] = ()  # of the turns, one for one; empty: made by the journal
 
 

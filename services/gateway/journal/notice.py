@@ -1,4 +1,4 @@
-"""Tells other gateways that the journal has something to deliver, over PostgreSQL's LISTEN and NOTIFY.
+"""Notifies other gateways that the journal has something to deliver, over PostgreSQL's LISTEN and NOTIFY.
 
 A NOTIFY inside of the writing transaction would make all commits wait for each other. So it is sent afterwards, on a
 connection of its own, once for all writes of a moment; a worker that misses it finds the delivery when it polls.

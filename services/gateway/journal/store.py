@@ -47,7 +47,7 @@ class JournalWriter(Protocol):
         Must be all or nothing for each command. A command whose request id was used before returns the first
         answer, or an `InvalidArgument` with reason REQUEST_ID_REUSED in its place if its content differs; the
         other commands are not affected. What was returned must be on disk. Positions of a conversation must be
-        gapless whoever writes at once.
+        gapless under concurrent writes.
 
         Raises:
             StoreUnavailable, DeadlineExceeded: Nothing was returned; what was written is found by request id.
@@ -133,7 +133,7 @@ class DeliveryQueue(Protocol):
         ...
 
     async def retry(self, caller: Caller, command: RetryCommand) -> int:
-        """Makes dead letters due again. Returns how many there were; a repeat of a request id, the first answer.
+        """Makes dead letters due again. Returns how many there were; a repeat of a request id, the first response.
 
         Raises:
             InvalidArgument: The request id was used before with other ids.

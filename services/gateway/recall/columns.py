@@ -25,7 +25,7 @@ class Statistics:
 
     @classmethod
     def from_response(cls, response: episodic_internal_pb2.SearchCandidatesResponse) -> Statistics | None:
-        """Columns of a response of the episodic tier; None where it tells no statistics."""
+        """Columns of a response of the episodic tier; None where it has no statistics."""
         if not response.access_counts:
             return None
         return cls(
@@ -56,7 +56,7 @@ class EpisodeColumns:
     speakers: tuple[str, ...]
     is_incomplete: bool = False  # the index lacked some of the user's turns, or could not be asked
     statistics: Statistics | None = None  # where they were asked for
-    active_count: int = 0  # active turns that the reader sees, candidates or not; 0 where the tier does not tell
+    active_count: int = 0  # active turns that the reader sees, candidates or not; 0 where the tier does not report it
     # Late interaction, float32 [q, n]: best cosine similarity of question token t to any token of candidate i, 0 for a
     # candidate without token vectors. None, and the columns below empty, where there is none.
     token_scores: FloatColumn | None = None
@@ -106,12 +106,12 @@ class EpisodeColumns:
 
 
 def _late_interaction(response: episodic_internal_pb2.SearchCandidatesResponse, token_ids: bytes) -> dict[str, Any]:
-    """Columns of late interaction by name; none where the tier tells nothing, or something of another shape."""
+    """Columns of late interaction by name; none where the tier reports none, or columns of another shape."""
     count = len(response.episode_ids) // 16
     rows = len(response.token_frequencies)
     whole = (4 * rows * count, 4 * count, count, count)
-    told = (response.token_scores, response.sentence_scores, response.token_present, response.reverse_scores)
-    if not rows or not count or tuple(map(len, told)) != whole or len(token_ids) < 2 * rows:
+    reported = (response.token_scores, response.sentence_scores, response.token_present, response.reverse_scores)
+    if not rows or not count or tuple(map(len, reported)) != whole or len(token_ids) < 2 * rows:
         return {}
     return {
         "token_scores": np.frombuffer(response.token_scores, dtype="<f4").reshape(rows, count),

@@ -149,7 +149,7 @@ class RecallPipeline:
                 vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
-                on_answer=early.watch(
+                on_outcome=early.watch(
                     partial(quarantine, readers=query.readers),
                     partial(self._derived, asked),
                     partial(self._first, asked, clock),
@@ -157,7 +157,7 @@ class RecallPipeline:
             )
         if coarse.all_failed:
             self._count(coarse.reports)
-            raise _nothing_answered(coarse)
+            raise _nothing_responded(coarse)
         with clock.stage("quarantine"):
             coarse = quarantine(coarse, query.readers)
         candidates, reports = await self._ranked(asked, coarse, clock)
@@ -202,7 +202,7 @@ class RecallPipeline:
     async def _first(
         self, asked: _Asked, clock: StageClock, coarse: CoarseResult
     ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
-        """A ranking by what there is so far, on a clock of its own: its stages are not those of the answer."""
+        """A ranking of the candidates so far, on a clock of its own: its stages are not those of the final response."""
         with span("recall.first_ranking"):
             memories, reports = await self._ranked(asked, coarse, StageClock(deadline_seconds=clock.seconds_left))
         return memories[: asked.query.limit], reports
@@ -361,7 +361,7 @@ def _reading(
     )
 
 
-def _nothing_answered(coarse: CoarseResult) -> MnemeError:
+def _nothing_responded(coarse: CoarseResult) -> MnemeError:
     failed = [r for r in coarse.reports if r.state is TierState.FAILED]
     if all(r.reason == "DEADLINE_EXCEEDED" for r in failed):
         return DeadlineExceeded("no memory tier responded in time")

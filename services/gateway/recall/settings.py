@@ -19,9 +19,9 @@ class RecallSettings:
     """Limits and shares of a recall."""
 
     limit_default: Count = 10  # memories where no number is asked for
-    limit_max: Count = 200  # memories of one answer
+    limit_max: Count = 200  # memories of one response
     query_chars_max: Count = 8_192  # a question
-    text_chars_max: Count = 1_000_000  # of all memories of an answer
+    text_chars_max: Count = 1_000_000  # of all memories of a response
     response_bytes_max: ResponseBytes = RESPONSE_BYTES_MAX  # of a response; gRPC clients accept 4 MiB by default
     retriever_limit: Count = 200  # hits of each retriever of turns, at least; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates

@@ -56,7 +56,7 @@ class Keys:
 
     @property
     def is_by_text(self) -> bool:
-        """Whether subject, predicate or object is not known, so that only the text tells what it means."""
+        """Whether subject, predicate or object is not known, so that only the text carries the meaning."""
         return self.identity == self.text_identity
 
 

@@ -1,4 +1,4 @@
-"""What a turn tells about its speaker's wishes and interests, by rules. Pure functions; English."""
+"""Reads a speaker's wishes and interests from a turn, by rules. Pure functions; English."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class ProfileStore(Protocol):
         ...
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
-        """Add turns, each once whoever adds it and how often; how many were new.
+        """Add turns, each counted once however often it is added; returns how many were new.
 
         The interactions may be of several users. An interaction may be in the batch twice.
         """

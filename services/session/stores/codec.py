@@ -21,7 +21,7 @@ from services.session.model import (
 )
 
 _VERSION: Final = 1
-"""Stands in every payload, so that a later form can be told from this one during a rolling update."""
+"""Stands in every payload, so that a later form is recognised during a rolling update."""
 
 
 def encode_turn(new: NewTurn) -> bytes:

@@ -220,7 +220,7 @@ class FallbackSessionStore:
         return removed
 
     async def check(self) -> None:
-        """See `SessionStore.check`: there is room for one more write, here or there."""
+        """See `SessionStore.check`: one more write fits, here or in the primary."""
         if self.is_degraded:
             self._queue.check_room(0)
 

@@ -23,7 +23,11 @@ from mneme_client import (
 from services.cli import rendering
 
 EXPLANATION = Explanation(
-    retrievers=(RetrieverRank("dense", 2, 0.5), RetrieverRank("lexical", 1, 7.0), RetrieverRank("new-lane", 13, 1.0)),
+    retrievers=(
+        RetrieverRank("dense", 2, 0.5),
+        RetrieverRank("lexical", 1, 7.0),
+        RetrieverRank("new-retriever", 13, 1.0),
+    ),
     parts=(
         ScorePart("dense", 0.41),
         ScorePart("length", -0.02),
@@ -42,7 +46,7 @@ def _printed(value: object) -> str:
 
 def test_retrievers_are_named_best_first() -> None:
     words = rendering.retrievers_in_words(EXPLANATION)
-    assert words == "found by its words (1st), by meaning (2nd), new-lane (13th)"
+    assert words == "found by its words (1st), by meaning (2nd), new-retriever (13th)"
     assert rendering.retrievers_in_words(Explanation()) == "found beside another memory"
 
 

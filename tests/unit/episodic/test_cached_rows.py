@@ -1,4 +1,4 @@
-"""Lanes in memory against plain computations over what they hold."""
+"""Searches of cached rows against plain computations over the same rows."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """The status that a call ended with, and the answer where it is OK."""
+    """The status that a call ended with, and the response where it is OK."""
 
     code: grpc.StatusCode = grpc.StatusCode.OK
     details: str = ""
@@ -33,7 +33,7 @@ OUT_OF_TIME: Final = CallEnd(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceed
 
 
 class InProcessCall(UnaryCall):
-    """What a caller awaits: the answer, or grpc.aio.AioRpcError with the status, as of a call through a socket.
+    """What a caller awaits: the response, or grpc.aio.AioRpcError with the status, as of a call through a socket.
 
     Cancelling it, or a task that awaits it, cancels the handler; so does its deadline. The caller goes on at once and
     does not wait for the handler to clean up.
@@ -75,7 +75,7 @@ class InProcessCall(UnaryCall):
         return True
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Waits for the answer.
+        """Waits for the response.
 
         Raises:
             grpc.aio.AioRpcError: The call ended with another status than OK.
@@ -145,7 +145,7 @@ class InProcessCall(UnaryCall):
             while self._end is None:
                 await self._ended
         except asyncio.CancelledError:
-            self.cancel()  # as grpc does: who stops waiting has no more use for the answer
+            self.cancel()  # as grpc does: who stops waiting has no more use for the response
             raise
         return self._end
 

@@ -39,7 +39,7 @@ class InProcessContext(Context):
         return CallEnd(code, self._details, self._trailing_metadata)
 
     def finish(self, *, is_cancelled: bool) -> None:
-        """Tells those who asked that the handler has returned."""
+        """Notifies listeners that the handler has returned."""
         self._is_cancelled = is_cancelled
         self._is_done = True
         callbacks, self._callbacks = self._callbacks, []

@@ -94,7 +94,7 @@ class InProcessServer:
             request: The serialised message.
             timeout_seconds: What the call has in all; None for no deadline.
             metadata: Of the caller.
-            read_response: Makes the caller's message of the serialised answer.
+            read_response: Makes the caller's message of the serialised response.
             response_bytes_max: What the caller takes; the server's own limit holds as well.
         """
         call = InProcessCall(timeout_seconds)
@@ -148,7 +148,7 @@ async def _serve(
     is_cancelled = False
     try:
         response = await handler.stream_unary(None, context)
-        end = context.end()  # a status that was set or aborted with counts more than an answer
+        end = context.end()  # a status that was set or aborted with counts more than a response
         if end.code is grpc.StatusCode.OK:
             end = read(_converted(handler.response_serializer, response), end.trailing_metadata)
     except grpc.aio.AbortError:

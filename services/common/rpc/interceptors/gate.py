@@ -59,5 +59,5 @@ class CallGate:
 
 
 def shutting_down() -> StoreUnavailable:
-    """What a caller is told whose call this server does not do any more."""
+    """The error for a call that this server does not start any more."""
     return StoreUnavailable("server", _RETRY_SECONDS, reason=Reason.SHUTTING_DOWN)

@@ -1,4 +1,4 @@
-"""Gives every call an id that its log lines, its answer and the calls that it makes carry."""
+"""Gives every call an id that its log lines, its response and the calls that it makes carry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def current_request_id() -> str:
 
 
 class RequestIdInterceptor(AroundInterceptor):
-    """Takes the caller's id if it is printable and short, else makes one, which the trailing metadata tells."""
+    """Takes the caller's id if it is printable and short, else makes one; the trailing metadata reports it."""
 
     def __init__(self, ids: IdSource) -> None:
         """Makes ids by `ids`."""

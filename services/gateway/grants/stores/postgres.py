@@ -61,7 +61,7 @@ class PostgresGrants:
             earlier = await _claim(connection, caller, _CREATE_METHOD, command, now)
             if earlier is not None:
                 return Granted(_from_answer(earlier), replayed=True)
-            # One at a time for each user: the limit holds whoever grants at once.
+            # One at a time for each user: the limit holds under concurrent writes.
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "\x1f".join(user))
             await connection.execute(
                 f"DELETE FROM gateway.grants WHERE tenant_id = $1 AND user_id = $2 AND NOT {_IN_FORCE}",  # noqa: S608
@@ -127,7 +127,7 @@ class PostgresGrants:
 async def _claim(
     connection: Connection, caller: Caller, method: str, command: CreateGrant | RevokeGrant, now: datetime
 ) -> Mapping[str, Any] | None:
-    """The answer of an earlier use of the request id; None for the first."""
+    """The response of an earlier use of the request id; None for the first."""
     earlier: dict[str, Any] | None = await connection.fetchval(
         "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
         caller.tenant_id,

@@ -114,7 +114,7 @@ class PostgresRemoval:
 
 
 async def users_of(connection: Connection, tenant_id: str) -> list[str]:
-    """The users of whom the journal holds anything."""
+    """All users with rows in the journal."""
     return [row["user_id"] for row in await connection.fetch(_USERS, tenant_id)]
 
 

@@ -96,7 +96,7 @@ class Claim:
 def claims_of(text: str) -> tuple[Claim, ...]:
     """The claims of a turn, in order, none twice. Those of the turns that were read last are cached.
 
-    A turn that claims a thing and its contrary claims neither: which of them is meant cannot be told.
+    A turn that claims a thing and its contrary claims neither: which of them is meant is unknown.
     """
     if not _MAY_CLAIM.search(text):
         return ()
@@ -129,7 +129,7 @@ class _Rule:
     passing: frozenset[str] = frozenset()  # words that end a topic that is none
 
     def claim(self, match: re.Match[str]) -> Claim | None:
-        """The claim of a match; None where the clause alone does not tell it."""
+        """The claim of a match; None where the clause alone is not enough."""
         groups = match.groupdict()
         label = self.label or " ".join((groups.get("what") or "").lower().split())
         if "obj" in groups:

@@ -51,7 +51,7 @@ class ConflictSettings:
     turns_max: CountOrNone = 50  # best turns, and notes, whose texts are compared; 0 leaves it to facts
     candidates: CountOrNone = 10  # turns beyond the limit that take part
     turn_chars_max: CountOrNone = 2_000  # characters of a turn that are read
-    confidence_unknown: Share = 0.5  # of a turn whose speaker told none
+    confidence_unknown: Share = 0.5  # of a turn without a confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,8 @@ class ConflictResolution:
             )
         memories = memories[:limit]
         there = {hit.memory_id for hits in (memories, facts, notes) for hit in hits}
-        told = [loss for loss in losses if not there.isdisjoint((loss.winner_id, loss.loser_id))]
-        return Resolved(memories, facts, notes, _conflicts(told, policy))
+        reported = [loss for loss in losses if not there.isdisjoint((loss.winner_id, loss.loser_id))]
+        return Resolved(memories, facts, notes, _conflicts(reported, policy))
 
     @staticmethod
     def _among_facts(facts: Sequence[RecalledFact], chosen: ConflictChoice, policy: ConflictPolicy) -> Iterator[_Loss]:

@@ -84,7 +84,7 @@ class EarlyResults:
         Args:
             see: Drops what the reader must not see.
             derive: Ranks facts and notes.
-            rank: Ranks turns by what there is, and reads their texts.
+            rank: Ranks the candidates so far, and reads their texts.
         """
         if self._emit is None:
             return None

@@ -59,7 +59,7 @@ _YEAR: Final = r"(?P<year>(?:19|20)\d\d)\b"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{_any_of(iter(_COUNTS))})\s+(?P<unit>day|week|month|year)s?"
 _SEASON: Final = rf"(?P<season>{_any_of(iter(_SEASON_STARTS))})\b"
-# Words that tell the month "May" and the season "fall" from the verbs.
+# Words that distinguish the month "May" and the season "fall" from the verbs.
 _LEAD: Final = (
     r"\b(?P<lead>in|during|of|over|since|until|till|by|before|after|between|from|last|this|past"
     r"|early|late|mid)(?P<gap>[\s-]+(?:the\s+)?)"
@@ -199,7 +199,7 @@ def _read_date(match: _Match, today: datetime) -> tuple[TimeRange, ...]:
 
 
 def _read_numeric(match: _Match, _today: datetime) -> tuple[TimeRange, ...]:
-    """Read 7/8/2023 both ways: nothing in a question tells which country's it is."""
+    """Read 7/8/2023 both ways: nothing in a question says which country's format it is."""
     year, one, two = int(match["year"]), int(match["one"]), int(match["two"])
     return tuple(dict.fromkeys((*_day(year, one, two), *_day(year, two, one))))
 

@@ -1,4 +1,4 @@
-"""What kind of answer a question wants, told by its words (English ones)."""
+"""The kind of answer that a question wants, read from its words (English)."""
 
 from __future__ import annotations
 

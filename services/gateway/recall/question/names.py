@@ -74,7 +74,7 @@ class Names:
         return Names(speakers)
 
     def named_in(self, text: str) -> tuple[int, ...]:
-        """The speakers whom the text names, ascending."""
+        """The speakers that the text names, ascending."""
         return tuple(sorted({index for _, index in self._found(text)}))
 
     def to_first_person(self, text: str) -> str:
@@ -90,7 +90,7 @@ class Names:
         """Where each speaker is named."""
         if self._exact is None or self._folded is None:
             return []
-        # Names that are words too ("Will", "Mark") are told apart by their capital where there are capitals.
+        # Names that are words too ("Will", "Mark") are distinguished by their capital where the text has capitals.
         is_lower = text == text.lower()
         if not is_lower and (told := _known((match, self._told(match)) for match in self._exact.finditer(text))):
             return told
@@ -98,7 +98,7 @@ class Names:
         return _known((match, self._index_of(match)) for match in meant)
 
     def _told(self, match: _Match) -> int | None:
-        """Return the speaker whom a name with its capital stands for."""
+        """Return the speaker that a capitalized name stands for."""
         index = self._index_of(match)
         is_short = index is None and (bool(match["owner"]) or not _begins_sentence(match))
         return self._short.get(match["name"]) if is_short else index

@@ -28,14 +28,14 @@ _ABOUT_ASSISTANT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionEvidence:
-    """What a question tells about the turns that answer it."""
+    """What a question says about the turns that answer it."""
 
     text: str
     """The question as it was asked."""
     first_person_text: str
     """The question as a speaker would put it; this is what is embedded and searched for words."""
     named_speakers: tuple[int, ...] = ()
-    """Indices of the speakers whom the question names, ascending."""
+    """Indices of the speakers that the question names, ascending."""
     about_user: bool = False
     """The question says "I" or "my": the asking user is meant."""
     about_assistant: bool = False
@@ -50,7 +50,7 @@ class QuestionEvidence:
 
 
 def read_question(text: str, speakers: Sequence[str], now: datetime) -> QuestionEvidence:
-    """Return what the question tells, by rules (English ones; a name is understood in any language).
+    """Read the question by rules (English ones; a name is understood in any language).
 
     Args:
         text: The question.

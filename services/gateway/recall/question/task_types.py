@@ -1,9 +1,9 @@
-"""Stage intent: what the answer is wanted for, told by the question's embedding.
+"""Stage intent: the task type, classified from the question's embedding.
 
 Each task type has example questions. They are embedded once, behind the start of the service, and a question belongs
 to the type whose mean example it is nearest to. Near is measured by how examples of one type differ from each other
-(linear discriminant analysis with a shrunk covariance): that is mostly by what they are about, which tells nothing of
-the type. The question is embedded anyway, so that telling its type costs six products of vectors.
+(linear discriminant analysis with a shrunk covariance): that is mostly by what they are about, which says nothing about
+the type. The question is embedded anyway, so that classifying it costs six products of vectors.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _VARIANCE_MIN: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class IntentSettings:
-    """How a question's task type is told."""
+    """How a question's task type is classified."""
 
     shrinkage: PositiveShare = 0.5  # of the covariance of examples towards a sphere: there are fewer than dimensions
     temperature: Positive = 10.0  # by which log likelihoods are divided, since examples are surer than questions
@@ -47,7 +47,7 @@ class Intent:
     """What an answer is wanted for."""
 
     task_type: TaskType
-    confidence: float  # in [0, 1]; 1 where it was given, 0 where the question does not tell
+    confidence: float  # in [0, 1]; 1 where it was given, 0 where the classifier cannot decide
     is_given: bool = False
 
 
@@ -60,11 +60,11 @@ class _Planes:
 
 
 UNTOLD: Final = Intent(TaskType.GENERAL, 0.0)
-"""The intent of a question that does not tell it."""
+"""The intent of a question that cannot be classified."""
 
 
 class IntentClassifier:
-    """Tells task types. Until the examples are embedded, and where they cannot be, no question tells any."""
+    """Classifies questions. Until the examples are embedded, and where they cannot be, no question has a known type."""
 
     def __init__(
         self,

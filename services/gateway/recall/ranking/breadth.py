@@ -20,7 +20,7 @@ from services.gateway.recall.ranking.standardising import Column, standardised
 from services.gateway.recall.ranking.surroundings import Surroundings
 
 BREADTH: Final = "breadth"
-"""The part of a score that is told here."""
+"""The part of a score that is computed here."""
 
 # All in standard deviations of the candidates' scores.
 _BEST_OF_SESSION: Final = 0.5  # for the best turn of a session; 2/3 of it for the second, 2/4 for the third

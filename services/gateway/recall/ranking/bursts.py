@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 _MESSAGES_MAX: Final = 8
-"""Messages of a burst. Where nobody is told apart all of a session would be one."""
+"""Most messages of a burst. Without known speakers a whole session would be one burst."""
 
 _SHARE_MIN: Final = 0.15
 """Of candidates that are messages in a row by one speaker. Of conversations in turns none are, of those that were
@@ -35,7 +35,7 @@ def are_messages(
     messages = (((session.astype(np.int64) << 32) + position) << _SPEAKER_BITS) + speaker
     messages.sort()
     pairs = np.count_nonzero(messages[1:] - messages[:-1] == 1 << _SPEAKER_BITS)
-    # A pair makes two candidates at most messages in a row, so that most conversations in turns are told by that.
+    # A pair makes two candidates at most messages in a row, which is enough to recognise most conversations in turns.
     if 2 * pairs < _SHARE_MIN * len(session):
         return False
     return Bursts.of(session, position, speaker).shared_share >= _SHARE_MIN

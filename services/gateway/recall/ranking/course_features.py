@@ -31,7 +31,7 @@ _NAMES: Final = (
     "best_score_before",
 )
 _KINDS: Final = (QuestionKind.ORDER, QuestionKind.SUMMARY, QuestionKind.HOW_MANY, QuestionKind.LIST)
-"""Questions that are answered by many turns: for each of these kinds all is told once more."""
+"""Questions that are answered by many turns: for each of these kinds every feature is repeated."""
 _CROSSED: Final = {kind: tuple(f"{name}_if_{(kind.name or '').lower()}" for name in _NAMES) for kind in _KINDS}
 
 

@@ -3,7 +3,7 @@
 A turn of dialogue is too short to be judged alone. Beside its own similarity and BM25 score count those of
 the turns around it, the question that it answers, its session, its speaker, its time and what kind of turn
 it is. Every weight is a round number chosen by hand, and small changes of any of them matter little; a
-score is a sum of named parts, so that an answer can say why.
+score is a sum of named parts, so that a response can say why.
 """
 
 from dataclasses import dataclass
@@ -89,18 +89,18 @@ class EvidenceWeights:
     """Of the score of the turn before, on top, where that turn asks something: the answer follows."""
     short_chars: Positive = 300.0
     """Turns up to this length take their neighbours' evidence in full, longer ones less in proportion:
-    they have room to be scored by their own words."""
+    they are long enough to be scored by their own words."""
     session: Amount = 0.1
     """Of the best own score in the session."""
     speaker: Amount = 1.0
-    """For turns of a speaker whom the question names."""
+    """For turns of a speaker that the question names."""
     role: Amount = 1.0
     """For the user's turns where the question says "I" or "my", for the assistant's where it asks what
     "you" said."""
     time: Amount = 1.5
     """For turns of a time that the question names, falling off outside it."""
     days_after: Positive = 14.0
-    """Days after a named time in which its weight falls to 1/e: people tell of things afterwards."""
+    """Days after a named time in which its weight falls to 1/e: people talk about things afterwards."""
     days_before: Positive = 7.0
     """Days before a named time in which its weight falls to 1/e: plans are made beforehand."""
     first_person: Amount = 0.5

@@ -50,7 +50,7 @@ class Features:
 
 
 class Extra(Flag):
-    """Features that not every ranker was fitted with, and that are told only to those that were."""
+    """Features that only some rankers were fitted with; the others do not get them."""
 
     BURSTS = auto()  # see burst_features.py
     COURSE = auto()  # see course_features.py

@@ -1,7 +1,7 @@
 """The fitted profiles: `evidence`, and `light`, which does without token vectors.
 
 Each has two rankers: one for conversations in turns, and one for those in messages, of which people write several in a
-row. The latter ranks messages better and turns worse, and which of the two a conversation is, its candidates tell.
+row. The latter ranks messages better and turns worse, and which of the two a conversation is, its candidates show.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Rankers:
 
 
 class FittedScorer:
-    """Scores candidates by a ranker, and by what `breadth.py` tells; a `Scorer`."""
+    """Scores candidates by a ranker and by the parts of `breadth.py`; a `Scorer`."""
 
     def __init__(self, rankers: Rankers, plain: PlainScorer, *, is_light: bool) -> None:
         """Uses token vectors where there are any, unless it is light; `plain` ranks where there is little to rank."""

@@ -29,7 +29,7 @@ class DecaySettings:
     importance_half_life_days: Positive = 30.0  # age at which little importance is halved, in assistant and narrative
     importance_half_life_growth: Amount = 2.0  # by how much of itself the half-life grows at importance 1, in narrative
     importance_loss_per_day: Amount = 0.01  # what a day takes from importance, in balanced
-    scale_days: Positive = 365.0  # age at which hyperbolic decay is one half, where the tier does not tell it
+    scale_days: Positive = 365.0  # age at which hyperbolic decay is one half, where the tier does not report it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Signals:
     days_unused: Column  # since it was last used; infinite where it never was
     uses: Column
     confidence: Column  # in [0, 1], 1 where it is not known
-    decay: Column  # hyperbolic, as the tier tells it, in (0, 1]
+    decay: Column  # hyperbolic, as reported by the tier, in (0, 1]
     feedback: npt.NDArray[np.int32]  # -1, 0, 1
 
 

@@ -1,4 +1,4 @@
-"""Scoring profiles: how candidate turns are ranked. Each is a sum of named parts, so that an answer can say why.
+"""Scoring profiles: how candidate turns are ranked. Each is a sum of named parts, so that a response can say why.
 
 `evidence` is fitted to find what answers a question. The others are formulas of use: how like the question, how
 recent, how important, how often used. docs/scoring.md has them with their weights.
@@ -109,7 +109,7 @@ EVIDENCE_PARTS: Final = (
 """Parts of the scorers by evidence; a weight multiplies its part, 1 leaves it as it is."""
 
 FITTED_PARTS: Final = (*EVIDENCE_PARTS, COURSE, "late", INTERPLAY, BREADTH)
-"""Parts of the fitted ones: beside these the course of a session, late interaction, what features tell together, and
+"""Parts of the fitted ones: beside these the course of a session, late interaction, interplay of features, and
 what many turns do."""
 
 _DERIVED: Final = ("facts", "notes")

@@ -1,4 +1,4 @@
-"""Writes access statistics behind the answer."""
+"""Writes access statistics behind the response."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Access:
 
 
 class AccessRecorder:
-    """Tells the episodic tier which episodes were used, one call after another, and never holds up an answer."""
+    """Reports to the episodic tier which episodes were used, one call after another, and never delays a response."""
 
     def __init__(self, upstream: Upstream, *, queue_max: int, timeout_seconds: float = 5.0) -> None:
         """Beyond `queue_max` waiting recalls, statistics are dropped: they are not worth an outage."""
@@ -47,7 +47,7 @@ class AccessRecorder:
             access = await self._queue.get()
             request = episodic_internal_pb2.RecordAccessRequest(user_id=access.user_id, episode_ids=access.episode_ids)
             try:
-                # Whoever may read is counted, though a reader may not write.
+                # Access is counted for readers too, though a reader may not write.
                 await self._upstream.episodic.record_access(
                     worker_principal(access.tenant_id), request, timeout_seconds=self._timeout_seconds
                 )

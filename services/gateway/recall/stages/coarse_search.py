@@ -44,7 +44,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Outcome:
     report: TierReport
     value: Any = None
 
@@ -74,7 +74,7 @@ class CoarseSearch:
         vector: common_pb2.Vector,
         timeout_seconds: float,
         tokens: common_pb2.TokenVectors | None = None,
-        on_answer: Callable[[Tier, CoarseResult], None] | None = None,
+        on_outcome: Callable[[Tier, CoarseResult], None] | None = None,
     ) -> CoarseResult:
         """Returns what the tiers gave within the time.
 
@@ -85,7 +85,7 @@ class CoarseSearch:
             vector: The embedded question.
             timeout_seconds: For each tier; they are asked concurrently.
             tokens: Token vectors of the embedded question, for late interaction; None for none.
-            on_answer: Told of each tier that has answered, failed, or is not asked, with what there is by then.
+            on_outcome: Called for each tier that has responded, failed, or is skipped, with the candidates so far.
         """
         scope = scope_to_proto(query.scope)
         calls: dict[Tier, Callable[[], Awaitable[_Found]]] = {
@@ -96,17 +96,17 @@ class CoarseSearch:
             Tier.AGENTIC: lambda: self._notes(principal, query, scope, vector, timeout_seconds),
             Tier.SESSION: lambda: self._recent_turns(principal, query, timeout_seconds),
         }
-        answers: dict[Tier, _Answer] = {}
+        outcomes: dict[Tier, _Outcome] = {}
 
         async def ask(tier: Tier) -> None:
-            answers[tier] = await self._ask(tier, query, calls[tier], timeout_seconds)
-            if on_answer is not None:
-                on_answer(tier, _result(answers))
+            outcomes[tier] = await self._ask(tier, query, calls[tier], timeout_seconds)
+            if on_outcome is not None:
+                on_outcome(tier, _result(outcomes))
 
         await asyncio.gather(*map(ask, _ASKED_IN_ORDER))
         # What was known before counts where the semantic tier was not searched or has failed.
         superseded = self._superseded.get(principal.tenant_id, query.user_id).at(query.as_of)
-        return replace(_result(answers), superseded=superseded)
+        return replace(_result(outcomes), superseded=superseded)
 
     async def _ask(
         self,
@@ -114,19 +114,19 @@ class CoarseSearch:
         query: RecallQuery,
         call: Callable[[], Awaitable[_Found]],
         timeout_seconds: float,
-    ) -> _Answer:
+    ) -> _Outcome:
         if tier not in query.tiers:
-            return _Answer(TierReport(tier, TierState.SKIPPED, query.skip_reason))
+            return _Outcome(TierReport(tier, TierState.SKIPPED, query.skip_reason))
         if tier is Tier.SESSION and not query.conversation_id:
-            return _Answer(TierReport(tier, TierState.SKIPPED, "no running conversation was named"))
+            return _Outcome(TierReport(tier, TierState.SKIPPED, "no running conversation was named"))
         started = time.perf_counter()
         try:
             async with asyncio.timeout(timeout_seconds):
                 found = await call()
         except (MnemeError, TimeoutError) as error:
             reason = str(error.reason) if isinstance(error, MnemeError) else "DEADLINE_EXCEEDED"
-            return _Answer(TierReport(tier, TierState.FAILED, reason, time.perf_counter() - started))
-        return _Answer(
+            return _Outcome(TierReport(tier, TierState.FAILED, reason, time.perf_counter() - started))
+        return _Outcome(
             TierReport(
                 tier,
                 TierState.RESPONDED,
@@ -224,13 +224,13 @@ class CoarseSearch:
         return _Found(turns, len(turns), lacks=_SESSION_STORE_AWAY if found.is_degraded else "")
 
 
-def _result(answers: Mapping[Tier, _Answer]) -> CoarseResult:
-    """What those tiers gave that have answered."""
-    values = {tier: answer.value for tier, answer in answers.items()}
+def _result(outcomes: Mapping[Tier, _Outcome]) -> CoarseResult:
+    """What those tiers gave that have responded."""
+    values = {tier: outcome.value for tier, outcome in outcomes.items()}
     return CoarseResult(
         episodes=values.get(Tier.EPISODIC),
         facts=values.get(Tier.SEMANTIC) or (),
         notes=values.get(Tier.AGENTIC) or (),
         recent_turns=values.get(Tier.SESSION) or (),
-        reports=tuple(answers[tier].report for tier in RECALL_TIERS if tier in answers),
+        reports=tuple(outcomes[tier].report for tier in RECALL_TIERS if tier in outcomes),
     )

@@ -13,7 +13,7 @@ class ConsistencyWait:
     """Waits for the deliveries of a span."""
 
     def __init__(self, journal: JournalReader, dispatcher: Dispatcher) -> None:
-        """Is told of progress by `dispatcher`."""
+        """`dispatcher` reports progress."""
         self._journal = journal
         self._dispatcher = dispatcher
 

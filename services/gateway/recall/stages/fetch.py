@@ -16,7 +16,7 @@ from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.quarantine import is_visible
 from services.gateway.upstream import Upstream
 
-TOO_LONG: Final = "the texts of the lowest ranks would have made the answer too long"
+TOO_LONG: Final = "the texts of the lowest ranks would have made the response too long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Fetch:
     """Reads episodes."""
 
     def __init__(self, upstream: Upstream, settings: RecallSettings) -> None:
-        """Asks the episodic tier for no more texts than the settings allow for one answer."""
+        """Asks the episodic tier for no more texts than the settings allow for one response."""
         self._upstream = upstream
         self._text_chars_max = settings.text_chars_max
         self._bytes_max = settings.response_bytes_max
@@ -47,7 +47,7 @@ class Fetch:
     ) -> Fetched:
         """Returns the ranked episodes with their content, without those that are gone or out of scope.
 
-        Where all of them together are too long for one answer, those of the lowest ranks are left out.
+        Where all of them together are too long for one response, those of the lowest ranks are left out.
 
         Args:
             principal: On whose behalf.
@@ -78,7 +78,7 @@ class Fetch:
     async def _read(
         self, principal: Principal, user_id: str, wanted: Sequence[str], *, timeout_seconds: float
     ) -> tuple[Sequence[episodic_pb2.Episode], bool]:
-        """The episodes that exist, in order, in parts where the tier answers in parts, until an answer is full.
+        """The episodes that exist, in order, in parts where the tier responds in parts, until a response is full.
 
         Returns:
             The episodes, and whether there are more.

@@ -101,7 +101,7 @@ class Fusion:
             limit: At most this many.
             now: What ages are counted up to.
             scoring: How turns are ranked; the configured profile where None.
-            with_features: Tell what the fitted rankers see of each, whichever ranks.
+            with_features: Return the features of the fitted rankers for each candidate, whichever profile ranks.
         """
         columns = coarse.episodes
         if columns is None or not len(columns):

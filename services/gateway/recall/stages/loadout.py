@@ -26,7 +26,7 @@ class ClassifiedUse(StrEnum):
     """What a classified task type may do."""
 
     REPORT = "report"
-    """Nothing but stand in the answer."""
+    """Nothing but stand in the response."""
     FAVOUR = "favour"
     """Let the tiers of the type give more."""
     SKIP = "skip"
@@ -74,7 +74,7 @@ class Loadout:
         return self._skipping(query, query.task_type) if query.task_type is not None else query
 
     def __call__(self, query: RecallQuery, vector: Vector) -> tuple[RecallQuery, Intent]:
-        """Returns what the answer is wanted for, and the query with the tiers to ask.
+        """Returns the task type, and the query with the tiers to ask.
 
         Args:
             query: What is asked, after `given`.

@@ -64,7 +64,7 @@ class _Viewpoint:
     """From where an expression is read."""
 
     today: datetime  # midnight, UTC
-    past: bool  # whether the clause tells of what has been
+    past: bool  # whether the clause is about the past
 
 
 _Match: TypeAlias = re.Match[str]
@@ -77,7 +77,7 @@ def find_date(text: str, said: datetime, *, past: bool) -> ResolvedDate | None:
     Args:
         text: A clause.
         said: What "tomorrow" is counted from; aware.
-        past: Whether the clause tells of what has been: "on Friday" then means the last one, else the coming one.
+        past: Whether the clause is about the past: "on Friday" then means the last one, else the coming one.
     """
     if not _HINT.search(text):
         return None

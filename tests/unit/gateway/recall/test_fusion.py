@@ -1,4 +1,4 @@
-"""One ranking of turns from the evidence of all lanes."""
+"""One ranking of turns from the evidence of all retrievers."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ def test_spec_5_10_the_parts_add_up_to_the_score(scores: list[tuple[float, float
     assert [c.score for c in ranked] == sorted((c.score for c in ranked), reverse=True)
 
 
-def test_spec_5_10_lanes_say_where_a_candidate_stood() -> None:
+def test_spec_5_10_by_episode_say_where_a_candidate_stood() -> None:
     coarse = CoarseResult(
         episodes=columns(1, 2, 3, dense=[0.9, 0.5, 0.1], lexical=[0.0, 7.0, 0.0]),
         facts=(fact_hit("f1", 2, similarity=0.8), fact_hit("f2", 1, 2, similarity=0.6)),
         notes=(note_hit("n1", 3, score=0.5),),
     )
-    lanes = {c.episode_id: [(r.retriever, r.rank, round(r.score, 4)) for r in c.retrievers] for c in fuse(coarse)}
-    assert lanes[uuid(1)] == [("dense", 1, 0.9), ("facts", 2, 0.6)]
-    assert lanes[uuid(2)] == [("dense", 2, 0.5), ("lexical", 1, 7.0), ("facts", 1, 0.8)]
-    assert lanes[uuid(3)] == [("dense", 3, 0.1), ("notes", 1, 0.5)]
+    by_episode = {c.episode_id: [(r.retriever, r.rank, round(r.score, 4)) for r in c.retrievers] for c in fuse(coarse)}
+    assert by_episode[uuid(1)] == [("dense", 1, 0.9), ("facts", 2, 0.6)]
+    assert by_episode[uuid(2)] == [("dense", 2, 0.5), ("lexical", 1, 7.0), ("facts", 1, 0.8)]
+    assert by_episode[uuid(3)] == [("dense", 3, 0.1), ("notes", 1, 0.5)]
 
 
-def test_spec_5_10_a_neighbour_that_no_lane_returned_has_no_lanes() -> None:
+def test_spec_5_10_a_neighbour_that_no_lane_returned_has_no_by_episode() -> None:
     (ranked,) = fuse(CoarseResult(episodes=columns(1, dense=[0.0])))
     assert ranked.retrievers == ()
 
