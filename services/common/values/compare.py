@@ -6,6 +6,7 @@ needs the same slot; where not enough can be read the answer is UNKNOWN, and not
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from services.common.values.changes import says_change, state_conflict
@@ -58,7 +59,7 @@ def compare(earlier: str, later: str) -> Comparison:
         earlier: The statement that was made first.
         later: The other one.
     """
-    first, second = read_clauses(earlier), read_clauses(later)
+    first, second = _clauses(earlier), _clauses(later)
     if first is None or second is None:
         return Comparison(Relation.UNKNOWN)
     first, second = _stated(first), _stated(second)
@@ -68,6 +69,12 @@ def compare(earlier: str, later: str) -> Comparison:
     if relation is Relation.SAME and not _all_same(first, second, pairs):
         relation = Relation.COMPATIBLE
     return Comparison(relation, _differences(a, b))
+
+
+@lru_cache(maxsize=4_096)
+def _clauses(text: str) -> list[Clause] | None:
+    """The clauses of a text, which are not changed: the same statement is compared with many others."""
+    return read_clauses(text)
 
 
 def relation(earlier: str, later: str) -> Relation:

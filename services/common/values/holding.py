@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from services.common.values.compare import relation
@@ -31,6 +32,7 @@ from services.common.values.model import Modality, Relation, Value, ValueKind
 from services.common.values.reading import CHARS_MAX, Clause, Item, read_clauses
 from services.common.values.sameness import Match, match_values, unshared
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
+from services.common.values.topics import denies, requantifies
 
 _OWNERS: Final = frozenset(POSSESSIVES.values())
 _LIGHT: Final = STOP | PRONOUNS | frozenset(POSSESSIVES) | frozenset(PUNCTUATION) | {"not", "no", "be", "have"}
@@ -62,9 +64,7 @@ _SHARED_VERBS: Final = frozenset(
     ]
 )
 """Verbs with many objects at a time: another object takes nothing back, unless it is said to be instead."""
-_ONE_AT_A_TIME: Final = frozenset(
-    ["live", "work", "cost", "weigh", "report", "prefer", "want", "drive", "bear", "run", "shoot"]
-)
+_ONE_AT_A_TIME: Final = frozenset(["live", "work", "cost", "weigh", "report", "drive", "bear", "run", "shoot"])
 _ROLE_SUBJECTS: Final = re.compile(
     r"^(?:(?:the|my|our)\s+)?(?:vet|doctor|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist)\s+"
     r"(?:says|said|told\s+me|confirmed|wants)\s+(?:that\s+)?",
@@ -96,6 +96,18 @@ _INTRANSITIVE: Final = re.compile(
     r"died|passed|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
     re.IGNORECASE,
 )
+_ASKED: Final = re.compile(
+    r"(?:[,;]|\s-)\s*(?:so\s+|and\s+|but\s+|or\s+)?(?:can|could|would|should|how|what|which|do|does|is|are|will|where|when|"
+    r"why|got|have\s+you)\b[^,;]*\?$|(?:[,;]|\s-)\s*(?:so\s+|and\s+)?(?:can|could|should|how|what)\s+(?:you|i|can|do)\b.*$",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r"[{}\[\]<>=`\\|]|\w\(|\w_\w|^\s*(?:import|def|class|const|let|var|return|from\s\w+\simport)\b|;$"
+)
+_GREETING: Final = re.compile(
+    r"(?:hey|hi|hello|good\s+(?:morning|evening|to\s+\w+)|thanks|thank\s+you|great|nice|wow|bye|long\s+time|congrat\w*)\b",
+    re.IGNORECASE,
+)
 _UNSURE: Final = re.compile(
     r"\b(?:if|might|maybe|perhaps|probably|would|wish|dream\w*|imagin\w*|thinking\s+(?:of|about)|considering|hope|"
     r"planning|whether|supposedly|apparently|unless|yeah\s+right|rumou?r|(?<!got\s)(?<!get\s)used\s+to|believes?|claims?|pretend\w*|as\s+if)\b|\?",
@@ -121,6 +133,23 @@ class _Read:
     clauses: tuple[Clause, ...]
 
 
+def stated_part(sentence: str) -> str:
+    """Returns a sentence without the questions behind it: "I have 45 sources, how can I sort them?"."""
+    for _ in range(3):
+        match = _ASKED.search(sentence)
+        if match is None or not match.start():
+            break
+        sentence = sentence[: match.start()]
+    return sentence
+
+
+def is_statement(sentence: str) -> bool:
+    """Returns whether a sentence may state something: no question, no greeting, no line of code."""
+    return not (sentence.endswith("?") or _CODE.search(sentence) or _GREETING.match(sentence)) and any(
+        char.isalpha() for char in sentence
+    )
+
+
 def announces(turn: str) -> bool:
     """Returns whether a turn says that something in it replaces what was said before."""
     return ANNOUNCED.search(turn) is not None
@@ -140,9 +169,13 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
+    is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
+    if is_same_speaker and _FIRST.search(later.text) and denies(earlier.text, later.text):
+        return Relation.CONTRADICT
+    if is_same_speaker and requantifies(earlier.text, later.text):
+        return Relation.UPDATE
     if len(earlier.text) > CHARS_MAX or len(later.text) > CHARS_MAX or _UNSURE.search(later.text):
         return Relation.UNKNOWN
-    is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
     if not is_same_speaker and (_FIRST.search(earlier.text) or _FIRST.search(later.text)):
         return Relation.UNRELATED  # what one says of themselves another cannot take back
     if is_same_speaker:
@@ -237,7 +270,7 @@ def _replaced(a: Clause, b: Clause, *, is_told: bool) -> bool:
     if a.verb != b.verb or not a.verb or b.temporary or (b.past and not b.perfect) or a.past != b.past:
         return False
     first, second = _slot(a), _slot(b)
-    if not first or not second:
+    if not first or not second or _wants_to_do(a) or _wants_to_do(b):
         return False
     only_a, only_b = unshared(first, second)
     if not only_a or not only_b or _scopes_differ(a, b, first, second):
@@ -273,6 +306,13 @@ def _day_named(words: Sequence[str], said: date) -> date | None:
         if word in _WEEK:
             return said + timedelta(days=(_WEEK.index(word) - said.weekday() - 1) % 7 + 1)
     return None
+
+
+def _wants_to_do(clause: Clause) -> bool:
+    """As in "I want to make sure": a wish to do something, beside which there are others."""
+    return any(before == clause.verb and word == "to" for before, word in pairwise(clause.words)) and clause.verb in {
+        "want", "prefer", "need", "like", "love", "hope", "plan", "begin", "start", "have",
+    }  # fmt: skip
 
 
 def _takes_the_place(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,10 +11,11 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
-from services.common.values.holding import announces, content_words
+from services.common.values.holding import announces, content_words, is_statement, stated_part
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
 
+_CODE_BLOCK: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _ROLES: Final = frozenset({MessageRole.USER})
 """Whose statements supersede and are superseded: what an assistant or a tool says holds nothing."""
 
@@ -28,7 +30,6 @@ def assertions_of(owner: Owner, source: SourceInteraction, settings: Supersessio
     """
     if source.turn.role not in _ROLES:
         return []
-    is_announced = announces(source.turn.content[: settings.turn_chars_max])
     sentences = list(_sentences(source.turn.content[: settings.turn_chars_max], settings))
     return [
         Assertion(
@@ -39,17 +40,18 @@ def assertions_of(owner: Owner, source: SourceInteraction, settings: Supersessio
             scope_key=source.scope.key,
             keys=_keys(owner, text, settings),
             is_only=len(sentences) == 1,
-            is_announced=is_announced,
+            is_announced=announces(" ".join(sentences[max(0, number - 1) : number + 1])),
         )
         for number, text in enumerate(sentences[: settings.sentences_max])
     ]
 
 
 def _sentences(content: str, settings: SupersessionSettings) -> Iterator[str]:
-    for line in content.splitlines():
+    for line in _CODE_BLOCK.sub("", content).splitlines():
         for sentence in split_sentences(line):
-            if len(sentence) <= settings.sentence_chars_max and any(c.isalpha() for c in sentence):
-                yield sentence
+            stated = stated_part(sentence)
+            if len(stated) <= settings.sentence_chars_max and is_statement(stated):
+                yield stated
 
 
 def _keys(owner: Owner, text: str, settings: SupersessionSettings) -> tuple[int, ...]:

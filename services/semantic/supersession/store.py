@@ -26,6 +26,11 @@ Once: TypeAlias = Callable[
 """Runs work, or returns the first response to a request that is repeated."""
 
 
+def decided_pairs(decide: Decide, assertion: Assertion, candidates: Sequence[Assertion]) -> list[Supersession]:
+    """What follows from a statement and each of its candidates. Takes milliseconds: drivers run it in a thread."""
+    return [found for other in candidates if (found := decide(assertion, other)) is not None]
+
+
 class SupersessionStore(Protocol):
     """What every driver must do. Writes of one user are serialized; each is one transaction."""
 

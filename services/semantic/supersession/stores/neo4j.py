@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 
@@ -21,7 +22,7 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.resolving import resolved
-from services.semantic.supersession.store import Decide, Once
+from services.semantic.supersession.store import Decide, Once, decided_pairs
 
 # The node is locked until the transaction ends: writes of one user are serialized. It holds the revision of the marks.
 LOCK: Final[LiteralString] = """
@@ -151,10 +152,10 @@ class Neo4jSupersessionStore:
                 if await transaction.run(KNOWN, place):
                     continue
                 await transaction.run(ADD, {**place, "state": _assertion_state(assertion)})
-                candidates = {**place, "keys": list(assertion.keys), "limit": candidates_max}
-                rows = await transaction.run(CANDIDATES, candidates) if assertion.keys else []
-                decided = (decide(assertion, _assertion(row["found"])) for row in rows)
-                found += [one for one in decided if one is not None]
+                named = {**place, "keys": list(assertion.keys), "limit": candidates_max}
+                rows = await transaction.run(CANDIDATES, named) if assertion.keys else []
+                candidates = [_assertion(row["found"]) for row in rows]
+                found += await asyncio.to_thread(decided_pairs, decide, assertion, candidates)
             return await _put(transaction, owner, found)
 
         return await self._graph.write(work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Sequence
 from typing import Any, Final
@@ -23,7 +24,7 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.resolving import resolved
-from services.semantic.supersession.store import Decide, Once
+from services.semantic.supersession.store import Decide, Once, decided_pairs
 
 _SUBJECT: Final = "supersessions"
 
@@ -127,8 +128,8 @@ class PostgresSupersessionStore:
                     continue
                 place = uuid.UUID(assertion.place.interaction_id)
                 rows = await connection.fetch(_CANDIDATES, *key, list(assertion.keys), place, candidates_max)
-                decided = (decide(assertion, _assertion(row)) for row in rows)
-                found += [one for one in decided if one is not None]
+                candidates = [_assertion(row) for row in rows]
+                found += await asyncio.to_thread(decided_pairs, decide, assertion, candidates)
             return await self._put(connection, owner, found)
 
     async def put(self, owner: Owner, supersessions: Sequence[Supersession]) -> int:
