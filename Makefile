@@ -25,7 +25,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image image-check clean helm-check deploy-check \
+.PHONY: help setup run test test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-hostile bench-knowledge fit refit
 
@@ -56,6 +56,12 @@ engines-install: setup ## install the engines alone
 	@$(BIN)/python -m tools.engines install $(WANTED_ENGINES)
 
 check: setup lint type proto-lint proto-check client-check ## all static checks: style, types, architecture, protos, client
+
+test-slow-fsync: setup ## the tests that write to disk, with 50 ms more for every fsync: [TESTS="tests/integration tests/e2e"] (needs a C compiler)
+	@mkdir -p .cache
+	@$(CC) -shared -fPIC -O2 -o .cache/slow_fsync.so bench/slow_fsync.c -ldl
+	@LD_PRELOAD="$(CURDIR)/.cache/slow_fsync.so" SLOW_FSYNC_MICROSECONDS=50000 \
+		$(BIN)/python -m pytest -q --ci $(or $(TESTS),tests/integration tests/e2e)
 
 lint: setup imports ## ruff, formatting and import rules
 	@$(BIN)/ruff check $(PYTHON_PATHS)
