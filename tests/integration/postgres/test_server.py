@@ -96,6 +96,14 @@ async def test_commits_are_durable_and_nothing_listens_on_the_network(data_dir: 
     assert values == ["on", "on", "on", "", "off"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="syncfs is Linux's")
+async def test_issue_17_recovery_on_a_slow_disk_syncs_the_file_system_once(data_dir: DataDir) -> None:
+    async with EmbeddedPostgres(data_dir) as server:
+        connection = await asyncpg.connect(server.dsn(role="postgres", database="postgres"))
+        assert await connection.fetchval("SELECT current_setting('recovery_init_sync_method')") == "syncfs"
+        await connection.close()
+
+
 async def test_stop_leaves_no_process_and_no_socket_and_start_works_again(data_dir: DataDir) -> None:
     server = EmbeddedPostgres(data_dir)
     await server.start()
