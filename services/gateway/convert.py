@@ -18,7 +18,7 @@ from services.common.errors_grpc import item_status
 from services.gateway.context.convert import section_message, section_report_message
 from services.gateway.context.service import PromptContext
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.gate import Verdict
+from services.gateway.journal.gate import UNJUDGED, Verdict
 from services.gateway.journal.model import (
     Appended,
     Conversation,
@@ -215,7 +215,10 @@ def interaction(model: Interaction) -> conversations_pb2.Interaction:
     )
 
 
-def _verdict(model: Verdict) -> gate_pb2.GateVerdict:
+def _verdict(model: Verdict) -> gate_pb2.GateVerdict | None:
+    """The verdict; None where the gate is off."""
+    if model == UNJUDGED:
+        return None
     return gate_pb2.GateVerdict(
         gated=model.reason.is_gated, reason=cast("gate_pb2.GateReason", int(model.reason)), detail=model.detail
     )
