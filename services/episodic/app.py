@@ -29,10 +29,13 @@ from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.readiness import Check
 from services.common.rpc.server import ServiceBinding, needing
+from services.common.tokens import token_counter
 from services.episodic import internal_servicer, servicer
 from services.episodic.access import AccessRecorder
+from services.episodic.assessment import EpisodeAssessor
 from services.episodic.commands import Rules
 from services.episodic.config import EpisodicSettings, QdrantServer
+from services.episodic.importance import ImportanceScorer
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.maintenance.orphans import CollectOrphans
 from services.episodic.maintenance.reconciliation import ReconcileIndex
@@ -43,6 +46,7 @@ from services.episodic.store import EpisodeIndex, EpisodeStore
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.postgres_claim import embedded_index_claimed
+from services.episodic.summaries import Summariser
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +222,9 @@ async def open_episodic_on(
             settings=chosen.indexer,
             text=chosen.text,
             tokens=chosen.tokens,
+            assessor=EpisodeAssessor(
+                ImportanceScorer(embedder, chosen.importance), Summariser(token_counter(), chosen.summaries)
+            ),
             on_doubt=lambda: upkeep.compare_soon(),  # noqa: PLW0108 - it is made below
         )
         upkeep = _upkeep(store, index, indexer, maintenance, resources, chosen)

@@ -17,6 +17,8 @@ from services.common.settings_types import (
     table,
 )
 from services.common.turns import TurnLimits
+from services.episodic.importance import ImportanceSettings
+from services.episodic.summaries import SummarySettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,4 +185,6 @@ class EpisodicSettings:
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     tokens: TokenSettings = field(default_factory=TokenSettings)
     cached_episodes_max: CountOrNone = 200_000  # columns of an owner with more are read from the store for each search
+    importance: ImportanceSettings = field(default_factory=ImportanceSettings)
+    summaries: SummarySettings = field(default_factory=SummarySettings)
     access: AccessSettings = field(default_factory=AccessSettings)

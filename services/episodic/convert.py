@@ -101,7 +101,9 @@ def _write_episode(message: pb.Episode, episode: Episode, decay_factor: float) -
     if content.confidence is not None:
         message.confidence = content.confidence
     message.feedback = episode.feedback
-    message.importance = content.importance
+    if content.importance is not None:
+        message.importance = content.importance
+    message.summary = episode.summary
     message.decay_factor = decay_factor
     message.access_count = min(episode.access_count, _COUNT_MAX)
     write_timestamp(message.time, content.time)

@@ -17,10 +17,12 @@ from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
 from services.common.embedding.tokens import TextEncoding
 from services.common.errors import MnemeError
+from services.episodic.assessment import EpisodeAssessor
 from services.episodic.config import IndexerSettings, TextSettings, TokenSettings
 from services.episodic.model import EpisodeId, EpisodeStatus, Owner, episode_pieces
 from services.episodic.pending_pieces import PendingPieces
 from services.episodic.store import (
+    Assessment,
     EpisodeIndex,
     EpisodeStore,
     IndexedPiece,
@@ -51,10 +53,15 @@ class EpisodeIndexer:
         settings: IndexerSettings | None = None,
         text: TextSettings | None = None,
         tokens: TokenSettings | None = None,
+        assessor: EpisodeAssessor | None = None,
         on_doubt: Callable[[], None] = lambda: None,
     ) -> None:
-        """Index what `store` holds into `index`, with vectors of `embedder`; call `on_doubt` where it may lack some."""
+        """Index what `store` holds into `index`, with vectors of `embedder`; call `on_doubt` where it may lack some.
+
+        Without `assessor` episodes have no summary, and the importance that their callers stated.
+        """
         self._on_doubt = on_doubt
+        self._assessor = assessor
         self._store = store
         self._index = index
         self._embedder = embedder
@@ -136,7 +143,7 @@ class EpisodeIndexer:
         except Exception:
             _log.warning("a batch cannot be embedded; trying its episodes one by one", exc_info=True)
         else:
-            await batch.mark_active(batch.episodes, put.piece_counts, put.tokens)
+            await batch.mark_active(batch.episodes, put.piece_counts, put.tokens, put.assessments)
             return
         for episode in batch.episodes:
             try:
@@ -148,7 +155,7 @@ class EpisodeIndexer:
                 _log.warning("an episode cannot be embedded", episode_id=str(episode.episode_id), exc_info=True)
                 await batch.defer(episode, until=self._clock.now() + wait)
             else:
-                await batch.mark_active([episode], put.piece_counts, put.tokens)
+                await batch.mark_active([episode], put.piece_counts, put.tokens, put.assessments)
 
     async def _put(self, episodes: Sequence[PendingEpisode]) -> _Put:
         """Encode what nobody brought along, and put the vectors of everything into the index."""
@@ -178,7 +185,17 @@ class EpisodeIndexer:
                 for number, (text, encoding) in enumerate(zip(pieces, known, strict=True))
             ]
         )
-        return _Put([len(pieces) for pieces in texts], self._packed(episodes, encodings))
+        assessments = await self._assessed(episodes, encodings)
+        return _Put([len(pieces) for pieces in texts], self._packed(episodes, encodings), assessments)
+
+    async def _assessed(
+        self, episodes: Sequence[PendingEpisode], encodings: Sequence[Sequence[TextEncoding]]
+    ) -> Sequence[Assessment]:
+        if self._assessor is None:
+            return ()
+        await self._assessor.prepare()
+        vectors = [[piece.vector for piece in pieces] for pieces in encodings]
+        return await asyncio.to_thread(self._assessor.assess, [episode.text for episode in episodes], vectors)
 
     def _packed(
         self, episodes: Sequence[PendingEpisode], encodings: Sequence[Sequence[TextEncoding]]
@@ -212,6 +229,7 @@ class _Put:
 
     piece_counts: list[int]  # of each episode
     tokens: dict[EpisodeName, PackedTokens]
+    assessments: Sequence[Assessment]  # one for each episode, or none
 
 
 def _completed(known: Sequence[TextEncoding] | None, encoded: Sequence[TextEncoding]) -> Sequence[TextEncoding]:

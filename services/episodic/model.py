@@ -57,7 +57,7 @@ class NewEpisode:
     attachments: tuple[Attachment, ...] = ()
     sources: tuple[str, ...] = ()
     confidence: float | None = None  # in [0, 1], where known
-    importance: float = 0.5  # in [0, 1]
+    importance: float | None = None  # in [0, 1]; None: not stated, and not scored yet
     scope_key: str = "1"  # Scope.key
     metadata: Mapping[str, str] = field(default_factory=dict)
 
@@ -82,6 +82,7 @@ class Episode:
     last_access_time: datetime | None
     create_time: datetime
     status: EpisodeStatus
+    summary: str = ""  # of a long text, once it was indexed
 
 
 def episode_text(query: str, response: str, attachments: tuple[Attachment, ...]) -> str:

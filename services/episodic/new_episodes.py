@@ -87,7 +87,7 @@ def _new_episode(
         attachments=attachments_from_proto(message.attachments),
         sources=tuple(message.sources),
         confidence=message.confidence if message.HasField("confidence") else None,
-        importance=message.importance if message.HasField("importance") else 0.5,
+        importance=message.importance if message.HasField("importance") else None,
         scope_key=scope_from_proto(message.scope, present=message.HasField("scope"), field_path=f"{path}.scope").key,
         metadata=dict(message.metadata),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -146,6 +146,18 @@ class AccessCount:
     last_time: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """What was found out about an episode while it was indexed."""
+
+    importance: float  # in [0, 1]; holds where the caller stated none
+    summary: str = ""  # of a long text
+
+
+UNASSESSED: Final = Assessment(importance=0.5)
+"""Of an episode that nobody assessed."""
+
+
 class PendingBatch(Protocol):
     """Episodes that one worker has claimed; inside `async with` no other worker gets them.
 
@@ -162,10 +174,12 @@ class PendingBatch(Protocol):
         episodes: Sequence[PendingEpisode],
         piece_counts: Sequence[int],
         tokens: Mapping[EpisodeName, PackedTokens] | None = None,
+        assessments: Sequence[Assessment] = (),
     ) -> None:
         """Makes claimed episodes searchable when the block is left; so many points of each must be in the index.
 
-        Their token vectors, where there are any, are kept in the same breath.
+        Their token vectors, where there are any, are stored in the same transaction, and so is what was found out about
+        them, one for one, or `UNASSESSED` where nothing was. An importance that is there already stays.
         """
         ...
 

@@ -4,7 +4,7 @@ import pytest
 
 from services.common.turns import Attachment
 from services.episodic.model import EpisodeStatus, NewEpisode, Owner, TenantId, UserId
-from services.episodic.store import AccessCount, EpisodeStore, ExpectedEpisode
+from services.episodic.store import AccessCount, Assessment, EpisodeStore, ExpectedEpisode
 from tests.contract.episode_samples import (
     OWNER,
     SAME_NAME_ELSEWHERE,
@@ -30,6 +30,21 @@ async def activate(store: EpisodeStore) -> int:
 
 class EpisodeBackgroundContract:
     """See `EpisodeStoreContract`."""
+
+    async def test_spec_2_5_an_importance_is_scored_once_and_a_stated_one_stays(self, store: EpisodeStore) -> None:
+        await insert(store, new_episode(1, importance=0.9), new_episode(2, importance=None))
+        for importance in (0.25, 0.75):
+            async with store.claim_pending(limit=10, now=NOW) as batch:
+                found = [Assessment(importance=importance, summary=f"of {importance}")] * len(batch.episodes)
+                await batch.mark_active(batch.episodes, [1] * len(batch.episodes), assessments=found)
+            stored = await store.get(OWNER, [episode_id(1), episode_id(2)])
+            assert [stored[episode_id(n)].content.importance for n in (1, 2)] == [0.9, 0.25]
+            assert {episode.summary for episode in stored.values()} == {f"of {importance}"}
+            await store.reset_listed(OWNER, [episode_id(1), episode_id(2)])
+
+    async def test_spec_2_5_an_importance_that_is_not_scored_yet_is_unset(self, store: EpisodeStore) -> None:
+        await insert(store, new_episode(1, importance=None))
+        assert (await store.get(OWNER, [episode_id(1)]))[episode_id(1)].content.importance is None
 
     async def test_spec_2_7_accesses_add_up_across_tenants(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))

@@ -37,7 +37,7 @@ def episode(message: episodic_pb2.Episode) -> r.Episode:
         sources=tuple(message.sources),
         confidence=message.confidence if message.HasField("confidence") else None,
         feedback=message.feedback,
-        importance=message.importance,
+        importance=message.importance if message.HasField("importance") else None,
         decay_factor=message.decay_factor,
         access_count=message.access_count,
         last_access_time=moment(message, "last_access_time"),
@@ -46,6 +46,7 @@ def episode(message: episodic_pb2.Episode) -> r.Episode:
         scope=scope(message.scope),
         status=EpisodeStatus(message.status),
         metadata=dict(message.metadata),
+        summary=message.summary,
     )
 
 

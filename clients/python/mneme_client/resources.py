@@ -41,7 +41,7 @@ class Episode:
     sources: tuple[str, ...]
     confidence: float | None  # in [0, 1], where known
     feedback: int  # -1 bad, 0 none, 1 good
-    importance: float  # in [0, 1]
+    importance: float | None  # in [0, 1]; None while it is not scored yet
     decay_factor: float  # in (0, 1], at the time of the response
     access_count: int  # how often a recall returned it
     last_access_time: datetime | None  # None if never
@@ -50,6 +50,7 @@ class Episode:
     scope: Scope
     status: EpisodeStatus
     metadata: Mapping[str, str]
+    summary: str = ""  # of a long episode, once it is indexed
 
     @property
     def text(self) -> str:

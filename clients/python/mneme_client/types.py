@@ -281,7 +281,7 @@ class Turn:
     time: datetime | None = None  # aware; None means now, on writing
     attachments: tuple[Attachment, ...] = ()
     confidence: float | None = None  # in [0, 1], where known
-    importance: float | None = None  # in [0, 1]: how much it matters to remember it; None means 0.5
+    importance: float | None = None  # in [0, 1]: how much it matters to remember it; None: it is scored
     sources: tuple[str, ...] = ()  # what supports it
     metadata: Mapping[str, str] = field(default_factory=dict)  # returned with the turn, not searched
 

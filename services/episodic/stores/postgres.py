@@ -23,7 +23,9 @@ from services.episodic.model import (
     conversation_key,
 )
 from services.episodic.store import (
+    UNASSESSED,
     AccessCount,
+    Assessment,
     ColumnChanges,
     EpisodeColumns,
     EpisodeCursor,
@@ -266,15 +268,19 @@ class PostgresPendingBatch:
         episodes: Sequence[PendingEpisode],
         piece_counts: Sequence[int],
         tokens: Mapping[EpisodeName, PackedTokens] | None = None,
+        assessments: Sequence[Assessment] = (),
     ) -> None:
         """See `PendingBatch.mark_active`."""
+        found = assessments or [UNASSESSED] * len(episodes)
         await self._connection.execute(
-            "SELECT episodic.mark_active($1, $2, $3, $4, $5)",
+            "SELECT episodic.mark_active($1, $2, $3, $4, $5, $6, $7)",
             [str(episode.owner.tenant_id) for episode in episodes],
             [str(episode.owner.user_id) for episode in episodes],
             [episode.episode_id for episode in episodes],
             list(piece_counts),
             self._model,
+            [assessment.importance for assessment in found],
+            [assessment.summary for assessment in found],
         )
         if tokens:
             await put_tokens(self._connection, tokens.items())

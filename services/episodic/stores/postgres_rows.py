@@ -103,6 +103,7 @@ def episode(row: Record) -> Episode:
         last_access_time=row["last_access_time"],
         create_time=row["create_time"],
         status=EpisodeStatus(row["status"]),
+        summary=row["summary"],
     )
 
 

@@ -13,12 +13,13 @@ from typing import Final
 _EPISODE_FIELDS: Final = """
     e.tenant_id, e.user_id, e.episode_id, e.conversation_id, e.position, e.role, e.speaker, e.query, e.response,
     e.details, e.confidence, e.feedback, e.importance, e.access_count, e.last_access_time, e.time,
-    e.create_time, e.scope_key, e.status
+    e.create_time, e.scope_key, e.status, e.summary
 """
 
 _COLUMN_FIELDS: Final = """
     e.episode_key, uuid_send(e.episode_id) AS id, e.conversation_id, e.position, e.speaker,
-    date_part('epoch', e.time) AS seconds, e.text_chars, e.traits, e.feedback, e.importance
+    date_part('epoch', e.time) AS seconds, e.text_chars, e.traits, e.feedback,
+    coalesce(e.importance, 0.5) AS importance
 """
 
 

@@ -18,13 +18,14 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.common.turns import MessageRole
 from services.episodic.app import EpisodicResources, migrate_episodic, open_episodic
 from services.episodic.config import EpisodicSettings, IndexerSettings
+from services.episodic.importance import ImportanceSettings
 from services.episodic.model import EpisodeId, NewEpisode, Owner, TenantId, UserId
 from services.episodic.service import StoreItem
 from tests.support.embedding import HashingEmbedder
 
 OWNER = Owner(TenantId("acme"), UserId("ann"))
 SECRET = b"a secret of at least thirty-two bytes"
-SETTINGS = EpisodicSettings(indexer=IndexerSettings(batch_max=4))
+SETTINGS = EpisodicSettings(indexer=IndexerSettings(batch_max=4), importance=ImportanceSettings(with_prototypes=False))
 
 
 class HangingEmbedder(HashingEmbedder):

@@ -15,6 +15,8 @@ from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
 from services.episodic.app import EpisodicResources, EpisodicTier, open_episodic
+from services.episodic.config import EpisodicSettings
+from services.episodic.importance import ImportanceSettings
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
@@ -22,6 +24,9 @@ from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
 
 SECRET = b"a secret of at least thirty-two bytes"
+
+BY_RULES = EpisodicSettings(importance=ImportanceSettings(with_prototypes=False))
+"""Tests count what is embedded."""
 
 
 @dataclass
@@ -56,7 +61,7 @@ async def client(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIter
     resources = EpisodicResources(embedder=embedder, clock=clock, secret=SECRET)
     async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
-        async with open_episodic(pool, tmp_path, resources) as tier:
+        async with open_episodic(pool, tmp_path, resources, BY_RULES) as tier:
             server = GrpcServer(
                 ServerSettings(grace_seconds=1.0),
                 tier.bindings,

@@ -61,6 +61,25 @@ async def test_spec_2_1_an_episode_comes_back_as_it_was_stored(client: Client) -
     assert not got.HasField("last_access_time")
 
 
+async def test_spec_2_5_an_importance_that_nobody_states_is_scored(client: Client) -> None:
+    await store(client, new(1, "I am heartbroken, my sister died."), new(2, "The shop opens early."))
+    request = pb.BatchGetEpisodesRequest(user_id="ann", episode_ids=[uid(1), uid(2)])
+    response: Any = await client.call("BatchGetEpisodes", request)
+    grave, plain = response.episodes
+    assert plain.importance < grave.importance <= 1.0
+
+
+async def test_spec_2_4_a_long_episode_has_a_summary(client: Client) -> None:
+    text = " ".join(f"On {day} June Marta sold {day * 3} chairs to the hotel in the old town." for day in range(1, 30))
+    await store(client, new(1, text), new(2, "short"))
+    request = pb.BatchGetEpisodesRequest(user_id="ann", episode_ids=[uid(1), uid(2)])
+    response: Any = await client.call("BatchGetEpisodes", request)
+    long, short = response.episodes
+    assert 0 < len(long.summary) < len(text)
+    assert "June Marta sold" in long.summary
+    assert short.summary == ""
+
+
 async def test_spec_2_2_without_waiting_the_answer_comes_before_the_index(client: Client) -> None:
     request = internal_pb.StoreEpisodesRequest(episodes=[new(1)])
     response: Any = await client.call("StoreEpisodes", request)

@@ -16,7 +16,10 @@ CREATE TABLE episodes (
     details jsonb NOT NULL,
     confidence double precision,
     feedback smallint NOT NULL DEFAULT 0 CHECK (feedback BETWEEN -1 AND 1),
-    importance double precision NOT NULL,
+    -- The caller's, else what was scored when it was indexed first; null until then.
+    importance double precision,
+    -- Of a long text, made when it is indexed; empty for others.
+    summary text NOT NULL DEFAULT '',
     access_count bigint NOT NULL DEFAULT 0,
     last_access_time timestamptz,
     time timestamptz NOT NULL,

@@ -8,13 +8,18 @@ CREATE INDEX episodes_indexed_again ON episodes (tenant_id, user_id) WHERE statu
 
 DROP FUNCTION mark_active(text[], text[], uuid[], text);
 
-CREATE FUNCTION mark_active(tenant_ids text[], user_ids text[], ids uuid[], piece_counts integer[], model text)
+CREATE FUNCTION mark_active(
+    tenant_ids text[], user_ids text[], ids uuid[], piece_counts integer[], model text,
+    importances double precision[], summaries text[]
+)
 RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = episodic, pg_temp
 AS $$
     UPDATE episodes AS e
-    SET status = 2, indexed_model = model, index_attempts = 0, piece_count = done.piece_count
-    FROM unnest(tenant_ids, user_ids, ids, piece_counts) AS done (tenant_id, user_id, episode_id, piece_count)
+    SET status = 2, indexed_model = model, index_attempts = 0, piece_count = done.piece_count,
+        importance = coalesce(e.importance, done.importance), summary = done.summary
+    FROM unnest(tenant_ids, user_ids, ids, piece_counts, importances, summaries)
+        AS done (tenant_id, user_id, episode_id, piece_count, importance, summary)
     WHERE e.tenant_id = done.tenant_id AND e.user_id = done.user_id AND e.episode_id = done.episode_id
         AND e.status = 1
 $$;

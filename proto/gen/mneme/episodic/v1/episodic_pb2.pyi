@@ -23,7 +23,7 @@ EPISODE_STATUS_ACTIVE: EpisodeStatus
 EPISODE_STATUS_ARCHIVED: EpisodeStatus
 
 class Episode(_message.Message):
-    __slots__ = ("episode_id", "user_id", "conversation_id", "position", "role", "speaker", "query", "response", "attachments", "sources", "confidence", "feedback", "importance", "decay_factor", "access_count", "last_access_time", "time", "create_time", "scope", "status", "metadata")
+    __slots__ = ("episode_id", "user_id", "conversation_id", "position", "role", "speaker", "query", "response", "attachments", "sources", "confidence", "feedback", "importance", "decay_factor", "access_count", "last_access_time", "time", "create_time", "scope", "status", "metadata", "summary")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -52,6 +52,7 @@ class Episode(_message.Message):
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
     episode_id: str
     user_id: str
     conversation_id: str
@@ -73,7 +74,8 @@ class Episode(_message.Message):
     scope: _common_pb2.Scope
     status: EpisodeStatus
     metadata: _containers.ScalarMap[str, str]
-    def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., feedback: _Optional[int] = ..., importance: _Optional[float] = ..., decay_factor: _Optional[float] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    summary: str
+    def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., feedback: _Optional[int] = ..., importance: _Optional[float] = ..., decay_factor: _Optional[float] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., summary: _Optional[str] = ...) -> None: ...
 
 class GetEpisodeRequest(_message.Message):
     __slots__ = ("user_id", "episode_id")
