@@ -17,6 +17,7 @@ from mneme.gateway.v1 import (
     conversations_pb2_grpc,
     deliveries_pb2,
     deliveries_pb2_grpc,
+    erasure_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
     recall_pb2,
@@ -54,6 +55,7 @@ class Gateway:
         self.conversations = conversations_pb2_grpc.ConversationServiceStub(channel.channel)
         self.sessions = session_pb2_grpc.SessionServiceStub(channel.channel)
         self.delivery = deliveries_pb2_grpc.DeliveryServiceStub(channel.channel)
+        self.erasures = erasure_pb2_grpc.ErasureServiceStub(channel.channel)
         self.metadata = channel.metadata
 
     async def remember(self, request: memory_pb2.RememberRequest) -> memory_pb2.RememberResponse:

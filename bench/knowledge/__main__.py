@@ -22,7 +22,7 @@ from bench.common import BenchError, open_channel, open_target, print_table, rep
 from bench.gateway import Gateway
 from bench.ingest import ingest
 from bench.knowledge.cases import Case, load_cases, score
-from bench.knowledge.operations import OperationMissingError, carry_out
+from bench.knowledge.operations import OperationFailedError, carry_out
 from bench.knowledge.pairs import PairResult, ask_pair, load_pairs, shares
 from bench.knowledge.probing import CaseRunner
 from bench.locomo import load_conversations
@@ -106,7 +106,7 @@ async def _run_cases(
             continue
         try:
             await carry_out(gateway, runner, case)
-        except OperationMissingError as error:
+        except OperationFailedError as error:
             outcome.failures[case.case_id] = [str(error)]
         if case.operation.get("replay"):
             await runner.remember(case, after=False)
