@@ -44,7 +44,7 @@ async def carry_out(gateway: Gateway, runner: CaseRunner, case: Case) -> None:
         raise OperationFailedError(f"{error.code().name}: {error.details()}") from error
 
 
-def _correction(runner: CaseRunner, case: Case, common: dict[str, str]) -> erasure_pb2.CorrectRequest:
+def _correction(runner: CaseRunner, case: Case, common: dict[str, Any]) -> erasure_pb2.CorrectRequest:
     operation = case.operation or {}
     request = erasure_pb2.CorrectRequest(text=operation["text"], **common)
     request.time.FromDatetime(max(turn.time for turn in case.turns if not turn.is_after))
@@ -55,7 +55,7 @@ def _correction(runner: CaseRunner, case: Case, common: dict[str, str]) -> erasu
     return request
 
 
-def _erasure(runner: CaseRunner, case: Case, common: dict[str, str]) -> erasure_pb2.EraseRequest:
+def _erasure(runner: CaseRunner, case: Case, common: dict[str, Any]) -> erasure_pb2.EraseRequest:
     operation = case.operation or {}
     if operation["kind"] == "erase_user":
         return erasure_pb2.EraseRequest(all_of_user=True, **common)

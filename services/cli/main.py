@@ -15,6 +15,7 @@ from services.cli.commands.copy import copy
 from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
 from services.cli.commands.doctor import doctor
+from services.cli.commands.erasure import correct, erase, forget
 from services.cli.commands.facts import facts
 from services.cli.commands.feedback import feedback
 from services.cli.commands.health import health
@@ -79,6 +80,9 @@ for _command in (
     recall,
     context,
     feedback,
+    correct,
+    forget,
+    erase,
     conversations,
     transcript,
     sessions,

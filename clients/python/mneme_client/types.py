@@ -76,6 +76,25 @@ class MemoryKind(WireEnum):
     NOTE = 3
 
 
+class ErasureState(WireEnum):
+    """How far an erasure is."""
+
+    UNSPECIFIED = 0
+    PENDING = 1
+    DONE = 2
+
+
+class ErasureStore(WireEnum):
+    """A part of Mneme that holds memories."""
+
+    UNSPECIFIED = 0
+    JOURNAL = 1
+    SESSION = 2
+    EPISODIC = 3
+    SEMANTIC = 4
+    AGENTIC = 5
+
+
 class ContextSectionKind(WireEnum):
     """What a section of a prompt's context holds."""
 

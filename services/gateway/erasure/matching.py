@@ -335,7 +335,8 @@ def nearest_statements(statements: Sequence[Statement], similarities: Sequence[f
 def is_covered(statement: str, said: str) -> bool:
     """Whether a statement says little besides what another text says: then it is wrong as a whole."""
     words = _content(statement)
-    return not words or len(words & _content(said)) >= _COVERED_SHARE * len(words)
+    # One word more is the wrong value itself.
+    return len(words - _content(said)) <= max(1.0, (1.0 - _COVERED_SHARE) * len(words))
 
 
 def _content(text: str) -> frozenset[str]:

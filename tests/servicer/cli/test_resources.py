@@ -15,42 +15,43 @@ from tests.support.stack import RunningStack
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def _run(stack: RunningStack, *arguments: str) -> str:
+async def run_command(stack: RunningStack, *arguments: str, answer: str = "") -> str:
     # A process of its own: the services of this one log to what the command would print to.
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "services.cli.main", *arguments),
         env={**os.environ, "MNEME_TARGET": stack.target, "COLUMNS": "200"},
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    stdout, stderr = await process.communicate()
+    stdout, stderr = await process.communicate(answer.encode())
     assert process.returncode == 0, stderr.decode()
     return stdout.decode()
 
 
 async def test_facts_are_listed_searched_and_shown(stack: RunningStack, client: Client, user_id: str) -> None:
-    assert (await _run(stack, "facts", "-u", user_id)) == "No facts.\n"
+    assert (await run_command(stack, "facts", "-u", user_id)) == "No facts.\n"
     lisbon = await client.create_fact(user_id, "Ana lives in Lisbon.", FactCategory.PERSONAL_INFO)
     await client.create_fact(user_id, "Ben drinks \x1b[31mtea.", FactCategory.PREFERENCE)
 
-    listed = await _run(stack, "facts", "-u", user_id)
+    listed = await run_command(stack, "facts", "-u", user_id)
     assert lisbon.fact_id in listed
     assert "personal info" in listed
     assert "Ben drinks \N{REPLACEMENT CHARACTER}[31mtea." in listed
-    found = json.loads(await _run(stack, "facts", "-u", user_id, "-q", "Where is home?", "-n", "1", "--json"))
+    found = json.loads(await run_command(stack, "facts", "-u", user_id, "-q", "Where is home?", "-n", "1", "--json"))
     assert [fact["fact_id"] for fact in found] == [lisbon.fact_id]
-    shown = json.loads(await _run(stack, "facts", lisbon.fact_id, "-u", user_id))
+    shown = json.loads(await run_command(stack, "facts", lisbon.fact_id, "-u", user_id))
     assert (shown["text"], shown["versions"]) == ("Ana lives in Lisbon.", [])
 
 
 async def test_notes_are_listed_searched_and_shown(stack: RunningStack, client: Client, user_id: str) -> None:
-    assert (await _run(stack, "notes", "-u", user_id)) == "No notes.\n"
+    assert (await run_command(stack, "notes", "-u", user_id)) == "No notes.\n"
     tea = await client.create_note(user_id, "Tea is best in the afternoon.", NoteKind.PREFERENCE)
 
-    listed = await _run(stack, "notes", "-u", user_id)
+    listed = await run_command(stack, "notes", "-u", user_id)
     assert tea.note.note_id in listed
     assert "Tea is best" in listed
-    found = json.loads(await _run(stack, "notes", "-u", user_id, "-q", "drinks", "--json"))
+    found = json.loads(await run_command(stack, "notes", "-u", user_id, "-q", "drinks", "--json"))
     assert [note["note_id"] for note in found] == [tea.note.note_id]
-    shown = json.loads(await _run(stack, "notes", tea.note.note_id, "-u", user_id))
+    shown = json.loads(await run_command(stack, "notes", tea.note.note_id, "-u", user_id))
     assert (shown["note"]["kind"], shown["links"]) == ("PREFERENCE", [])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from mneme_client.aio.conversations import ConversationOperations
 from mneme_client.aio.deliveries import DeliveryOperations
 from mneme_client.aio.episodes import EpisodeOperations
+from mneme_client.aio.erasure import ErasureOperations
 from mneme_client.aio.facts import FactOperations
 from mneme_client.aio.grants import GrantOperations
 from mneme_client.aio.links import LinkOperations
@@ -34,6 +35,7 @@ class Client(
     NoteOperations,
     LinkOperations,
     GrantOperations,
+    ErasureOperations,
     DeliveryOperations,
 ):
     """Remembers and recalls through Mneme's gateway. Belongs to the event loop that first uses it.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from mneme_client.blocking.conversations import ConversationOperations
 from mneme_client.blocking.deliveries import DeliveryOperations
 from mneme_client.blocking.episodes import EpisodeOperations
+from mneme_client.blocking.erasure import ErasureOperations
 from mneme_client.blocking.facts import FactOperations
 from mneme_client.blocking.grants import GrantOperations
 from mneme_client.blocking.links import LinkOperations
@@ -35,6 +36,7 @@ class SyncClient(
     NoteOperations,
     LinkOperations,
     GrantOperations,
+    ErasureOperations,
     DeliveryOperations,
 ):
     """Remembers and recalls through Mneme's gateway. Thread-safe, and needs no event loop.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from services.gateway.erasure.matching import Rules, choose, read
+from services.gateway.erasure.matching import Rules, Statement, choose, is_covered, read, wrong_statements
 
 Texts = Mapping[str, tuple[float, bool]]
 """Texts with their cosine to the query, and whether they are meant. The cosines are those of all-MiniLM-L6-v2."""
@@ -116,3 +116,31 @@ def test_spec_3_13_a_query_that_names_nothing_chooses_nothing(query: str) -> Non
 def test_spec_3_13_similarity_alone_chooses_few() -> None:
     rules = Rules(alone_max=3)
     assert len(choose(read("my religion"), ["I pray."] * 50, [0.6] * 50, rules)) == 3
+
+
+@pytest.mark.parametrize(
+    ("statement", "said", "is_whole"),
+    [
+        ("The van is from 2014.", "The van is from 2016.", True),
+        ("The van is a grey Transit from 2014 with 180,000 km.", "The van is from 2014. The van is from 2016.", False),
+        ("Freya Lund starts on 2 June as data analyst.", "Freya Lund starts on 16 June as data analyst.", True),
+        ("Zoe's wedding is on 7 June in Bath, and Rob does the catering.", "Zoe's wedding is in Bath", False),
+    ],
+)
+def test_spec_3_12_a_statement_that_says_more_is_wrong_in_part(statement: str, said: str, *, is_whole: bool) -> None:
+    assert is_covered(statement, said) is is_whole
+
+
+def test_spec_3_12_what_has_all_words_is_wrong_and_what_is_right_already_is_not() -> None:
+    texts = ["Zoe's wedding is on 7 June in Bath.", "Zoe's hen party is in Bath.", "Zoe's wedding is in Bristol."]
+    statements = [Statement(turn, 0, text) for turn, text in enumerate(texts)]
+    wrong = wrong_statements(
+        "Zoe's wedding is in Bath", "Zoe's wedding is in Bristol.", statements, [0.76, 0.69, 0.8], Rules()
+    )
+    assert [one.turn for one in wrong] == [0]
+
+
+def test_spec_3_12_another_person_is_never_corrected() -> None:
+    statements = [Statement(0, 0, "Tom resides in Rome."), Statement(1, 0, "Ada resides in Rome.")]
+    wrong = wrong_statements("Ada lives in Rome", "Ada lives in Bari.", statements, [0.8, 0.8], Rules())
+    assert [one.turn for one in wrong] == [1]

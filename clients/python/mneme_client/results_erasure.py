@@ -1,0 +1,80 @@
+"""What erasing, forgetting and correcting return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from mneme_client.types import ErasureState, ErasureStore, MemoryKind
+
+
+@dataclass(frozen=True, slots=True)
+class StoreReceipt:
+    """What one store erased."""
+
+    store: ErasureStore
+    done: bool  # the store has nothing left of it
+    counts: Mapping[str, int]  # by name, such as "episodes"
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """An erasure with its receipt. It holds no content."""
+
+    erasure_id: str
+    user_id: str  # empty for the whole tenant
+    state: ErasureState
+    stores: tuple[StoreReceipt, ...]
+    create_time: datetime | None
+    complete_time: datetime | None  # None while it is pending
+    backup_expire_time: datetime | None  # until when backups may hold it; None where the service does not know
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMemory:
+    """A memory that would go."""
+
+    kind: MemoryKind
+    memory_id: str
+    preview: str  # its text, cut
+    time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErasurePlan:
+    """What would go."""
+
+    episodes: int
+    facts: int
+    notes: int
+    memories: tuple[PlannedMemory, ...]  # the first of them
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetResult:
+    """What a query chose, and what became of it."""
+
+    erasure: Erasure | None  # None for a dry run, and where nothing fits the query
+    plan: ErasurePlan | None  # None for a repeat, and with a plan token
+    plan_token: str  # of a dry run: erases exactly its plan
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedStatement:
+    """A statement that is marked as superseded, or would be."""
+
+    interaction_id: str
+    preview: str
+    whole_turn: bool  # False: the turn says more, which still holds
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What came of a correction."""
+
+    interaction_id: str  # the turn that holds the right text; empty for a dry run
+    consistency_token: str
+    statements: tuple[CorrectedStatement, ...]
+    replayed: bool
