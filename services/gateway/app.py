@@ -51,6 +51,7 @@ from services.gateway.journal.model import Tier
 from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNotice
 from services.gateway.journal.recall_log import RecallLog
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
+from services.gateway.profile_handlers import ProfileHandlers
 from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.pipeline import RecallPipeline, Stages
 from services.gateway.recall.question.speakers import SpeakerNames
@@ -62,6 +63,7 @@ from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import Fusion
 from services.gateway.recall.stages.loadout import Loadout
+from services.gateway.recall.stages.profile import CachedProfiles, ProfileStage
 from services.gateway.recall.stages.rewriting import Rewriting, open_rewriter
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
@@ -155,13 +157,14 @@ async def open_gateway(
 
         archive = SessionArchive(upstream, journal, clock=resources.clock, on_archived=notice_turns)
         sessions = SessionAccess(upstream, journal, archive, clock=resources.clock, settings=chosen.sessions)
+        profiles = CachedProfiles(upstream, journal, chosen.recall)
         timeout = chosen.dispatcher.delivery_timeout.total_seconds()
         sinks: dict[Tier, DeliverySink] = {
             Tier.SESSION: SessionSink(sessions, archive, timeout_seconds=timeout),
             Tier.EPISODIC: EpisodicSink(upstream, timeout_seconds=timeout),
             Tier.SEMANTIC: SemanticSink(upstream, timeout_seconds=timeout),
             Tier.AGENTIC: AgenticSink(upstream, timeout_seconds=timeout),
-            Tier.PROFILE: ProfileSink(upstream, timeout_seconds=timeout),
+            Tier.PROFILE: ProfileSink(upstream, on_change=profiles.forget, timeout_seconds=timeout),
         }
         dispatcher = Dispatcher(queue=journal, sinks=sinks, clock=resources.clock, settings=chosen.dispatcher)
         stack.push_async_callback(_flush, dispatcher)
@@ -183,7 +186,7 @@ async def open_gateway(
         )
         speakers = SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds)
         erasures = PostgresErasures(pool, clock=resources.clock, ids=resources.ids)
-        steps = ErasureSteps(upstream, archive, (grants, speakers), chosen.erasure)
+        steps = ErasureSteps(upstream, archive, (grants, speakers, profiles), chosen.erasure)
         runner = ErasureRunner(erasures, steps, clock=resources.clock, settings=chosen.erasure)
         runner.start(background)
         pipeline = RecallPipeline(
@@ -199,6 +202,7 @@ async def open_gateway(
                 loadout=Loadout(classifier, chosen.loadout),
                 grants=grants,
                 conflicts=ConflictResolution(chosen.conflicts),
+                profile=ProfileStage(profiles, chosen.recall),
                 recall_log=recall_log,
             ),
             ids=resources.ids,
@@ -225,7 +229,7 @@ async def open_gateway(
             channels,
             metadata,
             grants,
-            handlers=SessionHandlers(use_cases).by_name(),
+            handlers={**SessionHandlers(use_cases).by_name(), **ProfileHandlers(use_cases, profiles).by_name()},
             check_user=use_cases.reader.user,
             deadline_seconds=chosen.deadline_seconds,
         )

@@ -249,6 +249,7 @@ def dead_letter(model: DeadLetter) -> deliveries_pb2.DeadLetter:
 
 
 def _reading(reading: Reading) -> recall_pb2.QueryReading:
+    profile = reading.applied_profile
     return recall_pb2.QueryReading(
         embedded_query=reading.embedded_query,
         speakers=reading.speakers,
@@ -266,6 +267,13 @@ def _reading(reading: Reading) -> recall_pb2.QueryReading:
             )
             for pattern in reading.applied_patterns
         ],
+        applied_profile=None
+        if profile is None
+        else recall_pb2.AppliedProfile(
+            preferred_sources=profile.preferred_sources,
+            excluded_sources=profile.excluded_sources,
+            fact_confidence_min=profile.fact_confidence_min,
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeAlias, TypeVar, cast
 
@@ -154,21 +154,37 @@ class SemanticSink:
 
 
 class ProfileSink:
-    """Has interactions counted into the profile."""
+    """Has the profile learn from interactions, and from feedback on them."""
 
-    def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
-        """One call for a batch."""
+    def __init__(self, upstream: Upstream, *, on_change: Callable[[str, str], None], timeout_seconds: float) -> None:
+        """One call for a batch, and one for each judgement; calls `on_change` with tenant and user after each."""
         self._upstream = upstream
+        self._on_change = on_change
         self._timeout_seconds = timeout_seconds
 
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         """See `DeliverySink.deliver`."""
-        interactions = [source_interaction(_interaction(delivery)) for delivery in deliveries]
-        await self._upstream.profile.observe(
-            worker_principal(tenant_id),
-            semantic_pb2.ObserveInteractionsRequest(interactions=interactions),
-            timeout_seconds=self._timeout_seconds,
-        )
+        principal = worker_principal(tenant_id)
+        said = [source_interaction(d.subject) for d in deliveries if isinstance(d.subject, Interaction)]
+        if said:
+            await self._upstream.profile.observe(
+                principal,
+                semantic_pb2.ObserveInteractionsRequest(interactions=said),
+                timeout_seconds=self._timeout_seconds,
+            )
+        for delivery in deliveries:
+            if isinstance(delivery.subject, Feedback):
+                await self._upstream.profile.judge(
+                    principal,
+                    semantic_pb2.JudgeInteractionsRequest(
+                        user_id=delivery.subject.user_id,
+                        interaction_ids=delivery.subject.memory_ids,
+                        feedback=delivery.subject.value,
+                    ),
+                    timeout_seconds=self._timeout_seconds,
+                )
+        for user_id in {delivery.subject.user_id for delivery in deliveries}:
+            self._on_change(tenant_id, user_id)
         return DeliveryOutcome(done=tuple(deliveries))
 
 

@@ -18,7 +18,7 @@ from mneme.agentic.v1 import notes_pb2_grpc as public_notes_pb2_grpc
 from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.internal.v1 import semantic_pb2, semantic_pb2_grpc
-from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2_grpc
+from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb2_grpc
 from mneme.session.internal.v1 import session_internal_pb2, session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
@@ -259,6 +259,30 @@ class ProfileClient(_Client):
     ) -> None:
         """See SemanticInternalService.ObserveInteractions."""
         await self._call(self._internal.ObserveInteractions, request, principal, timeout_seconds)
+
+    async def judge(
+        self, principal: Principal, request: semantic_pb2.JudgeInteractionsRequest, *, timeout_seconds: float
+    ) -> None:
+        """See SemanticInternalService.JudgeInteractions."""
+        await self._call(self._internal.JudgeInteractions, request, principal, timeout_seconds)
+
+    async def for_reading(
+        self, principal: Principal, request: semantic_pb2.GetReadingProfileRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.GetReadingProfileResponse:
+        """See SemanticInternalService.GetReadingProfile."""
+        return await self._call(self._internal.GetReadingProfile, request, principal, timeout_seconds)
+
+    async def update(
+        self, principal: Principal, request: profile_pb2.UpdateProfileRequest, *, timeout_seconds: float
+    ) -> profile_pb2.UpdateProfileResponse:
+        """See ProfileService.UpdateProfile."""
+        return await self._call(self._stub.UpdateProfile, request, principal, timeout_seconds)
+
+    async def delete(
+        self, principal: Principal, request: profile_pb2.DeleteProfileRequest, *, timeout_seconds: float
+    ) -> profile_pb2.DeleteProfileResponse:
+        """See ProfileService.DeleteProfile."""
+        return await self._call(self._stub.DeleteProfile, request, principal, timeout_seconds)
 
 
 class NoteClient(_Client):

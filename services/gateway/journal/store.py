@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol, TypeAlias
@@ -86,6 +86,10 @@ class JournalReader(Protocol):
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
         """Those of the ids that are in the log, or were and have been removed from it."""
+        ...
+
+    async def turn_sources(self, tenant_id: str, interaction_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """The sources of those of the turns that name any."""
         ...
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:

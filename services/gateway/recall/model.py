@@ -69,6 +69,20 @@ class RecallQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class AppliedProfile:
+    """What the user's profile asks of a recall."""
+
+    preferred_sources: tuple[str, ...] = ()
+    excluded_sources: tuple[str, ...] = ()
+    fact_confidence_min: float = 0.0  # facts must be above it, unless tentative ones are asked for
+
+    @property
+    def names_sources(self) -> bool:
+        """Whether it prefers or excludes any."""
+        return bool(self.preferred_sources or self.excluded_sources)
+
+
+@dataclass(frozen=True, slots=True)
 class TierReport:
     """How one tier took part in a recall."""
 
@@ -81,6 +95,18 @@ class TierReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnSources:
+    """Which turns the sources of the profile are about."""
+
+    excluded: frozenset[str] = frozenset()
+    preferred: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.excluded or self.preferred)
+
+
+@dataclass(frozen=True, slots=True)
 class CoarseResult:
     """What the tiers returned. Empty and failed are different: see the reports."""
 
@@ -90,6 +116,7 @@ class CoarseResult:
     recent_turns: tuple[session_pb2.SessionTurn, ...] = ()
     reports: tuple[TierReport, ...] = ()
     superseded: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by turn
+    sources: TurnSources = field(default_factory=TurnSources)  # where the profile names any
 
     @property
     def all_failed(self) -> bool:
@@ -229,6 +256,7 @@ class Reading:
     task_type_given: bool = False
     rewritten_query: str = ""  # empty where nothing was rewritten
     applied_patterns: tuple[AppliedPattern, ...] = ()  # in the order of their places in the query
+    applied_profile: AppliedProfile | None = None  # None where it could not be read
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.answer.streaming import Derived, EarlyResults, Emit
 from services.gateway.recall.model import (
     AppliedPattern,
+    AppliedProfile,
     CoarseResult,
     RankedEpisode,
     Reading,
@@ -48,6 +49,13 @@ from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import Fusion
 from services.gateway.recall.stages.loadout import Loadout
+from services.gateway.recall.stages.profile import (
+    ProfileStage,
+    admitted,
+    names_any,
+    raised,
+    with_preferred,
+)
 from services.gateway.recall.stages.quarantine import quarantine
 from services.gateway.recall.stages.rewriting import Rewriting
 from services.gateway.recall.superseded import with_successors
@@ -70,6 +78,7 @@ class Stages:
     loadout: Loadout = field(default_factory=Loadout)
     grants: ReaderGrants = field(default_factory=NoGrants)
     conflicts: ConflictResolution = field(default_factory=ConflictResolution)
+    profile: ProfileStage = field(default_factory=ProfileStage)
     recall_log: RecallLog | None = None  # records what was returned, for feedback
 
 
@@ -81,6 +90,7 @@ class _Asked:
     query: RecallQuery
     question: QuestionEvidence
     names: Sequence[str]
+    profile: AppliedProfile
 
 
 class RecallPipeline:
@@ -135,12 +145,18 @@ class RecallPipeline:
             if rewritten.text != query.text:
                 question = read_question(rewritten.text, names, query.as_of)
         with clock.stage("embed"):
-            encoding = await self._embed(question.first_person_text, clock)
+            encoding, known_profile = await asyncio.gather(
+                self._embed(question.first_person_text, clock), self._stages.profile.read(principal, query, clock)
+            )
+            profile = known_profile or AppliedProfile()
             vector = encoding.vector
             tokens = encoding.tokens if query.scoring.compares_tokens or query.with_features else None
         with clock.stage("intent"):
             query, intent = self._stages.loadout(query, vector)
-        asked = _Asked(principal, query, question, names)
+        asked = _Asked(principal, query, question, names, profile)
+        on_outcome = early.watch(
+            partial(_seen, query, profile), partial(self._derived, asked), partial(self._first, asked, clock)
+        )
         with clock.stage("coarse_search"):
             coarse = await self._stages.coarse(
                 principal,
@@ -149,17 +165,20 @@ class RecallPipeline:
                 vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
-                on_outcome=early.watch(
-                    partial(quarantine, readers=query.readers),
-                    partial(self._derived, asked),
-                    partial(self._first, asked, clock),
-                ),
+                # What is left out by its source is known only when the sources of all candidates have been read.
+                on_outcome=None if profile.names_sources else on_outcome,
             )
         if coarse.all_failed:
             self._count(coarse.reports)
             raise _nothing_responded(coarse)
         with clock.stage("quarantine"):
-            coarse = quarantine(coarse, query.readers)
+            coarse = _seen(query, profile, coarse)
+        knows_sources = True
+        if profile.names_sources:
+            with clock.stage("profile"):
+                coarse, knows_sources = await self._stages.profile.leave_out(principal, profile, coarse, clock)
+            for tier in (Tier.SESSION, Tier.SEMANTIC, Tier.AGENTIC) if on_outcome is not None else ():
+                on_outcome(tier, coarse)  # type: ignore[misc]  # it is there
         candidates, reports = await self._ranked(asked, coarse, clock)
         early.finish(candidates[: query.limit], reports)
         self._count(reports)
@@ -175,7 +194,7 @@ class RecallPipeline:
             recall_id = self._ids.new_id()
             if self._stages.recall_log is not None:
                 self._stages.recall_log.record(principal.tenant_id, query.user_id, recall_id, _returned(assembled))
-            reading = _reading(query, question, names, intent, rewritten.applied)
+            reading = _reading(query, question, names, intent, rewritten.applied, known_profile)
         return Recalled(
             recall_id=recall_id,
             memories=assembled.memories,
@@ -190,6 +209,8 @@ class RecallPipeline:
                 is_consistent is False
                 or not knows_grants
                 or known_names is None
+                or known_profile is None
+                or not knows_sources
                 or coarse.is_incomplete
                 or any(r.state is TierState.FAILED for r in reports)
             ),
@@ -210,9 +231,12 @@ class RecallPipeline:
     def _derived(self, asked: _Asked, coarse: CoarseResult) -> Derived:
         """Facts and notes, ranked by the scoring profile."""
         ranking, query = self._stages.fusion.derived, asked.query
+        boost, preferred = self._settings.preferred_source_boost, coarse.sources.preferred
+        facts = ranking.facts(coarse.facts, asked.question, query.scoring, now=query.as_of)
+        notes = ranking.notes(coarse.notes, asked.question, query.scoring, now=query.as_of)
         return (
-            ranking.facts(coarse.facts, asked.question, query.scoring, now=query.as_of),
-            ranking.notes(coarse.notes, asked.question, query.scoring, now=query.as_of),
+            raised(facts, lambda fact: fact.fact.derived_from, preferred, boost=boost),
+            raised(notes, lambda note: note.note.derived_from, preferred, boost=boost),
         )
 
     async def _ranked(
@@ -220,19 +244,24 @@ class RecallPipeline:
     ) -> tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]:
         """The best turns with their texts: as many as conflicts are settled among."""
         query = asked.query
+        limit = self._stages.conflicts.candidate_count(query.limit)
+        sources, boost = coarse.sources, self._settings.preferred_source_boost
         with clock.stage("fusion"):
             ranked = self._stages.fusion(
                 self._as_fitted(query, coarse),
                 asked.question,
                 asked.names,
-                limit=self._stages.conflicts.candidate_count(query.limit),
+                limit=len(coarse.episodes or ()) if sources else limit,
                 now=query.as_of,
                 scoring=query.scoring,
                 with_features=query.with_features,
             )
+            if sources:
+                ranked = with_preferred(ranked, sources, boost=boost, limit=limit)
         with clock.stage("fetch"):
             ranked = with_successors(ranked, coarse.superseded, count_max=query.limit)
-            return await self._fetch(asked.principal, query, ranked, coarse, clock)
+            ranked = [episode for episode in ranked if episode.episode_id not in sources.excluded]
+            return await self._fetch(asked, ranked, coarse, clock)
 
     def _as_fitted(self, query: RecallQuery, coarse: CoarseResult) -> CoarseResult:
         """The results with as many facts and notes as the rankers were fitted on, however many are returned."""
@@ -289,8 +318,7 @@ class RecallPipeline:
 
     async def _fetch(
         self,
-        principal: Principal,
-        query: RecallQuery,
+        asked: _Asked,
         ranked: Sequence[RankedEpisode],
         coarse: CoarseResult,
         clock: StageClock,
@@ -299,10 +327,10 @@ class RecallPipeline:
         try:
             async with asyncio.timeout(clock.seconds_left):
                 fetched = await self._stages.fetch(
-                    principal,
-                    query.user_id,
+                    asked.principal,
+                    asked.query.user_id,
                     ranked,
-                    reader=query.readers.of(MemoryKind.EPISODE),
+                    reader=asked.query.readers.of(MemoryKind.EPISODE),
                     timeout_seconds=clock.seconds_left,
                 )
         except (MnemeError, TimeoutError) as error:
@@ -317,8 +345,14 @@ class RecallPipeline:
         memories = tuple(
             RecalledMemory(candidate, episode, facts.get(candidate.episode_id, ()), notes.get(candidate.episode_id, ()))
             for candidate, episode in fetched.found
+            if not names_any(episode.sources, asked.profile.excluded_sources)
         )
         return memories, coarse.reports
+
+
+def _seen(query: RecallQuery, profile: AppliedProfile, coarse: CoarseResult) -> CoarseResult:
+    """The results that the reader may see, and the user's profile admits."""
+    return admitted(quarantine(coarse, query.readers), profile, query)
 
 
 def _by_source(derived: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
@@ -345,6 +379,7 @@ def _reading(
     names: Sequence[str],
     intent: Intent,
     applied: tuple[AppliedPattern, ...],
+    profile: AppliedProfile | None,
 ) -> Reading:
     return Reading(
         embedded_query=question.first_person_text,
@@ -358,6 +393,7 @@ def _reading(
         task_type_given=intent.is_given,
         rewritten_query=question.text if question.text != query.text else "",
         applied_patterns=applied,
+        applied_profile=profile,
     )
 
 

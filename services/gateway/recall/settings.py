@@ -36,6 +36,9 @@ class RecallSettings:
     tier_time_share: PositiveShare = 0.7  # of the time left, for the coarse search; the rest is for what comes after
     consistency_time_share: PositiveShare = 0.6  # of the time left, for waiting until a write is visible
     speaker_cache_seconds: Amount = 5.0  # how old the names of a user's speakers may be
+    profile_cache_seconds: Amount = 5.0  # how old a profile may be that another gateway changed
+    cached_profiles_max: Count = 10_000  # users whose profiles are cached
+    preferred_source_boost: Amount = 0.25  # what a preferred source adds to a score, as a share of the span of scores
     log_queue_max: Count = 1_000  # recalls whose record for feedback waits to be written; more are dropped
     access_queue_max: Count = 1_000  # recalls whose access statistics wait to be written; more are dropped
 

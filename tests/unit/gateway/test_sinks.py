@@ -151,18 +151,27 @@ async def test_notes_are_made_of_what_was_said() -> None:
 
 
 async def test_the_profile_observes_what_was_said() -> None:
-    tiers = FakeTiers(profile=FakeClient(observe=semantic_pb2.ObserveInteractionsResponse()))
-    outcome = await ProfileSink(tiers.upstream(), timeout_seconds=3.0).deliver("acme", [delivery(1)])
-    assert numbers(outcome.done) == [1]
+    tiers, changed = FakeTiers(), list[tuple[str, str]]()
+
+    def on_change(tenant_id: str, user_id: str) -> None:
+        changed.append((tenant_id, user_id))
+
+    sink = ProfileSink(tiers.upstream(), on_change=on_change, timeout_seconds=3.0)
+    judgement = Feedback("acme", uuid(50), "ada", (uuid(1),), -1)
+    outcome = await sink.deliver("acme", [delivery(1), delivery(2, judgement, tier=Tier.PROFILE)])
+    assert numbers(outcome.done) == [1, 2]
     (request,) = tiers.profile.method("observe").requests
     assert request.interactions[0].turn.content == "hello"
+    (judged,) = tiers.profile.method("judge").requests
+    assert (judged.user_id, list(judged.interaction_ids), judged.feedback) == ("ada", [uuid(1)], -1)
+    assert changed == [("acme", "ada")]
 
 
 async def test_a_delivery_without_an_interaction_where_one_is_needed_is_our_bug() -> None:
     judgement = Feedback("acme", uuid(50), "ada", (uuid(1),), 1)
     with pytest.raises(TypeError, match="carries no interaction"):
-        await ProfileSink(FakeTiers().upstream(), timeout_seconds=3.0).deliver(
-            "acme", [delivery(1, judgement, tier=Tier.PROFILE)]
+        await AgenticSink(FakeTiers().upstream(), timeout_seconds=3.0).deliver(
+            "acme", [delivery(1, judgement, tier=Tier.AGENTIC)]
         )
 
 

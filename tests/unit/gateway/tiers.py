@@ -118,7 +118,13 @@ class FakeTiers:
         )
     )
     facts: FakeClient = field(default_factory=lambda: FakeClient(search_candidates=facts_answer(())))
-    profile: FakeClient = field(default_factory=FakeClient)
+    profile: FakeClient = field(
+        default_factory=lambda: FakeClient(
+            observe=semantic_pb2.ObserveInteractionsResponse(),
+            judge=semantic_pb2.JudgeInteractionsResponse(),
+            for_reading=semantic_pb2.GetReadingProfileResponse(),
+        )
+    )
     notes: FakeClient = field(default_factory=lambda: FakeClient(search=note_internal_pb2.SearchNotesResponse()))
 
     def upstream(self) -> Upstream:

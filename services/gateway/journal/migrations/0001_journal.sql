@@ -304,10 +304,10 @@ BEGIN
     RETURN result;
 END $$;
 
--- Writes feedback with its delivery.
+-- Writes feedback with its deliveries.
 CREATE FUNCTION append_feedback(
     p_tenant text, p_principal text, p_request_id text, p_hash bytea, p_user text, p_feedback_id uuid,
-    p_memory_ids uuid[], p_value smallint, p_tier smallint, p_trace text, p_now timestamptz
+    p_memory_ids uuid[], p_value smallint, p_tiers smallint[], p_trace text, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE result jsonb; new_sequence bigint;
 BEGIN
@@ -321,7 +321,7 @@ BEGIN
     VALUES (p_tenant, p_feedback_id, new_sequence, p_user, p_memory_ids, p_value, p_now);
     INSERT INTO deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time, trace_context,
                             create_time)
-    VALUES (p_tenant, p_tier, 2, p_feedback_id, new_sequence, p_user, p_now, p_trace, p_now);
+    SELECT p_tenant, tier, 2, p_feedback_id, new_sequence, p_user, p_now, p_trace, p_now FROM unnest(p_tiers) AS tier;
     result := jsonb_build_object('first', new_sequence, 'last', new_sequence, 'memories', cardinality(p_memory_ids));
     UPDATE requests SET answer = result
     WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Feedback' AND request_id = p_request_id;

@@ -191,7 +191,7 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
                     UUID(self._ids.new_id()),
                     [UUID(memory_id) for memory_id in command.memory_ids],
                     command.value,
-                    int(Tier.EPISODIC),
+                    [int(Tier.EPISODIC), int(Tier.PROFILE)],
                     caller.trace_context,
                     self._clock.now(),
                 )
@@ -258,6 +258,18 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
         async with tenant_transaction(self._pool, tenant_id) as connection:
             return await rows.known_ids(connection, tenant_id, wanted)
+
+    async def turn_sources(self, tenant_id: str, interaction_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """See `JournalReader.turn_sources`. Ids that are no UUIDs are not known."""
+        wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                "SELECT interaction_id, extra->'sources' FROM gateway.interactions"
+                " WHERE tenant_id = $1 AND interaction_id = ANY($2) AND extra ? 'sources'",
+                tenant_id,
+                wanted,
+            )
+        return {str(row[0]): tuple(row[1]) for row in found}
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
         """See `JournalReader.speakers`."""

@@ -30,6 +30,12 @@ STAGES: Sequence[StageDescription] = (
     StageDescription("intent", "5.2", "classifies what the memories are wanted for, and chooses the tiers"),
     StageDescription("coarse_search", "5.1, 5.4", "asks all tiers at once, each with its share of the deadline"),
     StageDescription("quarantine", "5.3", "drops what neither the reader's scope nor a grant lets it see"),
+    StageDescription(
+        "profile",
+        "3.10",
+        "leaves out excluded sources and finds preferred ones",
+        runs="where the user's profile names sources",
+    ),
     StageDescription("fusion", "5.4, 5.6", "ranks turns by all evidence, facts and notes by the profile"),
     StageDescription("fetch", "5.1", "reads the text of the best, as far as a response holds them"),
     StageDescription("conflicts", "5.7", "settles contradictions among the candidates, then cuts them to the limit"),
