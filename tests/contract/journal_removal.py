@@ -118,7 +118,7 @@ class JournalRemovalContract:
             failure = DeliveryFailure(batch.deliveries[0], "INVALID_FIELD", permanent=True)
             await batch.settle(DeliveryOutcome(failed=(failure,)))
         removed = await journal.remove_user("acme", "u1")
-        assert removed == Removed(interactions=2, feedback=1, deliveries=11, recalls=1, requests=2)
+        assert removed == Removed(interactions=2, feedback=1, deliveries=12, recalls=1, requests=2)
         for replica in (journal, second):
             assert await contents(replica) == []
             assert (await replica.conversations("acme", "u1", limit=9, after=None)).items == ()

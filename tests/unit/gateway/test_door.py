@@ -13,11 +13,14 @@ from services.episodic import servicer as episodic
 from services.gateway.door import TIER_SERVICES, role_of
 from services.semantic.facts import servicer as facts
 from services.semantic.profile import servicer as profile
+from services.semantic.supersession import servicer as supersession
 from services.session import servicer as session
 
 GENERATED = Path(__file__).resolve().parents[3] / "proto" / "gen"
 TIERS = ("session", "episodic", "semantic", "agentic")
-ROLES_OF_TIERS = {module.SERVICE_NAME: module.ROLES for module in (agentic, episodic, facts, profile, session)}
+ROLES_OF_TIERS = {
+    module.SERVICE_NAME: module.ROLES for module in (agentic, episodic, facts, profile, session, supersession)
+}
 
 
 def public_services() -> set[str]:

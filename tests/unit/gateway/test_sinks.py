@@ -169,8 +169,9 @@ async def test_the_profile_observes_what_was_said() -> None:
 
 async def test_a_delivery_without_an_interaction_where_one_is_needed_is_our_bug() -> None:
     judgement = Feedback("acme", uuid(50), "ada", (uuid(1),), 1)
+    tiers = FakeTiers(notes=FakeClient(generate=notes_pb2.GenerateNotesResponse()))
     with pytest.raises(TypeError, match="carries no interaction"):
-        await AgenticSink(FakeTiers().upstream(), timeout_seconds=3.0).deliver(
+        await AgenticSink(tiers.upstream(), timeout_seconds=3.0).deliver(
             "acme", [delivery(1, judgement, tier=Tier.AGENTIC)]
         )
 

@@ -147,6 +147,9 @@ class FakeJournal:
         self.asked.append((tenant_id, user_id))
         return self.names
 
+    async def turn_sources(self, _tenant_id: str, _interaction_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        return {}
+
     async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
         self.asked.append((tenant_id, span, tuple(tiers)))
         return self.state

@@ -188,7 +188,7 @@ def admitted(coarse: CoarseResult, profile: AppliedProfile, query: RecallQuery) 
     excluded = profile.excluded_sources
     return replace(
         coarse,
-        facts=tuple(hit for hit in coarse.facts if hit.fact.confidence > least),
+        facts=tuple(hit for hit in coarse.facts if hit.fact.confidence > least) if least else coarse.facts,
         recent_turns=tuple(t for t in coarse.recent_turns if not names_any(t.turn.sources, excluded))
         if excluded
         else coarse.recent_turns,
@@ -235,12 +235,12 @@ def raised(
     """Facts or notes with those raised that rest on a preferred turn, best first."""
     if not preferred or not found:
         return found
-    scores = [one.score for one in found]
+    scores = [derived.score for derived in found]
     bonus = boost * (max(scores) - min(scores))
-    changed: list[_Derived] = []
-    for one in found:
-        if any(source in preferred for source in sources(one)):
-            changed.append(replace(one, score=one.score + bonus, parts=(*one.parts, (PART, bonus))))
-        else:
-            changed.append(one)
-    return tuple(sorted(changed, key=lambda item: -item.score))
+
+    def boosted(item: _Derived) -> _Derived:
+        if preferred.isdisjoint(sources(item)):
+            return item
+        return replace(item, score=item.score + bonus, parts=(*item.parts, (PART, bonus)))
+
+    return tuple(sorted(map(boosted, found), key=lambda item: -item.score))

@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.internal.v1 import semantic_pb2
 from services.common.embedding.vectors import Vector
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
@@ -29,6 +30,7 @@ from services.gateway.recall.stages.coarse_search import CoarseSearch
 from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import DerivedWeights, Fusion
+from services.gateway.recall.stages.profile import CachedProfiles, ProfileStage
 from tests.support.clock import FakeClock, SequentialIds
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.tiers import (
@@ -85,6 +87,12 @@ def pipeline(
     return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=RecallSettings())
 
 
+def with_profile(tiers: FakeTiers, journal: FakeJournal) -> RecallPipeline:
+    reader = CachedProfiles(tiers.upstream(), journal.as_journal(), RecallSettings())
+    stages = replace(make_stages(tiers, journal), profile=ProfileStage(reader))
+    return RecallPipeline(stages, ids=SequentialIds("recall-"), settings=RecallSettings())
+
+
 async def recall(
     tiers: FakeTiers,
     query: RecallQuery = QUERY,
@@ -115,11 +123,22 @@ async def test_spec_5_1_the_question_is_embedded_once_in_the_first_person() -> N
 
 
 async def test_spec_5_1_the_stages_of_a_recall_are_those_that_are_described() -> None:
-    with_token = await recall(answering_tiers(), replace(QUERY, written=SPAN))
+    tiers, journal = answering_tiers(), FakeJournal(names=["Ada"])
+    tiers.profile.method("for_reading").answer = semantic_pb2.GetReadingProfileResponse(excluded_sources=["Blog"])
+    with_token = await with_profile(tiers, journal).run(ADA, replace(QUERY, written=SPAN), deadline_seconds=5.0)
     assert [name for name, _ in with_token.stage_seconds] == [stage.name for stage in STAGES]
     without = await recall(answering_tiers())
     assert [name for name, _ in without.stage_seconds] == [s.name for s in STAGES if not s.is_skippable]
     assert all(seconds >= 0 for _, seconds in with_token.stage_seconds)
+
+
+async def test_spec_3_10_a_profile_that_cannot_be_read_degrades_the_answer() -> None:
+    tiers, journal = answering_tiers(), FakeJournal(names=["Ada"])
+    tiers.profile.method("for_reading").answer = StoreUnavailable("profile")
+    recalled = await with_profile(tiers, journal).run(ADA, QUERY, deadline_seconds=5.0)
+    assert len(recalled.memories) == 3
+    assert recalled.is_degraded
+    assert recalled.reading.applied_profile is None
 
 
 DOWN: Answer = StoreUnavailable("tier")
