@@ -18,6 +18,7 @@ Superseded: TypeAlias = Mapping[str, Sequence[supersessions_pb2.Supersession]]
 PART: Final = "successor"
 """The part of a score that puts a turn before one whose statement it supersedes."""
 _WORD: Final = re.compile(r"\w+")
+_ALWAYS: Final = frozenset({supersessions_pb2.SUPERSESSION_REASON_CORRECTED})
 _COVERS_FROM: Final = 0.6
 """Share of the words of the shorter one of two texts from which on they are taken to say the same thing."""
 _ENTRY_BYTES: Final = 700
@@ -45,11 +46,15 @@ class OwnerSuperseded:
         return 500 + sum(_ENTRY_BYTES * len(found) for found in self.by_turn.values())
 
     def at(self, as_of: datetime) -> Superseded:
-        """Those that were superseded at a time. Midnight, UTC, means the end of the day that begins."""
+        """Those that were superseded at a time. Midnight, UTC, means the end of the day that begins.
+
+        What was corrected never held.
+        """
         moment = as_of.astimezone(UTC)
         until = (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
         by_turn = {
-            turn_id: [one for one in found if one.end_time.seconds <= until] for turn_id, found in self.by_turn.items()
+            turn_id: [one for one in found if one.reason in _ALWAYS or one.end_time.seconds <= until]
+            for turn_id, found in self.by_turn.items()
         }
         return {turn_id: found for turn_id, found in by_turn.items() if found}
 
