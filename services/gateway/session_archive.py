@@ -157,7 +157,7 @@ class SessionArchive:
                 await self._journal.put_session_record(tenant_id, user_id, conversation_id, _record(run[-1].settings))
             else:
                 for event in run:
-                    await self._journal.end_session(caller, _end(event), [])
+                    await self._journal.end_session(caller, _end(event))
         if archived:
             self._on_archived()
 
@@ -216,5 +216,4 @@ def _end(event: pb.LogEvent) -> EndCommand:
         event.user_id,
         event.conversation_id,
         f"session {event.user_id} {event.conversation_id} {created}",
-        discard=False,
     )

@@ -13,7 +13,7 @@ import pytest
 from services.common.errors import InvalidArgument, Reason
 from services.common.scope import Scope, ScopeLevel
 from services.common.turns import Attachment, MessageRole, Turn
-from services.gateway.journal.ending import EndCommand, Ended
+from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.gate import GateReason, GateSettings
 from services.gateway.journal.model import (
     Appended,
@@ -311,7 +311,7 @@ class JournalContract:
         last = await journal.session_interactions("acme", "u1", "c1", limit=2)
         assert [i.turn.content for i in last] == ["b", "c"]
         assert await journal.session_start("acme", "u1", "c1") == 0
-        await journal.end_session(ACME, EndCommand("u1", "c1", "", discard=False), [])
+        await journal.end_session(ACME, EndCommand("u1", "c1", "r1"))
         assert await journal.session_start("acme", "u1", "c1") == 3
         assert await journal.session_start("other", "u1", "c1") == 0
         assert list(await journal.session_interactions("acme", "u1", "c1", limit=2)) == []
@@ -321,37 +321,24 @@ class JournalContract:
     async def test_spec_6_3_a_repeated_end_does_nothing_to_the_next_session(
         self, journal: Journal, clock: FakeClock
     ) -> None:
-        end = EndCommand("u1", "c1", "r1", discard=False, digest=b"c1")
-        await append(journal, command("a"))
-        assert await journal.earlier_end(ACME, end) is None
-        first = await journal.end_session(ACME, end, [command("b", "c")])
-        assert first == Ended(2, clock.now(), replayed=False)
+        end = EndCommand("u1", "c1", "r1")
+        await append(journal, command("a", "b", "c"))
+        await journal.end_session(ACME, end)
         await append(journal, command("d", "e"))
         clock.advance(seconds=60)
-        again = await journal.end_session(ACME, end, [command("f")])
-        assert again == await journal.earlier_end(ACME, end) == replace(first, replayed=True)
+        await journal.end_session(ACME, end)
         assert await journal.session_start("acme", "u1", "c1") == 3
         waiting = await take(journal, Tier.SESSION)
         assert [d.subject.turn.content for d in waiting if isinstance(d.subject, Interaction)] == ["d", "e"]
-        assert len(await take(journal, Tier.EPISODIC)) == 5  # what was archived is remembered as well
+        assert len(await take(journal, Tier.EPISODIC)) == 5  # the other tiers get all of them
 
     async def test_spec_6_3_a_request_id_ends_one_session(self, journal: Journal) -> None:
-        end = EndCommand("u1", "c1", "r1", discard=False, digest=b"c1")
-        await journal.end_session(ACME, end, [])
-        for other in (replace(end, discard=True, digest=b"discard"), replace(end, conversation_id="c2", digest=b"c2")):
-            for attempt in (journal.earlier_end(ACME, other), journal.end_session(ACME, other, [])):
-                with pytest.raises(InvalidArgument) as caught:
-                    await attempt
-                assert caught.value.reason is Reason.REQUEST_ID_REUSED
-        assert await journal.earlier_end(OTHER, end) is None
-
-    async def test_an_end_that_fails_leaves_no_trace(self, journal: Journal) -> None:
-        end = EndCommand("u1", "c1", "r1", discard=False, digest=b"c1")
-        await append(journal, command("a", request_id="taken"))
-        with pytest.raises(InvalidArgument):
-            await journal.end_session(ACME, end, [command("b"), command("c", request_id="taken")])
-        assert await journal.earlier_end(ACME, end) is None
-        assert [i.turn.content for i in await journal.session_interactions("acme", "u1", "c1", limit=9)] == ["a"]
+        end = EndCommand("u1", "c1", "r1")
+        await journal.end_session(ACME, end)
+        with pytest.raises(InvalidArgument) as caught:
+            await journal.end_session(ACME, replace(end, conversation_id="c2"))
+        assert caught.value.reason is Reason.REQUEST_ID_REUSED
+        await journal.end_session(OTHER, replace(end, conversation_id="c2"))
 
     async def test_old_request_ids_are_forgotten(self, journal: Journal, clock: FakeClock) -> None:
         first = await append(journal, command("a", request_id="r1"))

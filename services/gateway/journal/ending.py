@@ -16,18 +16,7 @@ class EndCommand:
 
     user_id: str
     conversation_id: str
-    request_id: str
-    discard: bool  # what is not in the log is not archived to it
-    digest: bytes = b""  # of the whole request
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What came of an end."""
-
-    archived_count: int  # turns that were written to the log
-    end_time: datetime
-    replayed: bool  # an earlier use of the request id did it, and this one nothing
+    request_id: str  # identifies the end: a repeat does nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +60,12 @@ class SessionLog(Protocol):
         """Stores an event of a session that the log does not take as a dead letter of the session tier."""
         ...
 
-    async def earlier_end(self, caller: Caller, command: EndCommand) -> Ended | None:
-        """What came of an earlier use of the request id.
-
-        Raises:
-            InvalidArgument: It was used with another request.
-        """
-        ...
-
-    async def end_session(self, caller: Caller, command: EndCommand, archive: Sequence[RememberCommand]) -> Ended:
+    async def end_session(self, caller: Caller, command: EndCommand) -> None:
         """Notes that the session is over: what was said so far is never put into a session again.
 
-        Turns to archive are made durable with it, all or nothing; they belong to the ended session. A repeat of the
-        request id returns the first response and does nothing.
+        A repeat of the request id does nothing, so that it does not end the next session of the conversation.
 
         Raises:
-            InvalidArgument: The request id was used with another request.
+            InvalidArgument: The request id was used for another conversation.
         """
         ...

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from services.common.clock import Clock
 from services.common.errors import MnemeError
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
-from services.gateway.journal.ending import EndCommand, Ended, SessionRecord
+from services.gateway.journal.ending import EndCommand, SessionRecord
 from services.gateway.journal.model import Appended, Caller, RememberCommand, SessionEvent, SubjectKind, Tier
 from services.gateway.journal.stores import rows
 
@@ -132,62 +132,37 @@ class PostgresSessions(ABC):
                 event.payload,
             )
 
-    async def earlier_end(self, caller: Caller, command: EndCommand) -> Ended | None:
-        """See `SessionLog.earlier_end`."""
+    async def end_session(self, caller: Caller, command: EndCommand) -> None:
+        """See `SessionLog.end_session`. Waits for a worker that delivers such a turn just now."""
+        session = (caller.tenant_id, command.user_id, command.conversation_id)
+        digest = "\0".join(session).encode()
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
-            found = await connection.fetchrow(
-                "SELECT request_hash, answer FROM gateway.requests"
-                " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
+            earlier = await connection.fetchval(
+                "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
                 caller.tenant_id,
                 caller.principal_id,
                 _METHOD,
                 command.request_id,
+                command.user_id,
+                digest,
+                self._clock.now(),
             )
-        if found is None:
-            return None
-        return _ended({"reused": True} if found["request_hash"] != command.digest else found["answer"])
-
-    async def end_session(self, caller: Caller, command: EndCommand, archive: Sequence[RememberCommand]) -> Ended:
-        """See `SessionLog.end_session`. Waits for a worker that delivers such a turn just now."""
-        now = self._clock.now()
-        session = (caller.tenant_id, command.user_id, command.conversation_id)
-        request = (caller.tenant_id, caller.principal_id, _METHOD, command.request_id)
-        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
-            if command.request_id:
-                earlier = await connection.fetchval(
-                    "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
-                    *request,
-                    command.user_id,
-                    command.digest,
-                    now,
-                )
-                if earlier is not None:
-                    return _ended(earlier)
+            if earlier is not None:
+                rows.checked(earlier)
+                return
             # First, so that the wait for a worker does not hold up writers of the conversation.
             await connection.execute(_DROP_DELIVERIES, *session, int(Tier.SESSION))
-            for turns in archive:
-                outcome = await self._append_one(connection, caller, turns, timedelta())
-                if isinstance(outcome, MnemeError):
-                    raise outcome
-            if archive:
-                await connection.execute(_DROP_DELIVERIES, *session, int(Tier.SESSION))
             await connection.execute(
                 "UPDATE gateway.conversations SET session_start = next_position,"
                 " session_window = NULL, session_ttl = NULL, session_active = NULL"
                 " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
                 *session,
             )
-            archived = sum(len(turns.turns) for turns in archive)
-            if command.request_id:
-                await connection.execute(
-                    "UPDATE gateway.requests SET answer = $5"
-                    " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
-                    *request,
-                    {"archived": archived, "ended": rows.to_micros(now)},
-                )
-        return Ended(archived, now, replayed=False)
-
-
-def _ended(answer: dict[str, Any]) -> Ended:
-    rows.checked(answer)
-    return Ended(answer["archived"], rows.from_micros(answer["ended"]), replayed=True)
+            await connection.execute(
+                "UPDATE gateway.requests SET answer = '{}'::jsonb"
+                " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
+                caller.tenant_id,
+                caller.principal_id,
+                _METHOD,
+                command.request_id,
+            )
