@@ -23,7 +23,10 @@ _MEBIBYTE: Final = 1024 * 1024
 class DiskSettings:
     """When the disk of the embedded engines counts as full."""
 
-    reserve_bytes: CountOrNone = 512 * _MEBIBYTE  # free space below which writes are refused; engines grow in steps
+    reserve_bytes: CountOrNone = (
+        256 * _MEBIBYTE
+    )  # free space below which writes are refused: several times what a flush
+    # and the building of a segment need (docs/engines.md)
     start_bytes: CountOrNone = 48 * _MEBIBYTE  # free space below which nothing can be started, or deleted
     check_seconds: Seconds = 1.0  # how long a measured free space counts
 

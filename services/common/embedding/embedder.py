@@ -17,7 +17,6 @@ from typing import Final, Protocol
 import numpy as np
 
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
-from services.common.embedding.runtime import lower_priority
 from services.common.embedding.tokens import TextEncoding, TokenSpace
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.settings_types import Count, CountOrNone
@@ -134,7 +133,7 @@ class OnnxEmbedder:
         """Wrap an encoder; its thread is started by the first text."""
         self._encoder = encoder
         self._settings: Final = settings or EmbedderSettings()
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder", initializer=lower_priority)
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._queries: deque[_Job] = deque()
         self._documents: deque[deque[_Job]] = deque()  # of each call, the next call first
         self._pending_documents: dict[bytes, _Job] = {}

@@ -1,9 +1,5 @@
 """Opens model folders: an ONNX graph that runs on the processor, and its tokenizer."""
 
-import os
-import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +9,6 @@ from tokenizers import Tokenizer
 from services.common.embedding.errors import ModelUnavailableError
 
 _MODEL_FILES: Final = ("model.onnx", "onnx/model.onnx")
-_NICE: Final = 5
-"""Priority of the model's threads on Linux."""
 _TOKENIZER_FILE: Final = "tokenizer.json"
 
 
@@ -56,12 +50,6 @@ def pad_id(tokenizer: Tokenizer) -> int:
     return 0
 
 
-def lower_priority() -> None:
-    """Lets this thread have less of a busy processor than the event loop, which all calls wait for."""
-    if sys.platform == "linux":  # elsewhere a priority is the whole process's
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
-
-
 def load_session(file: Path, *, threads: int, allow_spinning: bool = False) -> ort.InferenceSession:
     """Return a graph that is ready to run.
 
@@ -78,8 +66,6 @@ def load_session(file: Path, *, threads: int, allow_spinning: bool = False) -> o
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "1" if allow_spinning else "0")
     try:
-        # The session's threads inherit the priority of the one that makes it.
-        with ThreadPoolExecutor(max_workers=1, initializer=lower_priority) as maker:
-            return maker.submit(ort.InferenceSession, str(file), options, providers=["CPUExecutionProvider"]).result()
+        return ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has a class per failure and no public root of them
         raise ModelUnavailableError(f"{file} cannot be loaded by onnxruntime") from error

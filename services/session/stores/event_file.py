@@ -118,11 +118,14 @@ class EventFile:
         Raises:
             StoreUnavailable: The file cannot be written.
         """
-        lines = [_line({"next": next_number})]
-        lines += [_line({"added": _fields(event)}) for event in events]
-        last_line = self._last_line
-        self._line_count = len(lines)
-        await self._run(lambda: self._replace(lines, last_line))
+        left, last_line = tuple(events), self._last_line
+        self._line_count = 1 + len(left)
+
+        def work() -> None:  # the lines of 10,000 events take longer than others should wait
+            lines = [_line({"next": next_number}), *(_line({"added": _fields(event)}) for event in left)]
+            self._replace(lines, last_line)
+
+        await self._run(work)
 
     def _append(self, fields: dict[str, Any]) -> None:
         self._last_line += 1
