@@ -8,8 +8,8 @@ import pytest
 
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
 from mneme_client import Client, FactCategory, NoteKind, Turn
-from tests.servicer.gateway.test_erasure import CANARY, erase, everything, remembered
-from tests.support.stack import Stubs, refusal
+from tests.servicer.gateway.test_erasure import erase, everything, remembered, rows_with
+from tests.support.stack import RunningStack, Stubs, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -117,16 +117,18 @@ async def test_spec_3_12_a_fact_and_a_note_without_turns_say_what_is_right(
 
 
 async def test_spec_3_12_erasing_what_was_corrected_leaves_no_trace_of_it(
-    client: Client, gateway: Stubs, user_id: str
+    client: Client, gateway: Stubs, stack: RunningStack, user_id: str
 ) -> None:
-    ids = await remembered(client, user_id, f"My cat is called {CANARY}.")
+    word = f"Zyx{user_id.rpartition('-')[2]}"
+    ids = await remembered(client, user_id, f"My cat is called {word}.")
     named = reference(tiers_pb2.MEMORY_KIND_EPISODE, ids[0])
     await correct(gateway, user_id, "My cat is called Minka.", memory=named)
-    references = erasure_pb2.MemoryReferences(memories=[named])
-    await erase(gateway, user_id=user_id, memories=references)
+    assert await rows_with(stack, word) > 1
+    await erase(gateway, user_id=user_id, memories=erasure_pb2.MemoryReferences(memories=[named]))
     left = await everything(client, user_id, "What is the cat called?")
-    assert CANARY not in left
+    assert word not in left
     assert "Minka" in left
+    assert await rows_with(stack, word) == 0
 
 
 async def test_spec_3_12_omitted_fields_correct_nothing(gateway: Stubs, user_id: str) -> None:
