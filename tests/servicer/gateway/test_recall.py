@@ -281,9 +281,10 @@ async def test_memories_that_are_long_together_are_told_as_far_as_an_answer_hold
     client: Client, gateway: Stubs, user_id: str
 ) -> None:
     baggage = {f"k{n}": "\u9577" * 1_024 for n in range(31)}  # 95 kB with each turn, which no ranking looks at
+    said = {7: "Ships.", 42: "Ships in the harbour.", 77: "A ferry and some ships passed the harbour of the town."}
     token = ""
     for start in (0, 50):
-        turns = [Turn(f"The harbour has {n} ships.", metadata=baggage) for n in range(start, start + 50)]
+        turns = [Turn(said.get(n, f"Day {n} was calm."), metadata=baggage) for n in range(start, start + 50)]
         token = (await client.remember(user_id, "c1", turns)).consistency_token
     request = recall_pb2.RecallRequest(
         user_id=user_id, query="ships", limit=200, consistency_token=token, conversation_id="c1"

@@ -123,11 +123,13 @@ class ConflictResolution:
         ]
         among_notes = [*self._among_notes(notes, chosen, policy), *from_turns(notes, among_turns)]
         stored = superseded or {}
+        # The first loss between two memories counts. What the semantic tier marks goes by time: another policy, which
+        # the caller or the operator chose, comes before it. Facts themselves say more precisely what it is about.
+        by_time = policy is ConflictPolicy.RECENCY
         losses = [
-            *without_circles([*stored_turns(memories, stored, chosen), *among_turns]),
-            *stored_facts(facts, stored, chosen),
-            *among_facts,
-            *without_circles([*stored_notes(notes, stored, chosen), *among_notes]),
+            *_in_order(stored_turns(memories, stored, chosen), among_turns, first=by_time),
+            *_in_order(stored_facts(facts, stored, chosen), among_facts, first=False),
+            *_in_order(stored_notes(notes, stored, chosen), among_notes, first=by_time),
         ]
         if not losses:
             return Resolved(memories[:limit], facts, notes)
@@ -225,6 +227,11 @@ class ConflictResolution:
             importance=said.importance,
             is_preferred=not chosen.preferred.isdisjoint((memory.ranked.episode_id, *memory.fact_ids)),
         )
+
+
+def _in_order(stored: Iterable[Loss], among: Iterable[Loss], *, first: bool) -> Iterator[Loss]:
+    """Stored losses and those among the candidates, the stored ones `first` or last; one between two memories."""
+    return without_circles([*stored, *among] if first else [*among, *stored])
 
 
 def _lifted(
