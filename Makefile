@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-hostile bench-knowledge fit refit
+	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-hostile bench-knowledge bench-extraction fit refit
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -128,6 +128,9 @@ image-check: setup ## build the image with buildah and start every service from 
 bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file] [ENGINES=all]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-recall DATA=folder OUT=file [RANKED=file]" >&2; exit 2; }
 	@$(BIN)/python -m bench.recall --data "$(DATA)" --out "$(OUT)" $(if $(RANKED),--ranked "$(RANKED)") $(BENCH_ENGINES) $(BENCH_ARGS)
+
+bench-extraction: setup ## precision and recall of facts on labelled turns: [BENCH_ARGS="--mistakes"]
+	@$(BIN)/python -m bench.extraction $(BENCH_ARGS)
 
 bench-knowledge: setup ## what holds after updates, corrections, removals: DATA=file OUT=file [PAIRS=folder]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-knowledge DATA=cases.jsonl OUT=file [PAIRS=folder]" >&2; exit 2; }

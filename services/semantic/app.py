@@ -25,8 +25,8 @@ from services.semantic import servicer as internal_servicer
 from services.semantic.config import SemanticSettings
 from services.semantic.facts import servicer as facts_servicer
 from services.semantic.facts.commands import VectorForm
+from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.extraction.port import FactExtractor
-from services.semantic.facts.extraction.rules import RuleFactExtractor
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
@@ -132,13 +132,13 @@ def open_semantic_on(
     settings: SemanticSettings | None = None,
     extractor: FactExtractor | None = None,
 ) -> SemanticTier:
-    """The tier on any stores, with facts by rules unless another extractor is given."""
+    """The tier on any stores, with facts read by the parser unless another extractor is given."""
     chosen = settings or SemanticSettings()
     embedder = TierEmbedder(resources.embedder)
     facts = FactService(
         fact_store,
         embedder,
-        extractor or RuleFactExtractor(chosen.extraction),
+        extractor or ParsedFactExtractor(resources.parser, chosen.extraction),
         clock=resources.clock,
         ids=resources.ids,
         settings=chosen,

@@ -12,7 +12,7 @@ from services.common.turns import MessageRole, TurnLimits
 
 @dataclass(frozen=True, slots=True)
 class ExtractionSettings:
-    """How facts are found in interactions by rules."""
+    """How facts are found in interactions."""
 
     roles: frozenset[MessageRole] = frozenset({MessageRole.USER})
     """Whose turns are read. An assistant's statements are no facts about the user."""
@@ -20,6 +20,8 @@ class ExtractionSettings:
     """Subject of the facts of a speaker without a name."""
     list_items: bool = True
     """Whether list items in the turns of people are read."""
+    read_chars_max: Count = 8_000
+    """Length of the beginning of a turn that is read."""
     facts_per_turn_max: Count = 32
     """Facts of one turn; what a long text states beyond them is left out."""
     text_chars_max: Count = 400

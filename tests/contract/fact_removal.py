@@ -17,7 +17,7 @@ from services.common.tier_embedder import TierEmbedder
 from services.common.turns import MessageRole, Turn
 from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.arguments import CreateFact, DeleteFact, ListFacts, UpdateFact
-from services.semantic.facts.extraction.rules import RuleFactExtractor
+from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.model import Fact, FactId, FactStatus, VersionReason
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
@@ -41,6 +41,7 @@ from tests.contract.fact_samples import (
 )
 from tests.contract.fact_store import MakeStore
 from tests.support.clock import FakeClock
+from tests.support.parsing import InProcessParser
 
 EVERY_STATUS = FactFilter(statuses=frozenset(FactStatus))
 
@@ -51,7 +52,9 @@ class Replica:
     def __init__(self, store: FactStore, clock: FakeClock) -> None:
         embedder, ids, settings = TierEmbedder(EMBEDDER), Uuid7Ids(clock), SemanticSettings()
         self.store = store
-        self.facts = FactService(store, embedder, RuleFactExtractor(), clock=clock, ids=ids, settings=settings)
+        self.facts = FactService(
+            store, embedder, ParsedFactExtractor(InProcessParser()), clock=clock, ids=ids, settings=settings
+        )
         self.removal = FactRemoval(store, embedder, clock=clock, ids=ids, settings=settings)
 
     async def delete(self, fact_id: FactId, *, request_id: str = "d1", etag: str = "") -> None:

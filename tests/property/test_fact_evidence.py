@@ -26,7 +26,7 @@ from services.common.tier_embedder import TierEmbedder
 from services.common.turns import MessageRole, Turn
 from services.semantic.app import migrate_semantic_graph
 from services.semantic.config import EvidenceSettings, SemanticSettings
-from services.semantic.facts.extraction.rules import RuleFactExtractor
+from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.model import Fact, FactCategory, FactDraft, FactId, FactRecord, Statement, StatementId
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactStore, FactWriter
@@ -36,6 +36,7 @@ from services.semantic.facts.working_set import FactWorkingSet
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.parsing import InProcessParser
 from tests.support.postgres import fresh_postgres
 
 _T = TypeVar("_T")
@@ -211,7 +212,7 @@ async def facts_after(store: FactStore, batches: Sequence[Sequence[SourceInterac
     service = FactService(
         store,
         TierEmbedder(HashingEmbedder()),
-        RuleFactExtractor(),
+        ParsedFactExtractor(InProcessParser()),
         clock=FakeClock(),
         ids=_RandomIds(),
         settings=SemanticSettings(),

@@ -14,11 +14,12 @@ from services.agentic.generation.port import GenerationItem
 from services.agentic.generation.rules import RuleNoteGenerator
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, UserId
+from services.common.parsing.port import NoParser
 from services.common.text import is_question, split_pieces, split_sentences
 from services.common.turns import MessageRole, Turn, TurnLimits
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.settings import RecallSettings
-from services.semantic.facts.extraction.rules import RuleFactExtractor
+from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 CONTENT_CHARS = TurnLimits().content_chars_max
@@ -34,7 +35,8 @@ FRAMES = (("", ""), ("I like ", "x"), ("- ", "!"), ("# ", "x"), ("remember that 
 
 def read_facts(text: str) -> object:
     turn = Turn(MessageRole.USER, text, NOW, "Ann")
-    return RuleFactExtractor().facts_of(SourceInteraction(InteractionId("i"), UserId("u"), "c", 0, turn))
+    source = SourceInteraction(InteractionId("i"), UserId("u"), "c", 0, turn)
+    return ParsedFactExtractor(NoParser()).texts_of(source)  # trees are bounded in test_extraction.py
 
 
 def read_note(text: str) -> object:

@@ -20,8 +20,8 @@ _FILLERS: Final = (
     *("\n", " ", "a", "A", "1", ".", "-", "'", '"', "(", "[", "*", ",", "\u2028"),
     *("I ", "a ", "a.", "1 ", "- ", "a-", "a, ", " \n"),
 )
-_SKIPPED: Final = ("services.cli", "services.semantic.facts.extraction")
-"""The command line reads what its user types. Fact extraction reads clause by clause, and is not held to this yet."""
+_SKIPPED: Final = ("services.cli",)
+"""The command line reads what its user types."""
 _BOUNDED: Final = {
     "services.common.neo4j.migrations._COMMENT": "reads the files of this program",
     "services.common.text._LAST_WORD": "reads 16 characters",

@@ -9,41 +9,13 @@ from typing import Final
 
 from services.common.scope import Scope
 from services.semantic.facts.model import FactDraft
+from services.semantic.facts.slots import EVENTS, slot_of
 
 _NOT_WORD: Final = re.compile(r"[^\w£$€%+#]+")
 _LEADING: Final = frozenset(("a", "an", "the", "their", "his", "her", "my", "our", "your", "some"))
 _INDEFINITE: Final = re.compile(r"(?:an?|some)\s", re.IGNORECASE)
 _EMPLOYMENT: Final = frozenset({"works_at", "starts_job"})
 _LEFT: Final = "left_job"
-_TASTES: Final = frozenset({"likes", "dislikes"})
-_ONE_VALUE: Final = frozenset(
-    (
-        "lives_in",
-        "works_as",
-        "has_name",
-        "preferred_name",
-        "has_pronouns",
-        "age",
-        "birthday",
-        "born_in",
-        "relationship_status",
-    )
-)
-_EVENTS: Final = frozenset(
-    (
-        "event",
-        "visited",
-        "attended",
-        "bought",
-        "sold",
-        "achieved",
-        "injured",
-        "applied_for",
-        "event_on",
-        "has_appointment",
-    )
-)
-_FAVOURITE: Final = "favourite_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +50,7 @@ def keys_of(draft: FactDraft, scope: Scope) -> Keys:
     if not (draft.subject and draft.predicate and draft.object):
         return Keys(text_identity, text_identity, None)
     parts = [scope.key, normalised(draft.subject), draft.predicate, normalised(draft.object)]
-    if draft.predicate in _EVENTS and draft.valid_from is not None:
+    if draft.predicate in EVENTS and draft.valid_from is not None:
         parts.append(draft.valid_from.date().isoformat())
     topic = _topic(draft)
     return Keys(
@@ -95,8 +67,11 @@ def exclude_each_other(one: FactDraft, other: FactDraft) -> bool:
     """
     if _LEFT in {one.predicate, other.predicate}:
         return one.predicate != other.predicate and normalised(one.object) == normalised(other.object)
-    if one.predicate in _TASTES:
-        return one.predicate != other.predicate
+    slot, other_slot = slot_of(one.predicate), slot_of(other.predicate)
+    if slot.is_denied or other_slot.is_denied:
+        return slot.is_denied != other_slot.is_denied and _value(one.object) == _value(other.object)
+    if not slot.takes_one and one.predicate not in _EMPLOYMENT:
+        return False
     words, others = set(normalised(one.object).split()), set(normalised(other.object).split())
     return not (words <= others or others <= words)
 
@@ -106,11 +81,15 @@ def _topic(draft: FactDraft) -> str | None:
     if predicate in _EMPLOYMENT or predicate == _LEFT:
         # "A hospital" names no employer: it may be the same as any other.
         return None if _INDEFINITE.match(draft.object) else "employer"
-    if predicate in _TASTES:
-        return f"taste {normalised(draft.object)}"
-    if predicate in _ONE_VALUE or predicate.startswith(_FAVOURITE):
-        return predicate
-    return None
+    slot = slot_of(predicate)
+    if slot.takes_one:
+        return slot.name
+    return None if predicate in EVENTS else f"{slot.name} {_value(draft.object)}"
+
+
+def _value(text: str) -> str:
+    """A value without the difference of "peanut" and "peanuts", of "meat" and "any meat"."""
+    return normalised(text).removeprefix("any ").removesuffix("s")
 
 
 def _digest(*parts: str) -> bytes:

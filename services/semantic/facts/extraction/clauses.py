@@ -1,155 +1,400 @@
-"""Cuts a turn into clauses that state something, and says who each is about.
+"""Cuts a sentence into clauses and says of each who it is about and how it is meant.
 
-What nobody states is left out: code, quotations, lists, questions, conditions, and what follows them.
+A clause ends where the next one begins: coordinated and subordinate clauses are clauses of their own, and what stands
+apart ("boxes still everywhere") is left out. Only what the speaker states becomes facts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
 
-from services.common.text import split_sentences
-from services.semantic.facts.extraction import clause_patterns as patterns
-from services.semantic.facts.extraction.lexicon import NO_NAMES
-from services.semantic.facts.extraction.person import expand_contractions, straight_quotes
+from services.semantic.facts.extraction.lexicon import word_set
+from services.semantic.facts.extraction.subjects import SPEAKER, Subject, subject_at
+from services.semantic.facts.extraction.tree import Tree
+from services.semantic.facts.extraction.words import (
+    CONDITIONAL_MODALS,
+    CONDITIONS,
+    FILLERS,
+    FUTURE_MODALS,
+    HEDGED_MODALS,
+    HEDGES,
+    OWN_HEDGES,
+    OWN_UNREAL,
+    SAYING,
+)
+
+
+class Modality(StrEnum):
+    """How a clause is meant."""
+
+    STATED = "stated"
+    HEDGED = "hedged"
+    REPORTED = "reported"
+    CONDITIONAL = "conditional"
+    QUESTION = "question"
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A statement: who it is about and what is said of them."""
+    """A clause: a verb with what belongs to it."""
 
-    subject: str  # "speaker", "relative", "other" or "" for one without, such as an order
-    body: str  # what follows the subject, contractions and fillers removed; the whole clause where there is none
-    relation: str = ""  # of a relative, such as "sister"
-    name: str = ""  # of a relative or another, where given
-    full: str = ""  # the clause as it was
-    is_unsure: bool = False  # hedged
-    is_speaker_plural: bool = False  # "we"
-    is_plural: bool = False  # several relatives
+    tree: Tree
+    head: int  # place of its verb, or of its predicate where it has none
+    subject: Subject
+    places: tuple[int, ...]  # what is said of the subject, in order
+    lead: tuple[int, ...]  # a time put first: "yesterday", "every Sunday"
+    modality: Modality
+    is_negated: bool
+    is_past: bool
+    is_perfect: bool
+    is_progressive: bool
+    is_future: bool
+    is_bare: bool = False  # the verb is a bare participle or adjective: "Moved to Ghent!"
+
+    @property
+    def lemma(self) -> str:
+        """Of its verb."""
+        return self.tree.lemma(self.head)
 
 
-def clauses_of(content: str, *, list_items: bool) -> Iterator[Clause]:
-    """The clauses of a turn that state something, in order.
+_CLAUSAL: Final = frozenset(["VERB", "AUX"])
+_FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
+_MAX_CLAUSES: Final = 24
+_BARE_STATES: Final = word_set(
+    "allergic vegetarian vegan pescatarian pregnant "
+    "married single divorced engaged retired diabetic lactose intolerant born"
+)
+
+
+def clauses_of(tree: Tree, known: Subject | None = None) -> Iterator[Clause]:
+    """The clauses of a sentence, in order.
 
     Args:
-        content: The text of a turn.
-        list_items: Whether lines of lists are read.
+        tree: The sentence.
+        known: The one other person that the turn named before: "she" and "he" are taken for them.
     """
-    for sentence in _stated_sentences(content, list_items=list_items):
-        yield from _clauses_of_sentence(sentence)
+    asks = any(token.text.startswith("?") for token in tree.tokens[-4:])
+    found: list[Clause] = []
+    for root in tree.roots:
+        _visit(tree, root, _Context(known, None, Modality.STATED), found)
+    for clause in sorted(found[:_MAX_CLAUSES], key=lambda one: one.head):
+        if asks and _is_asked(clause):
+            yield replace(clause, modality=Modality.QUESTION)
+        else:
+            yield clause
 
 
-def _stated_sentences(content: str, *, list_items: bool) -> Iterator[str]:
-    text = straight_quotes(content)
-    if "`" in text or "~~~" in text:
-        text = patterns.CHUNKS.sub("\n\n", text).replace("`", "")
-    if "\n" in text:
-        lines = []
-        for line in text.split("\n"):
-            if list_items and patterns.LIST_LINE.match(line):
-                lines.append(patterns.LIST_LINE.sub("", line))
-            elif patterns.DROPPED_LINE.match(line):
-                lines.append("")
-            else:
-                lines.append(line)
-        text = "\n".join(lines)
-    text = patterns.MARKUP.sub("", text)
-    if text.islower():
-        # Written without capitals throughout: names are told by where they stand.
-        text = patterns.BARE_NAME.sub(lambda match: f"{match[1]} {match[2].upper()}", text)
-        text = patterns.BARE_I.sub("I", text)
-    if '"' in text:
-        text = patterns.QUOTED.sub('""', text)
-    for sentence in split_sentences(text):
-        if len(sentence) >= 6 and patterns.WORTH_READING.search(sentence):
-            yield " ".join(sentence.split())
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What a clause takes over from the one that it belongs to."""
+
+    known: Subject | None
+    subject: Subject | None
+    modality: Modality
+    is_negated: bool = False
+    is_past: bool = False
 
 
-def _clauses_of_sentence(sentence: str) -> Iterator[Clause]:
-    asks = sentence.rstrip("\"')]* ").endswith("?") and not patterns.REQUEST.match(sentence)
-    sentence = sentence.rstrip(".!?… \"')]*")
-    pieces: list[tuple[str, bool]] = []  # the text, and whether it stands under a condition
-    begin = 0
-    conditional = False
-    for match in patterns.SPLIT.finditer(sentence):
-        pieces.append((sentence[begin : match.start()], conditional))
-        separator = match.group().strip(" ,").lower()
-        conditional = separator in {"if", "unless", "when", "whenever", "where", "who", "whose", "which", "otherwise"}
-        begin = match.end()
-    pieces.append((sentence[begin:], conditional))
-    if asks:
-        # "I'm vegetarian, what can I cook?" states something before it asks.
-        last, is_conditional = pieces.pop()
-        before = patterns.ASKING_PART.split(last, maxsplit=1)
-        if len(before) > 1:
-            pieces.append((before[0], is_conditional))
-    under_condition = False
-    for text, is_conditional in pieces:
-        clause = _without_lead_ins(text.strip(" ,:-"))
-        if under_condition or is_conditional or not 3 <= len(clause) <= patterns.CLAUSE_CHARS_MAX:
-            under_condition = False
-            continue
-        if patterns.CONDITION.match(clause):
-            # What follows "if ..." holds only then; what follows "when ..." or "after ..." holds.
-            under_condition = bool(patterns.HYPOTHETICAL.match(clause))
-            continue
-        yield _clause(clause)
-
-
-def _without_lead_ins(clause: str) -> str:
-    for _ in range(patterns.LEAD_INS_MAX):
-        match = patterns.LEAD_IN.match(clause)
-        if match is None or match.end() == len(clause):
-            break
-        clause = clause[match.end() :]
-    match = patterns.LEADING_TIME.match(clause)
-    if match is not None:
-        clause = f"{clause[match.end() :]} {match['time'][0].lower()}{match['time'][1:]}"
-    return clause
-
-
-def _clause(text: str) -> Clause:
-    is_unsure = bool(patterns.UNSURE.search(text))
-    match = patterns.SUBJECT.match(text)
-    if match is None:
-        return Clause("", expand_contractions(text), full=text, is_unsure=is_unsure)
-    rest = text[match.end() :]
-    if match["speaker"]:
-        short = (match["short"] or "").lower()
-        if short == "'d" and rest.lower().startswith("better"):
-            short = ""
-        body = _plain(patterns.SHORT_FORMS.get(short, "") + rest)
-        plural = match["speaker"].lower() == "we"
-        return Clause("speaker", body, full=text, is_unsure=is_unsure, is_speaker_plural=plural)
-    if match["own"]:
-        short = (match["own_short"] or "").lower()
-        body = _plain(_third_short(short, rest) + rest)
-        relation = match["relation"].lower()
-        name = match["name"] or ""
-        return Clause(
-            "relative",
-            body,
-            relation=relation,
-            name="" if name in NO_NAMES else name,
-            full=text,
-            is_unsure=is_unsure,
-            is_plural=bool(match["several"]) or relation in {"parents", "children", "wives"},
+def _visit(tree: Tree, head: int, context: _Context, found: list[Clause]) -> None:
+    if len(found) >= _MAX_CLAUSES:
+        return
+    own = tree.child(head, "nsubj", "nsubjpass")
+    subject = subject_at(tree, own, context.known) if own is not None else context.subject
+    bare = False
+    if own is None and subject is None and tree[head].dep == "ROOT" and _is_bare(tree, head):
+        subject, bare = SPEAKER, True
+    modality = _modality(tree, head, context.modality)
+    negated = _is_negated(tree, head) or context.is_negated
+    auxiliaries = [tree.word(child) for child in tree.children(head, "aux", "auxpass")]
+    past = _is_past(tree, head, auxiliaries) or (context.is_past and own is None and tree[head].tag == "VBD")
+    perfect = bool({"have", "has", "'ve", "had"} & set(auxiliaries)) or (
+        "'s" in auxiliaries and tree[head].tag == "VBN" and tree.child(head, "auxpass") is None
+    )
+    if subject is not None and (tree[head].pos in _CLAUSAL or bare or own is not None):
+        found.append(
+            Clause(
+                tree,
+                head,
+                subject,
+                tuple(_said(tree, head, own)),
+                tuple(_lead(tree, head, own)),
+                modality,
+                negated,
+                is_past=past,
+                is_perfect=perfect,
+                is_progressive=tree[head].tag == "VBG",
+                is_future=bool(FUTURE_MODALS & set(auxiliaries)),
+                is_bare=bare,
+            )
         )
-    name = match["other"]
-    if name.split()[0] in NO_NAMES:
-        return Clause("", expand_contractions(text), full=text, is_unsure=is_unsure)
-    body = _plain(_third_short((match["other_short"] or "").lower(), rest) + rest)
-    return Clause("other", body, name=name, full=text, is_unsure=is_unsure)
+    inherited = _Context(context.known, subject, modality, negated, past)
+    for child in tree.children(head):
+        _visit_child(tree, head, child, inherited, found)
+    # Clauses deeper down: "the people who live there" say nothing of the speaker, but relatives are described so.
+    for argument in tree.children(head, "nsubj", "dobj", "attr", "prep", "pobj", "dative"):
+        for below in tree.subtree(argument):
+            if tree[below].dep == "relcl" and _is_described(tree, below):
+                antecedent = subject_at(tree, tree[below].head, context.known)
+                _visit(tree, below, _Context(context.known, antecedent, modality), found)
 
 
-def _third_short(short: str, rest: str) -> str:
-    if short == "'s":
-        return "has " if patterns.PERFECT_AHEAD.match(rest) else "is "
-    return patterns.SHORT_FORMS.get(short, "")
+def _visit_child(tree: Tree, head: int, child: int, inherited: _Context, found: list[Clause]) -> None:
+    relation, token = tree[child].dep, tree[child]
+    apart = replace(inherited, is_negated=False, is_past=False)
+    if relation == "conj" and cuts(tree, child):
+        shares = tree.child(child, "nsubj", "nsubjpass") is None and not tree.child(child, "aux")
+        joined = any(tree.word(cc) in {"or", "nor"} for cc in tree.children(head, "cc"))
+        modality = inherited.modality if shares or inherited.modality is not Modality.HEDGED else Modality.STATED
+        if modality is Modality.CONDITIONAL and not shares:
+            modality = Modality.STATED
+        _visit(tree, child, replace(inherited, modality=modality, is_negated=inherited.is_negated and joined), found)
+    elif relation in {"ccomp", "parataxis"} and cuts(tree, child):
+        _visit(tree, child, replace(apart, modality=_claimed(tree, head, child, inherited), subject=None), found)
+    elif relation == "advcl" and cuts(tree, child) and tree.child(child, "nsubj", "nsubjpass") is not None:
+        marks = {tree.word(mark) for mark in tree.children(child, "mark", "advmod")}
+        unreal = bool(marks & CONDITIONS) or ("when" in marks and tree[child].tag in {"VBP", "VBZ", "VBG"})
+        modality = Modality.CONDITIONAL if unreal else Modality.STATED
+        _visit(tree, child, replace(apart, modality=modality, subject=None), found)
+    elif relation == "xcomp" and token.pos in _CLAUSAL:
+        for conjunct in tree.children(child, "ccomp", "advcl"):
+            _visit_child(tree, child, conjunct, inherited, found)
 
 
-def _plain(body: str) -> str:
-    """The body without contractions and without adverbs that only colour it."""
-    body = expand_contractions(body)
-    match = patterns.FILLER.match(body)
-    return match["kept"] + body[match.end() :] if match else body
+def cuts(tree: Tree, place: int) -> bool:
+    """Whether a branch is a clause of its own, or apart from the clause that it hangs on."""
+    token = tree[place]
+    has_subject = tree.child(place, "nsubj", "nsubjpass", "csubj") is not None
+    comma = tree.word(place - 1) in {",", ";", "-", "--", ":"}
+    if token.dep == "conj":
+        head = tree[token.head]
+        if has_subject and token.pos in {*_CLAUSAL, "ADJ", "NOUN"}:
+            return True
+        return (
+            token.pos in _CLAUSAL
+            and head.dep not in {"xcomp", "pcomp", "acl"}
+            and head.pos in _CLAUSAL
+            and token.tag != "VBG"
+        )
+    if token.dep in {"ccomp", "parataxis", "csubj"}:
+        return has_subject or token.dep == "parataxis"
+    if token.dep == "advcl":
+        first = tree.subtree(place)[0]
+        return has_subject or (first > 0 and tree.word(first - 1) in {",", "-", "--"} and tree.word(first) != "to")
+    if token.dep == "relcl":
+        first = tree.subtree(place)[0]
+        return first > 0 and tree.word(first - 1) == ","
+    if token.dep in {"intj", "meta", "dep", "mark"}:
+        return token.dep != "dep" or token.pos in {"PUNCT", "SPACE", "INTJ", "VERB"} or comma
+    return False
+
+
+def _said(tree: Tree, head: int, own: int | None) -> list[int]:
+    """The tokens of a clause behind its subject."""
+    places = tree.subtree(
+        head, lambda place: place == own or cuts(tree, place) or (tree[place].dep == "cc" and _joins(tree, place))
+    )
+    first_verb = min([head, *(a for a in tree.children(head, "aux", "auxpass", "neg"))])
+    start = max(own + 1, 0) if own is not None and own < first_verb else first_verb
+    own_end = max(tree.subtree(own)) if own is not None and own < first_verb else -1
+    kept = [
+        place
+        for place in places
+        if place > own_end and place >= min(start, first_verb) and not _is_filler(tree, place, head)
+    ]
+    kept = _until_break(tree, kept, head)
+    while (
+        kept
+        and tree[kept[-1]].pos in {"PUNCT", "CCONJ", "SPACE", "SYM", "X", "INTJ"}
+        and tree[kept[-1]].text not in {"%", "$", "€", '""'}
+    ):
+        kept.pop()
+    while kept and tree[kept[0]].pos in {"PUNCT", "CCONJ", "SPACE"}:
+        kept.pop(0)
+    return kept
+
+
+def _until_break(tree: Tree, kept: list[int], head: int) -> list[int]:
+    """The tokens up to a dash, semicolon, bracket or ellipsis after the verb."""
+    for number, place in enumerate(kept):
+        if place > head and tree.word(place) in {";", "--", "-", "–", "—", "...", "…", "(", ":"}:  # noqa: RUF001
+            glued = (
+                tree[place].start == tree[place - 1].end
+                and place + 1 < len(tree)
+                and tree[place + 1].start == tree[place].end
+            )
+            if not glued:
+                return kept[:number]
+    return kept
+
+
+def _joins(tree: Tree, place: int) -> bool:
+    """Whether a conjunction only leads to what was cut."""
+    head = tree[place].head
+    after = [child for child in tree.children(head, "conj") if child > place]
+    return not after or cuts(tree, after[0])
+
+
+def _is_filler(tree: Tree, place: int, head: int) -> bool:
+    token = tree[place]
+    if token.dep == "advmod" and token.text.lower() in FILLERS and tree[token.head].pos in {"VERB", "AUX"}:
+        return True
+    return token.dep in {"intj", "mark", "preconj"} and token.head == head and token.text.lower() != "to"
+
+
+def _lead(tree: Tree, head: int, own: int | None) -> list[int]:
+    """A time that is put before the subject."""
+    if own is None:
+        return []
+    begin = min(tree.subtree(own))
+    for child in tree.children(head, "npadvmod", "prep", "advmod"):
+        places = tree.subtree(child)
+        if child < begin and max(places) < begin and len(places) <= 6:
+            text = " ".join(tree.word(place) for place in places)
+            if any(word in text for word in _TIME_WORDS):
+                return places
+    return []
+
+
+_TIME_WORDS: Final = (
+    "day", "tonight", "tomorrow", "week", "month", "year", "morning", "evening", "night", "spring", "summer", "autumn",
+    "fall", "winter", "ago", "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december", "19", "20",
+)  # fmt: skip
+
+
+def _is_bare(tree: Tree, head: int) -> bool:
+    """Whether a sentence without a subject tells of the speaker: "Moved to Ghent!", "Allergic to nuts."."""
+    token = tree[head]
+    first = next(
+        (n for n, one in enumerate(tree.tokens) if one.pos not in {"PUNCT", "SPACE", "ADV", "INTJ", "CCONJ"}), head
+    )
+    if first < head and not all(
+        tree[place].dep in {"aux", "auxpass", "neg", "advmod", "punct", "intj"} for place in range(first, head)
+    ):
+        return False
+    if token.pos == "ADJ" or token.tag in {"NN", "NNP"}:
+        return tree.word(head) in _BARE_STATES
+    helpers = {tree.word(child) for child in tree.children(head, "aux")}
+    return (token.tag in {"VBD", "VBG", "VBN"} and not helpers) or (
+        token.tag in {"VBD", "VBN", "VBG"} and bool(helpers & {"been", "have"})
+    )
+
+
+def _is_negated(tree: Tree, head: int) -> bool:
+    for child in tree.children(head, "neg"):
+        if tree.word(child) not in {"no"}:
+            return True
+    for child in tree.children(head, "advmod"):
+        if tree.word(child) == "longer" and tree.word(child - 1) == "no":
+            return True
+        if tree.word(child) in {"hardly", "barely", "rarely", "seldom"}:
+            return True
+    target = tree.child(head, "dobj", "attr")
+    return target is not None and any(
+        tree.word(child) in {"no", "zero"} for child in tree.children(target, "det", "neg")
+    )
+
+
+def _is_past(tree: Tree, head: int, auxiliaries: list[str]) -> bool:
+    if tree[head].tag == "VBD" or {"was", "were", "did", "had", "got"} & set(auxiliaries):
+        return True
+    return tree[head].tag == "VBN" and not auxiliaries
+
+
+def _modality(tree: Tree, head: int, inherited: Modality) -> Modality:
+    if inherited is not Modality.STATED:
+        return inherited
+    auxiliaries = {tree.word(child) for child in tree.children(head, "aux")}
+    if auxiliaries & CONDITIONAL_MODALS and not _is_wish(tree, head, auxiliaries):
+        return Modality.CONDITIONAL
+    for child in tree.children(head, "advcl"):
+        if any(tree.word(mark) in {"if", "unless"} for mark in tree.children(child, "mark")) and not _is_polite(
+            tree, child
+        ):
+            return Modality.CONDITIONAL
+    if auxiliaries & HEDGED_MODALS:
+        return Modality.HEDGED
+    for child in tree.children(head, "advmod", "intj"):
+        if tree.word(child) in HEDGES:
+            return Modality.HEDGED
+    if any(tree.word(mark) in CONDITIONS for mark in tree.children(head, "mark")):
+        return Modality.CONDITIONAL
+    first = tree.word(0)
+    return (
+        Modality.CONDITIONAL
+        if first in {"if", "unless", "suppose", "imagine"} and head < 8 and tree[head].dep != "ROOT"
+        else Modality.STATED
+    )
+
+
+def _is_wish(tree: Tree, head: int, auxiliaries: set[str]) -> bool:
+    """Whether "would like" or "would love" wants something, instead of depending on something."""
+    return bool(auxiliaries & {"would", "'d"}) and tree.lemma(head) in {"like", "love", "prefer", "rather"}
+
+
+def _is_polite(tree: Tree, place: int) -> bool:
+    return tree.lemma(place) in {"be", "mind", "remember", "ask", "wonder", "care"} and len(tree.subtree(place)) <= 5
+
+
+def _claimed(tree: Tree, head: int, child: int, inherited: _Context) -> Modality:
+    """How the complement of a verb is meant."""
+    verb = tree.lemma(head)
+    subject = inherited.subject
+    by_speaker = subject is None or subject.kind == "speaker"
+    if inherited.modality is not Modality.STATED and not by_speaker:
+        return Modality.REPORTED
+    if verb in SAYING or (
+        verb in {"be", "seem", "look", "feel", "sound"}
+        and any(tree.word(m) in {"if", "like"} for m in tree.children(child, "mark"))
+    ):
+        if not by_speaker:
+            impersonal = (
+                subject is not None and subject.kind == "" and tree.word(tree.child(head, "nsubj") or head) in {"it"}
+            )
+            return Modality.STATED if impersonal and verb == "turn" else Modality.REPORTED
+        if verb in OWN_UNREAL:
+            return Modality.CONDITIONAL
+        if verb in OWN_HEDGES or verb in {"seem", "look", "feel", "sound", "hear", "be"}:
+            return Modality.HEDGED
+        if any(tree.word(m) in CONDITIONS for m in tree.children(child, "mark")):
+            return Modality.CONDITIONAL
+        return inherited.modality
+    if any(tree.word(m) in CONDITIONS for m in tree.children(child, "mark")):
+        return Modality.CONDITIONAL
+    if inherited.modality is Modality.STATED and by_speaker and inherited.is_negated and child > head:
+        return Modality.HEDGED
+    if (
+        not by_speaker
+        and child > head
+        and verb not in {"be", "turn", "mean", "know", "have"}
+        and subject is not None
+        and subject.kind
+    ):
+        return Modality.REPORTED
+    return inherited.modality
+
+
+def _is_described(tree: Tree, place: int) -> bool:
+    """Whether a relative clause says something of what it follows: "my sister, who lives in Oslo"."""
+    own = tree.child(place, "nsubj", "nsubjpass")
+    return own is not None and tree.word(own) in {"who", "that", "which"}
+
+
+def _is_asked(clause: Clause) -> bool:
+    """Whether a clause of a question is what is asked, and not a statement before it."""
+    tree = clause.tree
+    last = max(clause.places, default=clause.head)
+    rest = [place for place in range(last + 1, len(tree)) if tree[place].pos not in {"PUNCT", "SPACE"}]
+    auxiliary = tree.child(clause.head, "aux")
+    own = tree.child(clause.head, "nsubj", "nsubjpass")
+    inverted = own is not None and (own > clause.head or (auxiliary is not None and auxiliary < own))
+    asked = any(tree.tokens[place].tag in {"WP", "WRB", "WDT"} for place in tree.children(clause.head))
+    return (
+        not rest
+        or inverted
+        or asked
+        or not any(tree.word(place) == "," for place in range(last, min(last + 3, len(tree))))
+    )

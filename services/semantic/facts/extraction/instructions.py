@@ -86,3 +86,14 @@ def read(clause: str) -> Order | None:
 
 
 _FIRST_LETTERS: Final = frozenset("abcdefgikmnopqrstuwy")
+
+
+def read_sentence(sentence: str) -> Order | None:
+    """The order in a sentence, behind greetings and the like."""
+    text = _GREETING.sub("", sentence).rstrip(".!?… \"')]*")
+    return read(text)
+
+
+_GREETING: Final = re.compile(
+    r"^(?:(?:hi|hey|hello|ok|okay|oh|and|also|so|well|btw|one more thing|by the way|fyi)\b[,!:.]? ){1,3}", re.IGNORECASE
+)

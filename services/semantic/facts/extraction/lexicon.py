@@ -34,12 +34,12 @@ PETS: Final = word_list(
 )
 NO_NAMES: Final = word_set(
     """
-    I It This That There The A An He She They We You What When Where Why How Who Which If And But So Or Not
-    No Yes My Our Your His Her Their Its Here Everyone Everybody Someone Somebody Nobody Nothing Something
-    Everything One Two Some Any All Each Every Both Most Many Much Another Other Such Same Just Only Also
-    Even Still Then Now Today Tomorrow Yesterday Tonight Monday Tuesday Wednesday Thursday Friday Saturday
-    Sunday January February March April May June July August September October November December God Life
-    Work Time People Man Woman Mum Mom Dad Mother Father
+    I It This That There The A An He She They We You What When Where Why How Who Which If And But So Or Not No
+    Yes My Our Your His Her Their Its Here Everyone Everybody Someone Somebody Nobody Nothing Something
+    Everything One Two Some Any All Each Every Both Most Many Much Another Other Such Same Just Only Also Even
+    Still Then Now Today Tomorrow Yesterday Tonight Monday Tuesday Wednesday Thursday Friday Saturday Sunday
+    January February March April May June July August September October November December God Life Work Time
+    People Man Woman Mum Mom Dad Mother Father
     """
 )
 """Capitalised words that name nobody."""

@@ -27,39 +27,19 @@ _AUXILIARIES: Final = {
 }  # fmt: skip
 _UNCHANGED: Final = word_set(
     """
-    is was has does will would can could should must may might shall used cannot went got had bought sold
-    left quit met won ran began broke came did drove ate fell felt flew found forgot gave grew heard held
-    hurt kept knew led lent lost made paid put rang rode rose sang said sat saw sent shot slept spent spoke
-    stood swam swore taught tore thought threw told took understood woke wore wrote built became chose
-    caught brought fought dug drank drew bit burnt learnt dreamt stuck struck sought bred laid hid
+    is was has does will would can could should must may might shall used cannot went got had bought sold left
+    quit met won ran began broke came did drove ate fell felt flew found forgot gave grew heard held hurt kept
+    knew led lent lost made paid put rang rode rose sang said sat saw sent shot slept spent spoke stood swam
+    swore taught tore thought threw told took understood woke wore wrote built became chose caught brought
+    fought dug drank drew bit burnt learnt dreamt stuck struck sought bred laid hid
     """
 )
 _PRESENT_IN_ED: Final = frozenset(["need", "feed", "breed", "speed", "bleed", "heed", "seed", "weed"])
-_ADVERBS: Final = word_set(
-    """
-    never always usually often sometimes mostly mainly only rarely seldom no longer longer generally
-    normally regularly hardly barely strictly deliberately officially
-    """
-)
-_WORD: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)?")
-_CONTRACTIONS: Final = re.compile(
-    r"\b(?:(?P<cannot>can't|cannot)|(?P<wont>won't)|(?P<shant>shan't)|(?P<aint>ain't)"
-    r"|(?P<negated>do|does|did|is|are|was|were|have|has|had|would|could|should|must|need)n't)\b",
-    re.IGNORECASE,
-)
-_GONNA: Final = re.compile(r"\b(?P<word>gonna|wanna|gotta)\b", re.IGNORECASE)
-_SPOKEN: Final = {"gonna": "going to", "wanna": "want to", "gotta": "have to"}
 
 
 def straight_quotes(text: str) -> str:
     """The text with typographic apostrophes and quotes replaced by plain ones."""
     return text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"')  # noqa: RUF001
-
-
-def expand_contractions(text: str) -> str:
-    """Writes "don't" and the like in full: rules then read one form only."""
-    text = _GONNA.sub(lambda match: _SPOKEN[match["word"].lower()], text)
-    return _CONTRACTIONS.sub(_expanded, text)
 
 
 def third_person_pronouns(text: str) -> str:
@@ -70,25 +50,6 @@ def third_person_pronouns(text: str) -> str:
         return _BE[word] if match["be"] else _PRONOUNS[word]
 
     return _PRONOUN.sub(replaced, text)
-
-
-def third_person(verb_phrase: str) -> str:
-    """A verb phrase of the first person, in full forms, as it follows a name.
-
-    The verb is the first word that is no adverb; it is conjugated unless it is in the past or a modal.
-    """
-    position = 0
-    while True:
-        match = _WORD.match(verb_phrase, position)
-        if match is None:
-            return third_person_pronouns(verb_phrase)
-        if match.group().lower() not in _ADVERBS:
-            break
-        position = match.end()
-        while position < len(verb_phrase) and verb_phrase[position].isspace():
-            position += 1
-    before, verb, rest = verb_phrase[: match.start()], match.group(), verb_phrase[match.end() :]
-    return before + conjugated(verb) + third_person_pronouns(rest)
 
 
 def conjugated(verb: str) -> str:
@@ -104,15 +65,3 @@ def conjugated(verb: str) -> str:
     if lower.endswith("y") and lower[-2:-1] not in "aeiou":
         return verb[:-1] + "ies"
     return verb + "s"
-
-
-def _expanded(match: re.Match[str]) -> str:
-    if match["cannot"]:
-        return "can not"
-    if match["wont"]:
-        return "will not"
-    if match["shant"]:
-        return "shall not"
-    if match["aint"]:
-        return "am not"
-    return f"{match['negated']} not"

@@ -43,6 +43,7 @@ PREDICATES: Final[dict[str, Predicate]] = {
     **_all(Category.CONTEXT, 0.75, 0.5, "working_on member_of volunteers_at learning habit plays owns goal trains_for"),
     **_all(Category.CONTEXT, 0.75, 0.45, "bought sold applied_for visited attended event achieved injured used_to"),
     **_all(Category.CONTEXT, 0.8, 0.7, "asked_to_remember"),
+    **_all(Category.COMMITMENT, 1.0, 1.0, "start_date"),
 }
 """All predicates that the rules find. Favourites carry what they are of: `favourite_colour` is like `favourite`."""
 
