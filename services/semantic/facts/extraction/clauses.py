@@ -148,8 +148,6 @@ def _visit_child(tree: Tree, head: int, child: int, inherited: _Context, found: 
         shares = tree.child(child, "nsubj", "nsubjpass") is None and not tree.child(child, "aux")
         joined = any(tree.word(cc) in {"or", "nor"} for cc in tree.children(head, "cc"))
         modality = inherited.modality if shares or inherited.modality is not Modality.HEDGED else Modality.STATED
-        if modality is Modality.CONDITIONAL and not shares:
-            modality = Modality.STATED
         _visit(tree, child, replace(inherited, modality=modality, is_negated=inherited.is_negated and joined), found)
     elif relation in {"ccomp", "parataxis"} and cuts(tree, child):
         _visit(tree, child, replace(apart, modality=_claimed(tree, head, child, inherited), subject=None), found)
@@ -310,6 +308,8 @@ def _modality(tree: Tree, head: int, inherited: Modality) -> Modality:
     auxiliaries = {tree.word(child) for child in tree.children(head, "aux")}
     if auxiliaries & CONDITIONAL_MODALS and not _is_wish(tree, head, auxiliaries):
         return Modality.CONDITIONAL
+    if any(tree.word(child) == "according" for child in tree.children(head, "prep")):
+        return Modality.REPORTED
     for child in tree.children(head, "advcl"):
         if any(tree.word(mark) in {"if", "unless"} for mark in tree.children(child, "mark")) and not _is_polite(
             tree, child

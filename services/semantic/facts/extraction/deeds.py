@@ -29,7 +29,7 @@ def taste(reader: Reader, verb: Verb) -> _Findings:
         value = reader.after(verb.place)
         return (
             []
-            if is_vague(value) or verb.is_negated or value.startswith(("not ", "if ", "to be "))
+            if is_vague(value) or verb.is_negated or value.startswith(("not ", "if "))
             else [Finding("prefers", value)]
         )
     predicate = _TASTES[verb.lemma]
@@ -41,7 +41,7 @@ def taste(reader: Reader, verb: Verb) -> _Findings:
     if place is None or tree.child(place, "nsubj") is not None:
         return []
     value = reader.text(place)
-    if verb.is_past and not (reader.clause.is_perfect or reader.has("always")):
+    if verb.is_past and not (reader.clause.is_perfect or reader.has("always", "never")):
         return []
     if not _is_taste(reader, place, value):
         return []
@@ -110,7 +110,7 @@ def plan(reader: Reader, verb: Verb, inner: int | None) -> _Findings:
         ):
             date = reader.dated(past=False)
             if verb.lemma == "plan" or date is None or date.is_future:
-                return [Finding("plans_to", reader.after(verb.place))]
+                return [Finding("plans_to", reader.undated(reader.after(verb.place)))]
         return []
     value = reader.after(inner - 1)
     if (
@@ -126,7 +126,7 @@ def plan(reader: Reader, verb: Verb, inner: int | None) -> _Findings:
         wanted = (
             lemma in nouns.PLANNED
             and len(value.split()) > 1
-            and not value.startswith(("see ", "do ", "be ", "have a "))
+            and not (value.startswith(("see ", "do ", "be ", "have a ")) and not value.startswith(("be a ", "be an ")))
         )
         return [Finding("wants_to", value)] if wanted or ahead else []
     if verb.lemma in {"try", "aim", "work"}:
@@ -193,7 +193,7 @@ def doing(reader: Reader, verb: Verb) -> _Findings:
         target is not None or tree.child(verb.place, "xcomp") is not None
     ):
         finding = ("learning", reader.after(verb.place))
-    elif lemma == "play" and target is not None and tree.lemma(target) in nouns.INSTRUMENTS:
+    elif lemma == "play" and target is not None and _is_played(reader, target):
         finding = ("plays", value)
     elif lemma in {"carry", "take"} and target is not None and _is_medication(reader, target):
         finding = ("carries_medication", value)
@@ -244,6 +244,14 @@ _TASKS: Final = word_set(
     code
     """
 )
+
+
+def _is_played(reader: Reader, target: int) -> bool:
+    """An instrument or a sport: a known one, or any other with "the"."""
+    tree = reader.clause.tree
+    has_article = any(tree.word(child) == "the" for child in tree.children(target, "det"))
+    other = {"game", "role", "part", "music", "song", "lottery", "fool", "card", "video", "market", "piece"}
+    return tree.lemma(target) in nouns.INSTRUMENTS or (has_article and tree.lemma(target) not in other)
 
 
 def _is_medication(reader: Reader, target: int) -> bool:

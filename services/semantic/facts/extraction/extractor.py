@@ -26,7 +26,7 @@ from services.semantic.facts.extraction.subjects import Subject
 from services.semantic.facts.extraction.tree import Tree
 from services.semantic.facts.extraction.vocabulary import predicate_of
 from services.semantic.facts.model import FactDraft
-from services.semantic.facts.slots import EVENTS, slot_of
+from services.semantic.facts.slots import slot_of
 
 _SHARED: Final = 0.95
 """What is said of several people may not hold of each."""
@@ -44,6 +44,8 @@ _OF_NAMED: Final = word_set(
     """
 )
 """What is taken of somebody by name alone."""
+_OF_PERSONS: Final = word_set("lives_in works_as moving_to getting_married relationship_status age expecting")
+"""What is only said of persons."""
 _PARAGRAPHS_MAX: Final = 64
 
 _Key = tuple[str, str, str]
@@ -192,7 +194,7 @@ def _facts_of_clause(clause: Clause, said: _Said) -> Iterator[FactDraft]:
     if not clause.places:
         return
     for finding in read(reader):
-        if subject.kind == "other" and finding.predicate not in _OF_NAMED:
+        if subject.kind == "other" and finding.predicate not in (_OF_PERSONS if subject.is_doubtful else _OF_NAMED):
             continue
         fact = _draft_of(finding, reader, clause, name, said)
         if fact is not None:
@@ -211,7 +213,7 @@ def _names(subject: Subject, said: _Said) -> tuple[str, str]:
 
 def _draft_of(finding: Finding, reader: Reader, clause: Clause, name: str, said: _Said) -> FactDraft | None:
     predicate = finding.predicate
-    is_ahead = slot_of(predicate).name in EVENTS and not (clause.is_past or clause.is_perfect)
+    is_ahead = predicate in {"plans_to", "signed_up_for", "promised"}
     date = reader.dated(
         past=(clause.is_past or clause.is_perfect) and not is_ahead and predicate not in {"signed_up_for"}
     )

@@ -14,7 +14,7 @@ _SPEAKING: Final = (
 )
 _PLAINLY_SPEAKING: Final = (
     r"(?:answer|reply|respond|write|use|call|include|add|show|explain|keep|format|avoid|cite|ask|suggest|recommend|provide|"
-    r"confirm|convert|round|translate|summari[sz]e|quote|address|mention|apologi[sz]e)"
+    r"share|cc|copy|store|save|delete|contact|confirm|convert|round|translate|summari[sz]e|quote|address|mention|apologi[sz]e)"
 )
 _REMEMBER: Final = re.compile(
     r"^(?:(?:please|can you|could you|would you|will you)\s+){0,2}(?:(?:remember|note|keep in mind|bear in mind|make a note|take note|don't forget|do not forget|for the record)"

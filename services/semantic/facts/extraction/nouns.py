@@ -90,7 +90,7 @@ OWNED: Final = word_set(
 )
 ACHIEVEMENTS: Final = word_set(
     """
-    marathon 10k 5k race degree phd master masters thesis exam exams test award prize medal competition
+    marathon doctorate 10k 5k race degree phd master masters thesis exam exams test award prize medal competition
     tournament scholarship grant book novel album business company startup shop bakery restaurant podcast blog
     channel course bootcamp match championship triathlon mountain expedition certification group charity
     certificate licence license promotion contest game paper

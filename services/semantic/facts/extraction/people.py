@@ -54,7 +54,9 @@ def _move(reader: Reader, verb: Verb) -> _Findings:
     tree = reader.clause.tree
     goal, origin = deep(reader, verb.place, "to"), deep(reader, verb.place, "from")
     name = reader.names(goal)
-    if verb.is_negated or not name or _is_technical(name):
+    is_no_place = goal is not None and tree[goal].entity[2:] in {"DATE", "TIME", "ORG", "PERSON"}
+    passive = tree.child(verb.place, "auxpass") is not None
+    if verb.is_negated or passive or is_no_place or not name or _is_technical(name):
         return []
     arrived = reader.clause.is_past or reader.clause.is_perfect or tree[verb.place].tag in {"VBD", "VBN"}
     if verb.is_ahead or verb.is_progressive or not arrived:
@@ -102,7 +104,12 @@ def work(reader: Reader, verb: Verb) -> _Findings:
     sources = {"in": "works_in", "from": "works_from", "on": "working_on"}
     for word, predicate in sources.items():
         value = without_duration(reader.text(tree.preposition(place, word)))
-        if value and not is_vague(value) and not (word == "on" and value[:3] in {"the", "mon", "tue"}):
+        if (
+            value
+            and not is_vague(value)
+            and not _is_technical(value)
+            and not (word == "on" and value[:3] in {"the", "mon", "tue"})
+        ):
             return [Finding(predicate, value)]
     return []
 
@@ -173,9 +180,14 @@ def leave(reader: Reader, verb: Verb) -> _Findings:
         return [Finding("left_job", company or "job")]
     target = tree.child(verb.place, "dobj")
     if target is None:
-        return [Finding("left_job", "job")] if verb.lemma == "quit" and tree.child(verb.place, "xcomp") is None else []
+        is_whole = tree[verb.place].dep != "conj"
+        return (
+            [Finding("left_job", "job")]
+            if verb.lemma == "quit" and is_whole and tree.child(verb.place, "xcomp") is None
+            else []
+        )
     if tree.lemma(target) in {"job", "position", "role", "notice"}:
-        company = company_at(reader, deep(reader, target, "at", "with"))
+        company = company_at(reader, deep(reader, verb.place, "at", "with"))
         role = bare(reader.text(deep(reader, target, "as")))
         return [Finding("left_job", company or role or "job")]
     if tree.lemma(target) in {"smoking", "drinking"}:

@@ -20,7 +20,7 @@ def having(reader: Reader, verb: Verb) -> _Findings:
     if place is None:
         return []
     lemma, noun = tree.lemma(place), tree.word(place)
-    value = without_duration(reader.text(place))
+    value = without_duration(reader.text(place)).removeprefix("any ")
     if lemma in {"couple", "lot", "pair", "number"}:
         below = tree.preposition(place, "of")
         lemma, noun = (tree.lemma(below), tree.word(below)) if below is not None else (lemma, noun)

@@ -99,11 +99,12 @@ class Reader:
             )
 
         places = [p for p in tree.subtree(place, is_cut) if p in self.kept]
-        text = tidy(render(tree, places))
+        return self.undated(tidy(render(tree, places)))
+
+    def undated(self, text: str) -> str:
+        """A text without the date that it ends with."""
         found = find_date(text, self.said, past=True)
-        if found is not None and found.end >= len(text) and found.begin > 0:
-            text = tidy(text[: found.begin])
-        return text
+        return tidy(text[: found.begin]) if found is not None and found.end >= len(text) and found.begin > 0 else text
 
     def names(self, place: int | None) -> str:
         """The proper name at a place, with what belongs to it; empty where there is none."""

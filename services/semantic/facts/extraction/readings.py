@@ -25,7 +25,7 @@ _BY_VERB: Final[Mapping[str, tuple[_Read, ...]]] = {
     ),
     **dict.fromkeys(["be", "become", "turn", "feel"], (states.being, events.done)),
     **dict.fromkeys(
-        ["have", "get", "adopt", "rescue", "foster", "own", "drive", "rent", "suffer", "accept", "land"],
+        ["have", "get", "adopt", "rescue", "foster", "own", "drive", "rent", "suffer", "accept", "hold", "land"],
         (possessions.having, deeds.coming, events.done),
     ),
     **dict.fromkeys(["eat", "drink", "smoke"], (possessions.diet, deeds.habit, events.event)),
@@ -292,6 +292,8 @@ def own_thing(reader: Reader) -> list[Finding]:
     ):
         verb = "are" if clause.subject.is_plural else "is"
         return [Finding(predicate, value, f"{reader.who}'s {noun} {verb} {value}")]
+    if noun == "date" and reader.clause.tree.word(clause.subject.place + 2) == "birth":
+        return [Finding("birthday", value, f"{reader.who} was born on {value}")]
     date = reader.dated(past=False)
     last = noun.split()[-1]
     if date is None or last not in nouns.DATED:

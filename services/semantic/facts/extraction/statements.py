@@ -17,8 +17,8 @@ _LIST_LINE: Final = re.compile(r"^[ \t]{0,20}(?:[-*+•]|\d{1,3}[.)])\s")
 _LABEL: Final = re.compile(r"^(?:about me|fyi|note|update|ps|p\.s\.|edit|context|background)\s*[:.-]\s*", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"\*\*|__|~~|`")
 _BARE_NAME: Final = re.compile(
-    r"\b((?:live|lives|living|based|lived|born) in|(?:moved|moving|relocated|flying|travelling|been) to|"
-    r"(?:work|working|worked) (?:at|for)|(?:am|i'm|im|come) from|named|called|name is|name's)"
+    r"\b((?:live|lives|living|based|lived|born) in|(?:move|moved|moving|relocated|flying|travelling|been) to|"
+    r"(?:work|working|worked|job|started) (?:at|for)|(?:am|i'm|im|come) from|named|called|name is|name's)"
     r" (?!(?:a|an|the|my|our|this|that|home|here|there|from|with|it|is)\b)([a-z])"
 )
 _BARE_I: Final = re.compile(r"\bi\b(?!\.)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from services.semantic.facts.extraction import nouns
+from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.people import Verb, company_at, deep
 from services.semantic.facts.extraction.reader import Finding, Reader, bare, is_vague, without_duration
 from services.semantic.facts.extraction.subjects import is_kin
@@ -12,6 +13,7 @@ from services.semantic.facts.slots import denied
 
 _Findings = list[Finding]
 
+_CREEDS: Final = word_set("hindu muslim christian catholic jewish buddhist sikh protestant republican democrat")
 _STATES: Final = {
     **dict.fromkeys(nouns.DIETS, "follows_diet"),
     **dict.fromkeys(nouns.STATUSES, "relationship_status"),
@@ -42,7 +44,7 @@ def _being_adjective(reader: Reader, verb: Verb) -> _Findings | None:
     if clause.is_bare and tree[verb.place].pos in {"ADJ", "NOUN"}:
         place = verb.place
     if place is None:
-        number = tree.child(verb.place, "attr")
+        number = tree.child(verb.place, "attr", "dobj", "npadvmod")
         if number is not None and tree[number].tag == "CD":
             place = number
         else:
@@ -69,7 +71,7 @@ def _being_adjective(reader: Reader, verb: Verb) -> _Findings | None:
         value = reader.after(clause.head)
         value = value if value.startswith(word) else f"{word} {reader.after(place)}"
         return [Finding("availability", f"not {value}" if verb.is_negated else value)]
-    if tree[place].entity[2:] == "NORP" and not verb.is_negated:
+    if tree[place].entity[2:] == "NORP" and word not in _CREEDS and not verb.is_negated:
         return [Finding("nationality", tree[place].text)]
     if word in {
         "keen",

@@ -31,6 +31,7 @@ class Subject:
     relation: str = ""  # of a relative, with its qualifier: "older sister"; of a thing its name: "budget"
     is_plural: bool = False
     place: int = -1  # of its noun
+    is_doubtful: bool = False  # the name may be that of a place or a company
 
 
 SPEAKER: Final = Subject("speaker")
@@ -62,8 +63,12 @@ def subject_at(tree: Tree, place: int, known: Subject | None) -> Subject:
             and any(tree.word(c) in {"my", "our"} for c in tree.children(beside, "poss"))
         ):
             return _relative(tree, beside, _full_name(tree, place))
-        if token.entity[2:] not in _NO_PERSONS and tree.child(place, "det", "poss", "amod", "conj") is None:
-            return Subject("other", name=_full_name(tree, place), place=place)
+        is_alone = tree.child(place, "compound") is None
+        doubtful = token.entity[2:] in {"GPE", "ORG"} and is_alone  # a name in a chat is often read as a place
+        if (doubtful or token.entity[2:] not in _NO_PERSONS) and tree.child(
+            place, "det", "poss", "amod", "conj"
+        ) is None:
+            return Subject("other", name=_full_name(tree, place), place=place, is_doubtful=doubtful)
     return Subject("", relation=word, place=place)
 
 
