@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.subjects import SPEAKER, Subject, subject_at
 from services.semantic.facts.extraction.tree import Tree
 from services.semantic.facts.extraction.words import (
+    BARE_DEEDS,
+    BARE_STATES,
     CONDITIONAL_MODALS,
     CONDITIONS,
     FILLERS,
@@ -24,6 +25,7 @@ from services.semantic.facts.extraction.words import (
     OWN_HEDGES,
     OWN_UNREAL,
     SAYING,
+    TIME_WORDS,
 )
 
 
@@ -63,10 +65,6 @@ class Clause:
 _CLAUSAL: Final = frozenset(["VERB", "AUX"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
 _MAX_CLAUSES: Final = 24
-_BARE_STATES: Final = word_set(
-    "allergic vegetarian vegan pescatarian pregnant "
-    "married single divorced engaged retired diabetic lactose intolerant born"
-)
 
 
 def clauses_of(tree: Tree, known: Subject | None = None) -> Iterator[Clause]:
@@ -251,16 +249,9 @@ def _lead(tree: Tree, head: int, own: int | None) -> list[int]:
         places = tree.subtree(child)
         if child < begin and max(places) < begin and len(places) <= 6:
             text = " ".join(tree.word(place) for place in places)
-            if any(word in text for word in _TIME_WORDS):
+            if any(word in text for word in TIME_WORDS):
                 return places
     return []
-
-
-_TIME_WORDS: Final = (
-    "day", "tonight", "tomorrow", "week", "month", "year", "morning", "evening", "night", "spring", "summer", "autumn",
-    "fall", "winter", "ago", "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december", "19", "20",
-)  # fmt: skip
 
 
 def _is_bare(tree: Tree, head: int) -> bool:
@@ -274,9 +265,11 @@ def _is_bare(tree: Tree, head: int) -> bool:
     ):
         return False
     if token.pos == "ADJ" or token.tag in {"NN", "NNP"}:
-        return tree.word(head) in _BARE_STATES
+        return tree.word(head) in BARE_STATES
     helpers = {tree.word(child) for child in tree.children(head, "aux")}
-    return (token.tag in {"VBD", "VBG", "VBN"} and not helpers) or (
+    if token.tag == "VBN" and not helpers:
+        return tree.lemma(head) in BARE_DEEDS
+    return (token.tag in {"VBD", "VBG"} and not helpers) or (
         token.tag in {"VBD", "VBN", "VBG"} and bool(helpers & {"been", "have"})
     )
 

@@ -112,7 +112,7 @@ def plan(reader: Reader, verb: Verb, inner: int | None) -> _Findings:
             if verb.lemma == "plan" or date is None or date.is_future:
                 return [Finding("plans_to", reader.undated(reader.after(verb.place)))]
         return []
-    value = reader.after(inner - 1)
+    value = reader.undated(reader.after(inner - 1))
     if (
         is_vague(value)
         or is_vague_deed(value)
@@ -168,7 +168,14 @@ def plan(reader: Reader, verb: Verb, inner: int | None) -> _Findings:
 def coming(reader: Reader, verb: Verb) -> _Findings:
     """What is said to happen on a day to come: "I'm flying to Rome tomorrow"."""
     date = reader.dated(past=False)
-    if date is None or not date.is_future or reader.clause.is_past or verb.is_negated or verb.lemma not in nouns.MOVING:
+    if (
+        date is None
+        or not date.is_future
+        or reader.clause.is_past
+        or reader.clause.is_perfect
+        or verb.is_negated
+        or verb.lemma not in nouns.MOVING
+    ):
         return []
     value = reader.after(verb.place - 1)
     return [] if is_vague(value) or is_vague_deed(value) or len(value.split()) < 2 else [Finding("plans_to", value)]

@@ -82,8 +82,11 @@ def done(reader: Reader, verb: Verb) -> _Findings:
 
 
 def _goal(reader: Reader, place: int, target: int | None) -> int | None:
+    if target is not None and reader.clause.tree.lemma(place) == "enter":
+        return target
     found = reader.clause.tree.preposition(place, "for", "in", "on")
-    return found if found is not None else target
+    is_time = found is not None and reader.clause.tree[found].entity[2:] in {"DATE", "TIME"}
+    return target if found is None or is_time else found
 
 
 def _born(reader: Reader, place: int) -> _Findings:

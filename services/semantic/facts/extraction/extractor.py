@@ -169,11 +169,16 @@ def _to_remember(text: str, said: _Said) -> list[FactDraft]:
 def _facts_of_sentence(tree: Tree, said: _Said, known: Subject | None) -> Iterator[FactDraft]:
     for described, kin, name in named_relatives(tree):
         article = "an" if described[0] in "aeiou" else "a"
-        predicate = f"has_{kin.removesuffix('s').replace('-', '_')}"
-        yield draft(f"{said.who} has {article} {described.removesuffix('s')} named {name}", said.who, predicate, name)
+        predicate = f"has_{_one(kin).replace('-', '_')}"
+        yield draft(f"{said.who} has {article} {_one(described)} named {name}", said.who, predicate, name)
     for clause in clauses_of(tree, known):
         if clause.modality is Modality.STATED:
             yield from _facts_of_clause(clause, said)
+
+
+def _one(kin: str) -> str:
+    """The singular of a relative."""
+    return kin if kin.endswith("ss") else kin.removesuffix("s")
 
 
 def _facts_of_clause(clause: Clause, said: _Said) -> Iterator[FactDraft]:

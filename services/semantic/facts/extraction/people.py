@@ -54,7 +54,7 @@ def _move(reader: Reader, verb: Verb) -> _Findings:
     tree = reader.clause.tree
     goal, origin = deep(reader, verb.place, "to"), deep(reader, verb.place, "from")
     name = reader.names(goal)
-    is_no_place = goal is not None and tree[goal].entity[2:] in {"DATE", "TIME", "ORG", "PERSON"}
+    is_no_place = goal is not None and tree[goal].entity[2:] in {"DATE", "TIME"}
     passive = tree.child(verb.place, "auxpass") is not None
     if verb.is_negated or passive or is_no_place or not name or _is_technical(name):
         return []

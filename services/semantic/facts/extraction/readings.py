@@ -129,6 +129,8 @@ def _special(reader: Reader, verb: Verb) -> list[Finding]:
 
 
 def _by_verb(reader: Reader, verb: Verb) -> list[Finding]:
+    if reader.body.endswith(" for a living") and not verb.is_negated and not verb.is_past:
+        return [Finding("works_as", reader.after(verb.place - 1).removesuffix(" for a living"))]
     for one in _BY_VERB.get(verb.lemma, _OTHER):
         if found := one(reader, verb):
             return found
@@ -220,7 +222,7 @@ def _promised(reader: Reader, verb: Verb) -> list[Finding]:
     }
     if date is None or not date.is_future or verb.is_negated or verb.lemma in unsaid - {"be"} or len(words) < 2:
         return []
-    inner = " ".join(words)
+    inner = reader.undated(" ".join(words))
     is_state = (
         verb.lemma == "be"
         and not reader.clause.is_progressive

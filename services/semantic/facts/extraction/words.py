@@ -62,3 +62,18 @@ VAGUE: Final = word_set(
     """
 )
 """Words that name nothing outside of their conversation."""
+BARE_STATES: Final = word_set(
+    "allergic vegetarian vegan pescatarian pregnant "
+    "married single divorced engaged retired diabetic lactose intolerant born"
+)
+"""What a sentence without subject and verb says of the speaker: "Allergic to nuts."."""
+BARE_DEEDS: Final = word_set(
+    "move relocate bear base marry engage divorce retire join start quit live work adopt buy finish"
+)
+"""Participles that begin a sentence about the speaker: "Moved to Ghent!"."""
+TIME_WORDS: Final = (
+    "day", "tonight", "tomorrow", "week", "month", "year", "morning", "evening", "night", "spring", "summer", "autumn",
+    "fall", "winter", "ago", "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december", "19", "20",
+)  # fmt: skip
+"""Parts of words that name a time."""
