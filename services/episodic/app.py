@@ -39,6 +39,7 @@ from services.episodic.importance import ImportanceScorer
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.maintenance.orphans import CollectOrphans
 from services.episodic.maintenance.reconciliation import ReconcileIndex
+from services.episodic.maintenance.retention import RetainEpisodes
 from services.episodic.maintenance.schedule import IndexUpkeep
 from services.episodic.maintenance.token_backfill import TokenBackfill
 from services.episodic.service import EpisodeService
@@ -189,7 +190,10 @@ def _upkeep(
     resources: EpisodicResources,
     settings: EpisodicSettings,
 ) -> IndexUpkeep:
-    runner = MaintenanceRunner(maintenance, clock=resources.clock, ids=Uuid7Ids(resources.clock))
+    ids = Uuid7Ids(resources.clock)
+    runner = MaintenanceRunner(maintenance, clock=resources.clock, ids=ids)
+    chosen = settings.retention
+    retain = RetainEpisodes(store, index, resources.clock, ids, chosen, notify=indexer.notify)
     embedder = resources.embedder
     return IndexUpkeep(
         runner,
@@ -197,6 +201,8 @@ def _upkeep(
         CollectOrphans(store, index, settings.indexer, notify=indexer.notify),
         TokenBackfill(store, embedder, settings.tokens, text=settings.text) if settings.tokens.stored else None,
         settings.indexer,
+        retain=retain if chosen.is_enabled else None,
+        retain_seconds=chosen.interval_seconds,
     )
 
 

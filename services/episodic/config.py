@@ -166,6 +166,21 @@ class TokenSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionSettings:
+    """The job that archives episodes; what is archived is readable and can be restored."""
+
+    is_enabled: bool = True  # whether the job runs by itself
+    interval_seconds: Seconds = 86_400.0  # between two runs
+    active_max: Count = 100_000  # active episodes of a user; the weakest beyond it are archived
+    newest_kept: CountOrNone = 100  # newest episodes of a user that stay whatever their strength
+    strength_min: Share = 0.1  # of importance x decay, below which an episode is archived; 0: none for that
+    scale_days: Positive = 365.0  # since its last use, after which half of an episode's strength is left
+    share_max: Share = 0.05  # of a user's active episodes that one run archives at most
+    step_max: Count = 5_000  # episodes of a user that one run looks at, the weakest
+    owners_page: Count = 100  # owners listed by one statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSettings:
     """Access statistics, written behind the response."""
 
@@ -187,4 +202,5 @@ class EpisodicSettings:
     cached_episodes_max: CountOrNone = 200_000  # columns of an owner with more are read from the store for each search
     importance: ImportanceSettings = field(default_factory=ImportanceSettings)
     summaries: SummarySettings = field(default_factory=SummarySettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
     access: AccessSettings = field(default_factory=AccessSettings)

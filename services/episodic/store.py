@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
 from services.episodic.removal_store import RemovalStore
+from services.episodic.retention_store import RetentionStore
 from services.episodic.token_format import PackedTokens
 from services.episodic.token_store import EpisodeName, TokenStore
 
@@ -188,7 +189,7 @@ class PendingBatch(Protocol):
         ...
 
 
-class EpisodeStore(TokenStore, RemovalStore, Protocol):
+class EpisodeStore(TokenStore, RemovalStore, RetentionStore, Protocol):
     """Where episodes are true. What a call acknowledges survives a crash.
 
     Every method but those of background work acts for one tenant; rows of others do not exist for it. All

@@ -10,6 +10,7 @@ from services.common.maintenance import Job, MaintenanceRunner, RunReport
 from services.episodic.config import IndexerSettings
 from services.episodic.maintenance.orphans import CollectOrphans
 from services.episodic.maintenance.reconciliation import ReconcileIndex
+from services.episodic.maintenance.retention import RetainEpisodes
 from services.episodic.maintenance.token_backfill import TokenBackfill
 
 
@@ -26,8 +27,13 @@ class IndexUpkeep:
         orphans: CollectOrphans,
         backfill: TokenBackfill | None,
         settings: IndexerSettings,
+        *,
+        retain: RetainEpisodes | None = None,
+        retain_seconds: float = 86_400.0,
     ) -> None:
-        """Runs the jobs by `runner`; without `backfill` no token vectors are stored."""
+        """Runs the jobs by `runner`; without `backfill` no token vectors are stored, without `retain` nothing fades."""
+        self._retain = retain
+        self._retain_seconds = retain_seconds
         self._runner = runner
         self._reconcile = reconcile
         self._orphans = orphans
@@ -42,6 +48,8 @@ class IndexUpkeep:
         background.keep_running("collect-orphans", self._collect)
         if self._backfill is not None:
             background.keep_running("backfill-tokens", self._fill)
+        if self._retain is not None:
+            background.keep_running("retain-episodes", self._fade)
 
     def compare_soon(self) -> None:
         """Reports that the index may lack what it once had, such as after an outage of it."""
@@ -78,6 +86,11 @@ class IndexUpkeep:
         while self._backfill is not None:
             await self._run(self._backfill)
             await asyncio.sleep(self._settings.compare_seconds)
+
+    async def _fade(self) -> None:
+        while self._retain is not None:
+            await self._run(self._retain)
+            await asyncio.sleep(self._retain_seconds)
 
     async def _run(self, job: Job[Any]) -> RunReport:
         """Runs a job, waiting until no other replica does."""

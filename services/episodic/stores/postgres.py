@@ -38,7 +38,7 @@ from services.episodic.store import (
 )
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
-from services.episodic.stores.postgres_removal import PostgresRemovalStore
+from services.episodic.stores.postgres_retention import PostgresRetentionStore
 from services.episodic.stores.postgres_tokens import put_tokens
 from services.episodic.token_format import PackedTokens
 from services.episodic.token_store import EpisodeName
@@ -47,7 +47,7 @@ SCHEMA: Final = "episodic"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
 
 
-class PostgresEpisodeStore(PostgresRemovalStore):
+class PostgresEpisodeStore(PostgresRetentionStore):
     """An `EpisodeStore` on a pool of the services' role, which row-level security binds.
 
     Calls for one tenant run in a transaction that sees only that tenant. Background work across tenants goes

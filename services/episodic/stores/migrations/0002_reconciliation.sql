@@ -46,6 +46,24 @@ AS $$
     ORDER BY o.tenant_id, o.user_id
 $$;
 
+-- Owners behind the named one, by their key, with the number of their active episodes.
+CREATE FUNCTION active_counts(after_tenant text, after_user text, batch_limit integer)
+RETURNS TABLE (tenant_id text, user_id text, active_episodes bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = episodic, pg_temp
+AS $$
+    SELECT o.tenant_id, o.user_id, counted.active_episodes
+    FROM (
+        SELECT w.tenant_id, w.user_id FROM owners AS w
+        WHERE (w.tenant_id, w.user_id) > (after_tenant, after_user)
+        ORDER BY w.tenant_id, w.user_id
+        LIMIT batch_limit
+    ) AS o CROSS JOIN LATERAL (
+        SELECT count(*) AS active_episodes FROM episodes AS e
+        WHERE e.tenant_id = o.tenant_id AND e.user_id = o.user_id AND e.status = 2
+    ) AS counted
+    ORDER BY o.tenant_id, o.user_id
+$$;
+
 -- Makes active episodes behind the named one pending: those of another model than the kept one, or all where it is null.
 CREATE FUNCTION reset_episodes(of_tenant text, of_user text, kept_model text, after_id uuid, batch_limit integer)
 RETURNS SETOF uuid

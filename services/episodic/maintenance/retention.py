@@ -1,0 +1,143 @@
+"""Job: archives episodes that have faded, and those beyond the cap of a user (SPEC 2.8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from services.common.clock import Clock
+from services.common.errors import StoreUnavailable
+from services.common.idempotency.model import IdempotencyKey
+from services.common.ids import IdSource
+from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.model import Json
+from services.episodic.config import RetentionSettings
+from services.episodic.model import EpisodeId, Owner, TenantId, UserId, decay_factor
+from services.episodic.removal_store import EpisodeSelection
+from services.episodic.retention_store import FadingEpisode
+from services.episodic.store import EpisodeIndex, EpisodeStore
+
+_log = structlog.get_logger(__name__)
+
+_FADED = "archive_faded"
+_OVER_CAP = "archive_over_cap"
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveEpisodes:
+    """An owner's active episodes: how many, and the weakest of them without the newest."""
+
+    count: int
+    weakest: Sequence[FadingEpisode]
+
+
+class RetainEpisodes:
+    """Archives what has faded below a threshold and what is beyond the cap, weakest first; the newest always stay.
+
+    The strength of an episode is importance x 1 / (1 + days since its last use / scale): a function of time that is
+    computed when the job looks, and never stored. Archived episodes are readable and can be restored, which counts as
+    a use.
+    """
+
+    name = "episodic.retain_episodes"
+
+    def __init__(
+        self,
+        store: EpisodeStore,
+        index: EpisodeIndex,
+        clock: Clock,
+        ids: IdSource,
+        settings: RetentionSettings | None = None,
+        *,
+        notify: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Archives in `store` and `index`; calls `notify` when an undo has left work for the indexer."""
+        self._store = store
+        self._index = index
+        self._clock = clock
+        self._ids = ids
+        self._settings = settings or RetentionSettings()
+        self._notify = notify
+        self.cap = Cap(share=self._settings.share_max)
+
+    async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[ActiveEpisodes]]:
+        """See `Job.steps`: one owner a step."""
+        settings = self._settings
+        last = _owner(after) if after else None
+        while True:
+            page = await self._store.active_counts(after=last, limit=settings.owners_page)
+            for found in page:
+                last = found.owner
+                if (owner is not None and owner != last) or found.count <= settings.newest_kept:
+                    continue
+                weakest = await self._store.weakest(
+                    last,
+                    newest_kept=settings.newest_kept,
+                    scale_days=settings.scale_days,
+                    now=self._clock.now(),
+                    limit=settings.step_max,
+                )
+                cursor = json.dumps([last.tenant_id, last.user_id])
+                yield Step(ActiveEpisodes(found.count, weakest), cursor, last, memory_count=found.count)
+            if len(page) < settings.owners_page:
+                return
+
+    def plan(self, state: ActiveEpisodes, now: datetime) -> Sequence[Change]:
+        """See `Job.plan`."""
+        over = max(0, state.count - self._settings.active_max)
+        changes = []
+        for place, episode in enumerate(state.weakest):
+            strength = strength_of(episode, now, scale_days=self._settings.scale_days)
+            if place < over or strength < self._settings.strength_min:
+                action = _FADED if strength < self._settings.strength_min else _OVER_CAP
+                facts: dict[str, Json] = {
+                    "strength": round(strength, 4),
+                    "importance": episode.importance,
+                    "used": episode.used_time.isoformat(),
+                }
+                changes.append(Change(action, str(episode.episode_id), 1, facts))
+        return changes
+
+    async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
+        """See `Job.apply`. What was used meanwhile stays."""
+        if owner is None:
+            return []
+        archived = await self._store.archive_unused(owner, [_episode(change) for change in changes])
+        try:
+            await self._index.remove(owner, list(archived.values()))
+        except StoreUnavailable as error:
+            _log.warning("points of archived episodes are left in the index for now", error=str(error))
+        return [change for change in changes if EpisodeId(UUID(change.target)) in archived]
+
+    async def undo(self, owner: Owner | None, changes: Sequence[Change]) -> int:
+        """See `Job.undo`: restores those that are archived still."""
+        if owner is None:
+            return 0
+        ids = [EpisodeId(UUID(change.target)) for change in changes]
+        key = IdempotencyKey("maintenance", self._ids.new_id(), "")
+        count = await self._store.restore(owner, EpisodeSelection(episode_ids=ids), key=key, now=self._clock.now())
+        self._notify()
+        return count
+
+
+def strength_of(episode: FadingEpisode, now: datetime, *, scale_days: float) -> float:
+    """Importance x hyperbolic decay since the last use, in [0, 1]."""
+    return episode.importance * decay_factor(episode.used_time, now=now, scale_days=scale_days)
+
+
+def _episode(change: Change) -> FadingEpisode:
+    return FadingEpisode(
+        episode_id=EpisodeId(UUID(change.target)),
+        importance=float(str(change.facts["importance"])),
+        used_time=datetime.fromisoformat(str(change.facts["used"])),
+    )
+
+
+def _owner(cursor: str) -> Owner:
+    tenant_id, user_id = json.loads(cursor)
+    return Owner(TenantId(tenant_id), UserId(user_id))

@@ -1,0 +1,89 @@
+"""Which episodes fade, in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from services.common.postgres.pool import translate_errors
+from services.common.postgres.tenancy import tenant_transaction
+from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId, UserId
+from services.episodic.retention_store import ActiveCount, FadingEpisode
+from services.episodic.stores import postgres_rows as rows
+from services.episodic.stores.postgres_removal import PostgresRemovalStore
+
+# A restored episode is due for the index at the time of its restoration: that counts as a use.
+_USED: Final = "greatest(e.index_after, e.last_access_time)"
+
+_WEAKEST: Final = f"""
+    SELECT e.episode_id, coalesce(e.importance, 0.5) AS importance, {_USED} AS used_time
+    FROM episodic.episodes AS e
+    WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.status = 2 AND ($3 = 0 OR (e.time, e.episode_id) < (
+        SELECT n.time, n.episode_id FROM episodic.episodes AS n
+        WHERE n.tenant_id = $1 AND n.user_id = $2 AND n.status = 2
+        ORDER BY n.time DESC, n.episode_id DESC OFFSET greatest($3 - 1, 0) LIMIT 1
+    ))
+    ORDER BY coalesce(e.importance, 0.5)
+        / (1 + greatest(0, date_part('epoch', $5::timestamptz - {_USED})) / ($4::float8 * 86400)), e.time, e.episode_id
+    LIMIT $6
+"""  # noqa: S608 - built from constants of this module
+
+# Locked in the order of the ids, as every write of several rows does.
+_ARCHIVE_UNUSED: Final = f"""
+    WITH found AS MATERIALIZED (
+        SELECT e.episode_id FROM episodic.episodes AS e
+        JOIN unnest($3::uuid[], $4::timestamptz[]) AS seen (episode_id, used_time) USING (episode_id)
+        WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.status = 2 AND {_USED} = seen.used_time
+        ORDER BY e.episode_id FOR NO KEY UPDATE OF e
+    ), tokens AS (
+        DELETE FROM episodic.token_vectors AS t USING found
+        WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.episode_id = found.episode_id
+    )
+    UPDATE episodic.episodes AS e SET status = 3, indexed_model = NULL, piece_count = 0 FROM found
+    WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = found.episode_id
+    RETURNING e.episode_id, e.episode_key
+"""  # noqa: S608 - built from constants of this module
+
+
+class PostgresRetentionStore(PostgresRemovalStore):
+    """Implements `RetentionStore`; see there for what each method guarantees."""
+
+    async def active_counts(self, *, after: Owner | None, limit: int) -> list[ActiveCount]:
+        """See `RetentionStore.active_counts`."""
+        tenant_id, user_id = ("", "") if after is None else (after.tenant_id, after.user_id)
+        with translate_errors():
+            found = await self._pool.fetch(
+                "SELECT * FROM episodic.active_counts($1, $2, $3)", tenant_id, user_id, limit
+            )
+        return [
+            ActiveCount(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), row["active_episodes"])
+            for row in found
+        ]
+
+    async def weakest(
+        self, owner: Owner, *, newest_kept: int, scale_days: float, now: datetime, limit: int
+    ) -> list[FadingEpisode]:
+        """See `RetentionStore.weakest`."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            found = await connection.fetch(
+                _WEAKEST, owner.tenant_id, owner.user_id, newest_kept, scale_days, now, limit
+            )
+        return [
+            FadingEpisode(
+                episode_id=EpisodeId(row["episode_id"]), importance=row["importance"], used_time=row["used_time"]
+            )
+            for row in found
+        ]
+
+    async def archive_unused(self, owner: Owner, episodes: Sequence[FadingEpisode]) -> dict[EpisodeId, EpisodeKey]:
+        """See `RetentionStore.archive_unused`."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            found = await connection.fetch(
+                _ARCHIVE_UNUSED,
+                owner.tenant_id,
+                owner.user_id,
+                [episode.episode_id for episode in episodes],
+                [episode.used_time for episode in episodes],
+            )
+        return {EpisodeId(row["episode_id"]): rows.key(row["episode_key"]) for row in found}

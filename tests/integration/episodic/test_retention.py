@@ -1,0 +1,149 @@
+"""Fading and the cap of episodes on real stores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from services.common.ids import Uuid7Ids
+from services.common.maintenance import RunReport
+from services.common.postgres.pool import create_pool
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.types import Pool
+from services.episodic.config import RetentionSettings
+from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.retention import ActiveEpisodes, RetainEpisodes, strength_of
+from services.episodic.model import EpisodeStatus, NewEpisode
+from services.episodic.retention_store import FadingEpisode
+from services.episodic.store import AccessCount, EpisodeFilter, EpisodeIndex
+from services.episodic.stores.edge import EdgeEpisodeIndex
+from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+from tests.contract.episode_index import scanned
+from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, episode_id, new_episode
+from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
+from tests.support.maintenance import MAINTENANCE, runner
+from tests.support.postgres import fresh_postgres
+
+EMBEDDER = HashingEmbedder(64)
+
+
+@dataclass
+class World:
+    pool: Pool
+    store: PostgresEpisodeStore
+    index: EpisodeIndex
+    clock: FakeClock
+
+    async def remember(self, *episodes: NewEpisode) -> None:
+        for owner in dict.fromkeys(episode.owner for episode in episodes):
+            own = [episode for episode in episodes if episode.owner == owner]
+            await self.store.insert(owner.tenant_id, own, now=self.clock.now())
+        await self.work()
+
+    async def work(self) -> None:
+        indexer = EpisodeIndexer(self.store, self.index, EMBEDDER, self.clock)
+        while await indexer.index_batch():
+            pass
+
+    def job(self, settings: RetentionSettings) -> RetainEpisodes:
+        return RetainEpisodes(self.store, self.index, self.clock, Uuid7Ids(self.clock), settings)
+
+    async def run(self, settings: RetentionSettings, *, dry_run: bool = False) -> RunReport:
+        return await runner(self.pool, self.clock).run(self.job(settings), dry_run=dry_run)
+
+    async def with_status(self, status: EpisodeStatus) -> Sequence[int]:
+        found = await self.store.list_episodes(OWNER, EpisodeFilter(status=status), limit=200, after=None)
+        return sorted(episode.content.episode_id.int for episode in found)
+
+
+@pytest.fixture
+async def world(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[World]:
+    async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
+        pool = await create_pool(urls.app)
+        index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+        yield World(pool, PostgresEpisodeStore(pool, model=index.model), index, FakeClock())
+        await index.aclose()
+        await pool.close()
+
+
+def settings(**changes: float) -> RetentionSettings:
+    return RetentionSettings(**{"newest_kept": 2, "share_max": 1.0, "owners_page": 1, **changes})  # type: ignore[arg-type]
+
+
+async def test_spec_2_8_what_has_faded_is_archived_but_for_the_newest(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2 if n % 2 else 0.9) for n in range(1, 9)))
+    world.clock.advance(days=400)
+    report = await world.run(settings())
+    assert (report.applied, await world.with_status(EpisodeStatus.ARCHIVED)) == (3, [1, 3, 5])
+    assert len(await scanned(world.index, limit=100)) == 5
+    assert (await world.run(settings())).applied == 0
+
+
+async def test_spec_2_8_use_and_restoration_begin_the_fading_anew(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(1, 6)))
+    world.clock.advance(days=400)
+    now = world.clock.now()
+    await world.store.add_accesses(
+        [AccessCount(owner=OWNER, episode_id=episode_id(2), count=1, last_time=now - timedelta(days=1))]
+    )
+    report = await world.run(settings())
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [1, 3]
+    undone = await runner(world.pool, world.clock).undo(world.job(settings()), report.run_id)
+    assert undone == 2
+    await world.work()
+    assert await world.with_status(EpisodeStatus.ACTIVE) == [1, 2, 3, 4, 5]
+    assert (await world.run(settings())).applied == 0
+
+
+async def test_spec_2_8_beyond_the_cap_the_least_important_and_oldest_go_first(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.3 if n in {2, 4, 5} else 0.9) for n in range(1, 11)))
+    await world.remember(new_episode(1, owner=SAME_NAME_ELSEWHERE))
+    assert (await world.run(settings(active_max=8))).applied == 2
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [2, 4]
+    assert (await world.run(settings(active_max=4))).applied == 4
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [1, 2, 3, 4, 5, 6]
+
+
+async def test_spec_2_8_a_run_archives_no_more_than_its_share_and_says_so(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(40)))
+    world.clock.advance(days=4_000)
+    capped = settings(share_max=0.05)
+    looked = await world.run(capped, dry_run=True)
+    assert (looked.retired, looked.over_cap, await world.with_status(EpisodeStatus.ARCHIVED)) == (2, 36, [])
+    report = await world.run(capped)
+    assert (report.applied, report.over_cap) == (2, 36)
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [0, 1]
+
+
+async def test_spec_2_8_what_was_used_after_the_plan_stays(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(5)))
+    world.clock.advance(days=400)
+    job = world.job(settings())
+    (step,) = [step async for step in job.steps(after="", owner=OWNER)]
+    changes = job.plan(step.state, world.clock.now())
+    await world.store.add_accesses(
+        [AccessCount(owner=OWNER, episode_id=episode_id(1), count=1, last_time=world.clock.now())]
+    )
+    made = await job.apply(OWNER, changes)
+    assert [change.target for change in made] == [str(episode_id(0)), str(episode_id(2))]
+    assert await job.apply(OWNER, changes) == []
+
+
+async def test_spec_2_8_nothing_fades_where_the_threshold_is_zero(world: World) -> None:
+    state = ActiveEpisodes(
+        3,
+        [FadingEpisode(episode_id=episode_id(1), importance=0.0, used_time=world.clock.now() - timedelta(days=9_999))],
+    )
+    assert world.job(settings(strength_min=0.0)).plan(state, world.clock.now()) == []
+
+
+def test_spec_2_8_strength_is_importance_that_decays_with_time() -> None:
+    clock = FakeClock()
+    episode = FadingEpisode(episode_id=episode_id(1), importance=0.8, used_time=clock.now())
+    assert strength_of(episode, clock.now(), scale_days=365.0) == pytest.approx(0.8)
+    assert strength_of(episode, clock.advance(days=365), scale_days=365.0) == pytest.approx(0.4)
