@@ -208,6 +208,7 @@ class ContextSettings:
     tokens_per_memory: Count = 200  # budget for each memory by which the retrievers are sized
     counts_cached: CountOrNone = 20_000  # texts whose number of tokens is cached, some 10 MB of them
     counted_chars_max: Count = 2_000  # the longest of these
+    written_inline_bytes_max: CountOrNone = 65_536  # of all that was found; a context of more is written on a thread
     chars_per_token_max: Count = 8  # characters of a context for each token of its budget
     budget_default: Count = 2_000  # tokens
     budget_min: Count = 64  # tokens that may be asked for, at least

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
@@ -63,7 +64,10 @@ class ContextBuilder:
             MnemeError: As `RecallPipeline.run`.
         """
         recalled = await self._recaller.run(principal, query, deadline_seconds=deadline_seconds)
-        return self.write(recalled, query.text, request)
+        if _byte_count(recalled) <= self._settings.written_inline_bytes_max:
+            return self.write(recalled, query.text, request)
+        # Many long texts take longer than other calls should wait.
+        return await asyncio.to_thread(self.write, recalled, query.text, request)
 
     def write(self, recalled: Recalled, question: str, request: ContextRequest) -> PromptContext:
         """Writes down what was found for a question."""
@@ -84,6 +88,17 @@ class ContextBuilder:
             section_reports=built.reports,
             recalled=recalled,
         )
+
+
+def _byte_count(recalled: Recalled) -> int:
+    """About what the texts take that a context is written from."""
+    found = (
+        *(memory.episode for memory in recalled.memories),
+        *recalled.recent_turns,
+        *(fact.fact for fact in recalled.facts),
+        *(note.note for note in recalled.notes),
+    )
+    return sum(message.ByteSize() for message in found)
 
 
 def _cached(count_tokens: TokenCount, settings: ContextSettings) -> TokenCount:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -169,6 +171,27 @@ async def test_spec_5_9_a_context_is_text_with_its_sources_and_says_what_is_miss
         SectionKind.MEMORIES: SectionState.INCLUDED,
         SectionKind.RECENT_TURNS: SectionState.EMPTY,
     }
+
+
+class _HeldCounter(WordCounter):
+    """Counts when the event loop has opened the gate, for which it must not wait on the loop."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+
+    def count_tokens(self, text: str) -> int:
+        assert self.gate.wait(timeout=20)
+        return super().count_tokens(text)
+
+
+async def test_issue_17_4_a_context_of_long_texts_is_written_beside_other_calls() -> None:
+    counter = _HeldCounter()
+    answer = recalled(memories=tuple(memory(n, f"{n} is a number. " * 2_000) for n in range(3)))
+    builder = ContextBuilder(_Recaller(answer), counter, ContextSettings())
+    query = RecallQuery("ada", "where", 10, NOON)
+    building = asyncio.create_task(builder.build(ADA, query, ContextRequest(200), deadline_seconds=1.0))
+    asyncio.get_running_loop().call_later(0.01, counter.gate.set)
+    assert 0 < (await building).token_count <= 200
 
 
 async def test_a_context_of_an_empty_answer_is_empty() -> None:
