@@ -181,5 +181,5 @@ async def test_keys_are_made_listed_and_revoked(invoke: Invoke, tmp_path: Path) 
 async def test_the_trace_of_a_call_is_printed(invoke: Invoke) -> None:
     result = await invoke("recall", "sea?", "-u", "ana", "--trace-console")
     assert result.exit_code == 0, result.output
-    assert "mneme.gateway.v1.MemoryService/Recall" in result.stdout
+    assert "search_memory" in result.stdout
     assert " ms " in result.stdout
