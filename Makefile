@@ -25,7 +25,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs tools lock image image-check clean helm-check deploy-check \
+.PHONY: help setup run test test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs lease-e2e tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-hostile bench-knowledge bench-extraction fit refit
 
@@ -109,6 +109,10 @@ tools: setup ## install buf and grpcurl, pinned, into the user's cache (MNEME_TO
 helm-check: setup ## check the Helm chart: lint, golden templates, schema, policies, three Kubernetes versions
 	@tools/install_tools.sh helm kubeconform kubernetes_schemas
 	@$(BIN)/python -m pytest tests/unit/deploy/chart tests/golden/helm --require=helm --require=kubeconform $(PYTEST_ARGS)
+
+lease-e2e: setup ## elections against a real Kubernetes API server (MNEME_TEST_KUBECONFIG=file)
+	@test -n "$${MNEME_TEST_KUBECONFIG:-}" || { echo "usage: make lease-e2e MNEME_TEST_KUBECONFIG=file" >&2; exit 2; }
+	@$(BIN)/python -m pytest tests/contract/test_election_kubernetes.py $(PYTEST_ARGS)
 
 deploy-check: setup ## check the Dockerfile with hadolint, the Compose file with Compose's parser, the alerts with promtool
 	@tools/install_tools.sh hadolint compose-spec promtool

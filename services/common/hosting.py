@@ -124,6 +124,10 @@ class HostSettings(BaseSettings):
         description="Address at which Prometheus scrapes metrics, host:port, without credentials. Empty: none. "
         "With `mneme up --processes` the tiers take the next four ports.",
     )
+    lease_name: str = Field(
+        default="",
+        description="Kubernetes Lease by which one replica is elected to run maintenance. Empty: a lock in PostgreSQL.",
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
     max_deadline_seconds: float = Field(default=300.0, gt=0, description="Longer deadlines are cut to it.")

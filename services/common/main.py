@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -28,6 +29,7 @@ from services.common.garbage import seldom_collected
 from services.common.hosting import HostSettings, InsecureListenError, run_until_signal, serving
 from services.common.ids import IdSource, Uuid7Ids
 from services.common.logging import configure_logging
+from services.common.maintenance.election import Election
 from services.common.numerics import compute_in_place
 from services.common.parsing.port import Parser
 from services.common.postgres.pool import create_pool
@@ -123,6 +125,17 @@ class Assembly:
         parser = create_parser(self.source, self.settings)
         self.stack.push_async_callback(parser.aclose)
         return parser
+
+    def election(self) -> Election | None:
+        """What elects the replica that leads, where it is not PostgreSQL."""
+        if not self.settings.lease_name:
+            return None
+        # Imported here: the client of Kubernetes is large, and is loaded in clusters alone.
+        from services.common.maintenance.elections.kubernetes import LeaseElection, connect
+
+        api, namespace = connect()
+        identity = f"{socket.gethostname()}_{self.ids.new_id()}"
+        return LeaseElection(api, namespace=namespace, name=self.settings.lease_name, identity=identity)
 
     @functools.cached_property
     def disk(self) -> DiskWatch | None:

@@ -27,7 +27,10 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         disk=DiskWatch(folder, assembly.tier_settings(DiskSettings, "disk")),
     )
     server = qdrant_server(settings)
-    async with open_episodic(await assembly.pool(), folder, resources, episodic_settings, qdrant_server=server) as tier:
+    pool = await assembly.pool()
+    async with open_episodic(
+        pool, folder, resources, episodic_settings, qdrant_server=server, election=assembly.election()
+    ) as tier:
         yield tier.bindings
 
 

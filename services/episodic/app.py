@@ -21,6 +21,8 @@ from services.common.embedding.embedder import Embedder
 from services.common.hosting import HostSettings
 from services.common.ids import Uuid7Ids
 from services.common.maintenance import MaintenanceRunner
+from services.common.maintenance.election import Election, Leader
+from services.common.maintenance.elections.postgres import AdvisoryLockElection
 from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
 from services.common.maintenance.store import MaintenanceStore
 from services.common.paging import PageTokens
@@ -111,6 +113,7 @@ async def open_episodic(
     settings: EpisodicSettings | None = None,
     *,
     qdrant_server: QdrantServer | None = None,
+    election: Election | None = None,
 ) -> AsyncIterator[EpisodicTier]:
     """The tier on PostgreSQL, whose schema is up to date, and a vector engine in this process or on a server.
 
@@ -121,6 +124,7 @@ async def open_episodic(
         resources: What others own.
         settings: Defaults where None.
         qdrant_server: The server to use instead of the engine in this process.
+        election: Chooses the replica that runs maintenance; by a lock of the database where None.
 
     Raises:
         StoreUnavailable: PostgreSQL or the index cannot be used.
@@ -140,7 +144,8 @@ async def open_episodic(
             )
         store = PostgresEpisodeStore(pool, model=index.model)
         maintenance = PostgresMaintenanceStore(pool)
-        tier = await stack.enter_async_context(open_episodic_on(store, index, maintenance, resources, chosen))
+        leader = Leader(election or AdvisoryLockElection(pool, "episodic"), maintenance.next_term)
+        tier = await stack.enter_async_context(open_episodic_on(store, index, maintenance, resources, chosen, leader))
         yield replace(tier, bindings=needing(_ready(readiness_check(pool), index.check), tier.bindings))
 
 
@@ -189,9 +194,10 @@ def _upkeep(
     maintenance: MaintenanceStore,
     resources: EpisodicResources,
     settings: EpisodicSettings,
+    leader: Leader | None,
 ) -> IndexUpkeep:
     ids = Uuid7Ids(resources.clock)
-    runner = MaintenanceRunner(maintenance, clock=resources.clock, ids=ids)
+    runner = MaintenanceRunner(maintenance, clock=resources.clock, ids=ids, leader=leader)
     chosen = settings.retention
     retain = RetainEpisodes(store, index, resources.clock, ids, chosen, notify=indexer.notify)
     embedder = resources.embedder
@@ -213,8 +219,12 @@ async def open_episodic_on(
     maintenance: MaintenanceStore,
     resources: EpisodicResources,
     settings: EpisodicSettings | None = None,
+    leader: Leader | None = None,
 ) -> AsyncIterator[EpisodicTier]:
-    """The tier on any drivers; closing it stops the indexer and writes the last access statistics."""
+    """The tier on any drivers; closing it stops the indexer and writes the last access statistics.
+
+    Without a leader the replica that claims a job first runs it.
+    """
     chosen = settings or EpisodicSettings()
     embedder = resources.embedder
     async with contextlib.AsyncExitStack() as stack:
@@ -233,9 +243,11 @@ async def open_episodic_on(
             ),
             on_doubt=lambda: upkeep.compare_soon(),  # noqa: PLW0108 - it is made below
         )
-        upkeep = _upkeep(store, index, indexer, maintenance, resources, chosen)
+        upkeep = _upkeep(store, index, indexer, maintenance, resources, chosen, leader)
         background = await stack.enter_async_context(BackgroundWork[str]("episodic"))
         background.keep_running("write-accesses", every(chosen.access.flush_seconds, accesses.try_flush))
+        if leader is not None:
+            background.keep_running("lead-maintenance", leader.run)
         indexer.start(background)
         upkeep.start(background)
         episodes = EpisodeService(

@@ -11,6 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from services.common.errors import Conflict
+from services.common.maintenance.fence import check_fence
 from services.common.maintenance.model import Change
 from services.common.maintenance.store import Claim, LogEntry
 from services.common.owners import Owner, TenantId, UserId
@@ -22,20 +23,21 @@ SCHEMA: Final = "maintenance"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
 
 _CLAIM: Final = """
-    INSERT INTO maintenance.claims AS c (job, tenant_id, user_id, holder, run_id, is_open, cursor, lease_until)
-    VALUES ($1, $2, $3, $4, $5, true, '', $7)
+    INSERT INTO maintenance.claims AS c (job, tenant_id, user_id, holder, run_id, is_open, cursor, lease_until, term)
+    VALUES ($1, $2, $3, $4, $5, true, '', $7, $8)
     ON CONFLICT (job, tenant_id, user_id) DO UPDATE
-        SET holder = $4, run_id = CASE WHEN c.is_open THEN c.run_id ELSE $5 END, is_open = true, lease_until = $7
-        WHERE c.holder = '' OR c.lease_until <= $6
+        SET holder = $4, run_id = CASE WHEN c.is_open THEN c.run_id ELSE $5 END, is_open = true, lease_until = $7,
+            term = $8
+        WHERE c.term < $8 OR (c.term = $8 AND (c.holder = '' OR c.lease_until <= $6))
     RETURNING run_id, cursor
 """
 _RENEW: Final = """
     UPDATE maintenance.claims SET cursor = $5, lease_until = $6
-    WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4
+    WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4 AND term = $7
 """
 _RELEASE: Final = """
     UPDATE maintenance.claims SET holder = '', is_open = NOT $5, cursor = CASE WHEN $5 THEN '' ELSE cursor END
-    WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4
+    WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4 AND term = $6
 """
 
 
@@ -52,28 +54,44 @@ class PostgresMaintenanceStore:
         self._pool = pool
 
     async def claim(
-        self, job: str, owner: Owner | None, *, holder: str, run_id: str, now: datetime, lease: timedelta
+        self,
+        job: str,
+        owner: Owner | None,
+        *,
+        holder: str,
+        run_id: str,
+        now: datetime,
+        lease: timedelta,
+        term: int = 0,
     ) -> Claim | None:
         """See `MaintenanceStore.claim`."""
         async with self._transaction() as connection:
-            row = await connection.fetchrow(_CLAIM, job, *_key(owner), holder, UUID(run_id), now, now + lease)
-        return Claim(job, owner, holder, str(row["run_id"]), row["cursor"]) if row is not None else None
+            row = await connection.fetchrow(_CLAIM, job, *_key(owner), holder, UUID(run_id), now, now + lease, term)
+        return Claim(job, owner, holder, str(row["run_id"]), row["cursor"], term) if row is not None else None
+
+    async def next_term(self) -> int:
+        """See `MaintenanceStore.next_term`."""
+        with translate_errors():
+            return int(await self._pool.fetchval("SELECT nextval('maintenance.terms')"))
 
     async def renew(self, claim: Claim, *, cursor: str, now: datetime, lease: timedelta) -> None:
         """See `MaintenanceStore.renew`."""
         async with self._transaction() as connection:
-            status = await connection.execute(_RENEW, claim.job, *_key(claim.owner), claim.holder, cursor, now + lease)
+            status = await connection.execute(
+                _RENEW, claim.job, *claim.key, claim.holder, cursor, now + lease, claim.term
+            )
         if status == "UPDATE 0":
             raise Conflict("another replica has taken the maintenance job over")
 
     async def release(self, claim: Claim, *, is_finished: bool) -> None:
         """See `MaintenanceStore.release`."""
         async with self._transaction() as connection:
-            await connection.execute(_RELEASE, claim.job, *_key(claim.owner), claim.holder, is_finished)
+            await connection.execute(_RELEASE, claim.job, *claim.key, claim.holder, is_finished, claim.term)
 
     async def log_planned(self, claim: Claim, owner: Owner | None, changes: Sequence[Change], now: datetime) -> int:
         """See `MaintenanceStore.log_planned`."""
         async with self._transaction() as connection:
+            await check_fence(connection, claim)
             entry_id: int = await connection.fetchval(
                 "INSERT INTO maintenance.log (tenant_id, user_id, run_id, job, changes, create_time)"
                 " VALUES ($1, $2, $3, $4, $5, $6) RETURNING entry_id",

@@ -13,6 +13,8 @@ import structlog
 from services.common.clock import Clock
 from services.common.errors import MnemeError
 from services.common.ids import IdSource
+from services.common.maintenance.election import Leader
+from services.common.maintenance.fence import writing_under
 from services.common.maintenance.metrics import MaintenanceMetrics
 from services.common.maintenance.model import Change, Job, RunReport, Step
 from services.common.maintenance.store import Claim, MaintenanceStore
@@ -27,12 +29,21 @@ _LEASE: Final = timedelta(seconds=60)
 class MaintenanceRunner:
     """Runs jobs on behalf of one process."""
 
-    def __init__(self, store: MaintenanceStore, *, clock: Clock, ids: IdSource, lease: timedelta = _LEASE) -> None:
-        """Claims and logs in `store`."""
+    def __init__(
+        self,
+        store: MaintenanceStore,
+        *,
+        clock: Clock,
+        ids: IdSource,
+        lease: timedelta = _LEASE,
+        leader: Leader | None = None,
+    ) -> None:
+        """Claims and logs in `store`; with a `leader`, runs jobs over a whole store only while this replica leads."""
         self._store = store
         self._clock = clock
         self._ids = ids
         self._lease = lease
+        self._leader = leader
         self._holder = ids.new_id()
         self._metrics = MaintenanceMetrics()
 
@@ -53,8 +64,14 @@ class MaintenanceRunner:
         run_id = self._ids.new_id()
         if dry_run:
             return await self._look(job, owner, RunReport(run_id=run_id, job=job.name, dry_run=True))
+        term = 0
+        if self._leader is not None and owner is None:  # a run for one owner is asked for, at whichever replica
+            leads = await self._leader.settled_term()
+            if leads is None:
+                return RunReport(run_id=run_id, job=job.name, is_claimed=False)
+            term = leads
         claim = await self._store.claim(
-            job.name, owner, holder=self._holder, run_id=run_id, now=self._clock.now(), lease=self._lease
+            job.name, owner, holder=self._holder, run_id=run_id, now=self._clock.now(), lease=self._lease, term=term
         )
         if claim is None:
             return RunReport(run_id=run_id, job=job.name, is_claimed=False)
@@ -136,7 +153,8 @@ class MaintenanceRunner:
     ) -> None:
         report.attempted += len(changes)
         entry_id = await self._store.log_planned(claim, owner, changes, self._clock.now())
-        made = await job.apply(owner, changes)
+        with writing_under(claim):
+            made = await job.apply(owner, changes)
         await self._store.log_applied(owner, entry_id, made)
         report.applied += len(made)
         report.retired += sum(change.retires for change in made)

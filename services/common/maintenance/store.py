@@ -20,6 +20,12 @@ class Claim:
     holder: str  # who holds it; another holder may take it once the lease has ended
     run_id: str
     cursor: str  # where the run goes on: not "" where an earlier holder did not finish
+    term: int = 0  # the fencing token: once the job was claimed in a later term, this claim is void
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Tenant and user that it is stored under; empty for a whole store."""
+        return ("", "") if self.owner is None else (self.owner.tenant_id, self.owner.user_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +45,33 @@ class MaintenanceStore(Protocol):
     """What every driver must do."""
 
     async def claim(
-        self, job: str, owner: Owner | None, *, holder: str, run_id: str, now: datetime, lease: timedelta
+        self,
+        job: str,
+        owner: Owner | None,
+        *,
+        holder: str,
+        run_id: str,
+        now: datetime,
+        lease: timedelta,
+        term: int = 0,
     ) -> Claim | None:
-        """Claims a job; None where another holder's lease lasts.
+        """Claims a job; None where another holder's lease of this term lasts, or a later term has claimed it.
+
+        A claim of an earlier term is void, however long its lease lasts.
 
         A claim that was not released goes on under its run and cursor; else a run of this id begins at "".
         """
+        ...
+
+    async def next_term(self) -> int:
+        """Draws the number of a leader's term, above all that were drawn before."""
         ...
 
     async def renew(self, claim: Claim, *, cursor: str, now: datetime, lease: timedelta) -> None:
         """Stores where the run is and prolongs the lease.
 
         Raises:
-            Conflict: The lease had ended and another holder has taken the job.
+            Conflict: Another holder has taken the job.
         """
         ...
 
@@ -60,7 +80,11 @@ class MaintenanceStore(Protocol):
         ...
 
     async def log_planned(self, claim: Claim, owner: Owner | None, changes: Sequence[Change], now: datetime) -> int:
-        """Logs changes before they are made, and returns the entry's id."""
+        """Logs changes before they are made, and returns the entry's id.
+
+        Raises:
+            Conflict: Another holder has taken the job.
+        """
         ...
 
     async def log_applied(self, owner: Owner | None, entry_id: int, changes: Sequence[Change]) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from services.common.maintenance.fence import fenced_transaction
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
@@ -232,8 +233,8 @@ class PostgresEpisodeStore(PostgresRetentionStore):
 
     async def reset_listed(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[EpisodeId]:
         """See `EpisodeStore.reset_listed`."""
-        with translate_errors():
-            found = await self._pool.fetch(
+        async with fenced_transaction(self._pool) as connection:
+            found = await connection.fetch(
                 "SELECT * FROM episodic.reset_listed($1, $2, $3)", owner.tenant_id, owner.user_id, list(episode_ids)
             )
         return [EpisodeId(row[0]) for row in found]
@@ -242,8 +243,8 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         self, owner: Owner, *, kept_model: str | None, after: EpisodeId | None, limit: int
     ) -> list[EpisodeId]:
         """See `EpisodeStore.reset_episodes`."""
-        with translate_errors():
-            found = await self._pool.fetch(
+        async with fenced_transaction(self._pool) as connection:
+            found = await connection.fetch(
                 "SELECT * FROM episodic.reset_episodes($1, $2, $3, $4, $5)",
                 owner.tenant_id,
                 owner.user_id,

@@ -178,6 +178,10 @@ bolt://{{ include "mneme.fullname" . }}-neo4j:7687
 - name: MNEME_BEHIND_PGBOUNCER
   value: {{ $root.Values.postgres.behindPgbouncer | quote }}
 {{- if eq $service "episodic" }}
+{{- if $root.Values.lease.enabled }}
+- name: MNEME_LEASE_NAME
+  value: {{ include "mneme.fullname" $root }}-maintenance
+{{- end }}
 {{- with include "mneme.qdrantUrl" $root }}
 - name: MNEME_QDRANT_URL
   value: {{ . | quote }}

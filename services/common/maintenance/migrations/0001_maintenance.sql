@@ -8,9 +8,13 @@ CREATE TABLE claims (
     run_id      uuid NOT NULL,
     is_open     boolean NOT NULL,   -- the run has not finished: the next claim goes on with it
     cursor      text NOT NULL,      -- where it goes on
+    term        bigint NOT NULL,    -- the fencing token: of the leader's term, 0 without an election
     lease_until timestamptz NOT NULL,
     PRIMARY KEY (job, tenant_id, user_id)
 );
+
+-- Numbers the terms of leaders, whatever elects them: a Lease that is made anew counts from the start.
+CREATE SEQUENCE terms;
 
 CREATE TABLE log (
     tenant_id   text NOT NULL,

@@ -78,7 +78,7 @@ def test_spec_8_3_pods_have_no_privileges(chart: Chart, name: str) -> None:
         assert own["allowPrivilegeEscalation"] is False
         assert own["capabilities"] == {"drop": ["ALL"]}
         assert own["readOnlyRootFilesystem"] is (component != "neo4j"), component
-        assert spec["automountServiceAccountToken"] is False
+        assert spec["automountServiceAccountToken"] is (component == "episodic"), "for its Lease"
         # Kubernetes would set MNEME_GATEWAY_PORT and the like, for a release of the name mneme.
         assert spec["enableServiceLinks"] is False
         assert not {"hostNetwork", "hostPID", "hostIPC"} & spec.keys()
@@ -179,7 +179,7 @@ def _outgoing(policies: dict[str, Manifest]) -> set[tuple[str, str, object]]:
     for component, policy in policies.items():
         for rule in policy["egress"]:
             ports = [port["port"] for port in rule["ports"]]
-            if ports in ([53, 53], [4317]):  # names, and the collector of telemetry
+            if ports in ([53, 53], [4317], [443, 6443]):  # names, the collector of telemetry, the Kubernetes API
                 continue
             assert len(ports) == 1
             peers = [peer["podSelector"] for peer in rule.get("to", []) if "podSelector" in peer]
@@ -227,6 +227,11 @@ def test_spec_7_1_the_service_account_may_use_a_lease_and_nothing_else(chart: Ch
         (("coordination.k8s.io",), ("leases",))
     }
     assert [rule["verbs"] for rule in role["rules"] if "resourceNames" not in rule] == [["create"]]
+    (lease,) = [rule["resourceNames"] for rule in role["rules"] if "resourceNames" in rule]
+    for service in SERVICES:
+        container = chart.one(name, "Deployment", service)["spec"]["template"]["spec"]["containers"][0]
+        named = environment(container).get("MNEME_LEASE_NAME")
+        assert [named] == (lease if service == "episodic" else [None])
     assert not {manifest["kind"] for manifest in manifests} & {"ClusterRole", "ClusterRoleBinding"}
     subject = chart.one(name, "RoleBinding", "access")["subjects"]
     account = "existing" if name == "embedded" else "m-mneme"
