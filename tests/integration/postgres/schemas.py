@@ -21,11 +21,13 @@ BORN_DIVIDED: Final = {
     "gateway": ("conversations", "feedback", "interactions", "recalls", "requests", "tombstones"),
     "episodic": ("token_vectors",),
     "semantic": (
+        "assertions",
         "extracted_interactions",
         "fact_statements",
         "facts",
         "observed_conversations",
         "observed_interactions",
+        "supersessions",
     ),
 }
 """Tables that never were without parts."""

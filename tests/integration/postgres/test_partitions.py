@@ -100,7 +100,7 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
     await _insert(
         connection, "gateway.interactions", **key, interaction_id=identifier, sequence=number, conversation_id="c",
         position=0, role=1, speaker="ana", content=f"of {tenant}", said_time=NOW, extra={"sources": ["x"]},
-        scope_key="user:ana", create_time=NOW,
+        scope_key="user:ana", create_time=NOW, gate_reason=1,
     )  # fmt: skip
     await _insert(
         connection, "gateway.feedback", **key, feedback_id=identifier, sequence=number, memory_ids=[identifier],
@@ -132,6 +132,15 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
     await _insert(
         connection, "semantic.extracted_interactions", **key, interaction_id=identifier, fact_ids=[identifier]
     )
+    await _insert(
+        connection, "semantic.assertions", **key, interaction_id=identifier, number=0, text="t", speaker="ana", time=NOW,
+        scope_key="1", keys=[number], is_only=True, is_announced=False,
+    )  # fmt: skip
+    await _insert(
+        connection, "semantic.supersessions", **key, supersession_id=f"s{number}", loser_id=identifier, loser_number=0,
+        winner_id=identifier, winner_number=1, reason=1, state=1, end_time=NOW, create_time=NOW, statement="t",
+        standing_statement="u", is_whole=True, is_turned=False,
+    )  # fmt: skip
     await _insert(connection, "semantic.observed_interactions", **key, interaction_id=identifier)
     await _insert(connection, "semantic.observed_conversations", **key, conversation_id="c")
     await _insert(
