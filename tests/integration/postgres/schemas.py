@@ -25,7 +25,6 @@ BORN_DIVIDED: Final = {
         "extracted_interactions",
         "fact_statements",
         "facts",
-        "observed_conversations",
         "observed_interactions",
         "supersessions",
     ),

@@ -100,7 +100,7 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
     await _insert(
         connection, "gateway.interactions", **key, interaction_id=identifier, sequence=number, conversation_id="c",
         position=0, role=1, speaker="ana", content=f"of {tenant}", said_time=NOW, extra={"sources": ["x"]},
-        scope_key="user:ana", create_time=NOW, gate_reason=1,
+        scope_key="user:ana", create_time=NOW, gate_reason=1, gate_detail="",
     )  # fmt: skip
     await _insert(
         connection, "gateway.feedback", **key, feedback_id=identifier, sequence=number, memory_ids=[identifier],
@@ -142,7 +142,6 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         standing_statement="u", is_whole=True, is_turned=False,
     )  # fmt: skip
     await _insert(connection, "semantic.observed_interactions", **key, interaction_id=identifier)
-    await _insert(connection, "semantic.observed_conversations", **key, conversation_id="c")
     await _insert(
         connection, "agentic.processed_interactions", **key, interaction_id=identifier, conversation_id="c", position=0,
         note_ids=[identifier], speaker="ana", question="?",
