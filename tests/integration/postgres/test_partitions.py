@@ -133,8 +133,8 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         connection, "semantic.extracted_interactions", **key, interaction_id=identifier, fact_ids=[identifier]
     )
     await _insert(
-        connection, "semantic.assertions", **key, interaction_id=identifier, number=0, text="t", speaker="ana", time=NOW,
-        scope_key="1", keys=[number], is_only=True, is_announced=False,
+        connection, "semantic.assertions", **key, interaction_id=identifier, number=0, text="t", speaker="ana",
+        time=NOW, scope_key="1", keys=[number], is_only=True, is_announced=False,
     )  # fmt: skip
     await _insert(
         connection, "semantic.supersessions", **key, supersession_id=f"s{number}", loser_id=identifier, loser_number=0,
