@@ -8,6 +8,7 @@ import pytest
 
 from mneme_client import Client
 from tests.servicer.cli.test_resources import run_command
+from tests.servicer.gateway.test_erasure import visible
 from tests.support.stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def _said(client: Client, user_id: str, *texts: str) -> list[str]:
     written = await client.remember(user_id, "c1", list(texts))
-    await client.recall(user_id, texts[0], consistency_token=written.consistency_token)
+    await visible(client, user_id, written.consistency_token)
     return [reference.interaction_id for reference in written.interactions]
 
 

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from mneme_client import Client, ErasureState, ErasureStore, FactCategory, MemoryKind, Scope, ScopeLevel, SyncClient
+from tests.servicer.gateway.test_erasure import visible
 from tests.support.stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -40,7 +41,7 @@ async def test_spec_6_6_memories_of_every_kind_scopes_and_conversations_are_eras
 
 async def test_spec_3_13_a_query_is_forgotten_by_the_token_of_its_plan(mneme: Client, user_id: str) -> None:
     written = await mneme.remember(user_id, "c1", ["Dana and I split up.", "I like tea."])
-    await mneme.recall(user_id, "Dana", consistency_token=written.consistency_token)
+    await visible(mneme, user_id, written.consistency_token)
     dry = await mneme.forget(user_id, "my ex Dana", dry_run=True)
     assert dry.erasure is None
     assert dry.plan is not None
@@ -55,7 +56,7 @@ async def test_spec_3_12_the_blocking_client_corrects_and_erases(
     stack: RunningStack, mneme: Client, user_id: str
 ) -> None:
     written = await mneme.remember(user_id, "c1", "The van is from 2014.")
-    await mneme.recall(user_id, "van", consistency_token=written.consistency_token)
+    await visible(mneme, user_id, written.consistency_token)
 
     def corrected() -> None:
         with SyncClient(stack.target) as blocking:

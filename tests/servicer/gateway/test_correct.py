@@ -8,7 +8,7 @@ import pytest
 
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
 from mneme_client import Client, FactCategory, NoteKind, Turn
-from tests.servicer.gateway.test_erasure import erase, everything, remembered, rows_with
+from tests.servicer.gateway.test_erasure import erase, everything, remembered, rows_with, visible
 from tests.support.stack import RunningStack, Stubs, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -21,7 +21,7 @@ async def said(client: Client, user_id: str, *texts: str) -> list[str]:
     """Remembers what was said long ago, and returns the ids."""
     turns = [Turn(text, time=SAID + timedelta(minutes=n)) for n, text in enumerate(texts)]
     written = await client.remember(user_id, "c1", turns)
-    assert (await client.recall(user_id, texts[0], consistency_token=written.consistency_token)).consistent
+    await visible(client, user_id, written.consistency_token)
     return [reference.interaction_id for reference in written.interactions]
 
 
@@ -38,8 +38,8 @@ def reference(kind: int, memory_id: str) -> memory_pb2.MemoryReference:
 
 async def marks(client: Client, user_id: str, question: str, token: str) -> dict[str, str]:
     """What each recalled turn is superseded by, as of an hour after it was said."""
-    found = await client.recall(user_id, question, consistency_token=token, as_of_time=SAID + timedelta(hours=1))
-    assert found.consistent
+    await visible(client, user_id, token)
+    found = await client.recall(user_id, question, as_of_time=SAID + timedelta(hours=1))
     return {memory.text: memory.superseded_by for memory in found.memories}
 
 

@@ -53,11 +53,19 @@ async def everything(client: Client, user_id: str, question: str) -> str:
     return "\n".join(texts)
 
 
+async def visible(client: Client, user_id: str, token: str) -> None:
+    """Waits until a write can be found in every tier; the first one waits for the parser to start."""
+
+    async def is_found() -> bool:
+        return bool((await client.recall(user_id, "anything", consistency_token=token)).consistent)
+
+    await until(is_found, timeout_seconds=60.0)
+
+
 async def remembered(client: Client, user_id: str, *texts: str, conversation: str = "c1") -> list[str]:
     """Remembers turns, waits until they can be found, and returns their ids."""
     written = await client.remember(user_id, conversation, list(texts), request_id=f"{user_id} {conversation}")
-    found = await client.recall(user_id, texts[0], consistency_token=written.consistency_token)
-    assert found.consistent
+    await visible(client, user_id, written.consistency_token)
     return [reference.interaction_id for reference in written.interactions]
 
 
