@@ -101,8 +101,7 @@ def _write_episode(message: pb.Episode, episode: Episode, decay_factor: float) -
     if content.confidence is not None:
         message.confidence = content.confidence
     message.feedback = episode.feedback
-    if content.importance is not None:
-        message.importance = content.importance
+    message.importance = UNASSESSED.importance if content.importance is None else content.importance
     message.summary = episode.summary
     message.decay_factor = decay_factor
     message.access_count = min(episode.access_count, _COUNT_MAX)

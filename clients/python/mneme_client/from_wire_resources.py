@@ -37,7 +37,7 @@ def episode(message: episodic_pb2.Episode) -> r.Episode:
         sources=tuple(message.sources),
         confidence=message.confidence if message.HasField("confidence") else None,
         feedback=message.feedback,
-        importance=message.importance if message.HasField("importance") else None,
+        importance=message.importance,
         decay_factor=message.decay_factor,
         access_count=message.access_count,
         last_access_time=moment(message, "last_access_time"),

@@ -41,7 +41,7 @@ class Episode:
     sources: tuple[str, ...]
     confidence: float | None  # in [0, 1], where known
     feedback: int  # -1 bad, 0 none, 1 good
-    importance: float | None  # in [0, 1]; None while it is not scored yet
+    importance: float  # in [0, 1]
     decay_factor: float  # in (0, 1], at the time of the response
     access_count: int  # how often a recall returned it
     last_access_time: datetime | None  # None if never
