@@ -16,6 +16,7 @@ from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
 from services.episodic.model import Episode, EpisodeStatus
 from services.episodic.service import EpisodePage, ScoredEpisode, StoreResult
+from services.episodic.store import UNASSESSED
 
 _COUNT_MAX: Final = 2**31 - 1
 
