@@ -86,6 +86,7 @@ class SessionAccess:
         self._clock = clock
         self._settings = settings
         self._appends = BackgroundWork[str]("session-append")
+        self._under_way: dict[tuple[str, str, str], list[asyncio.Event]] = {}
 
     async def append(
         self, principal: Principal, command: RememberCommand, appended: Appended, *, on_taken: Callable[[], None]
@@ -98,7 +99,9 @@ class SessionAccess:
         if len(self._appends) >= self._settings.appends_max:
             return  # the tier is stalled
         key = appended.interaction_ids[0]
+        where = (principal.tenant_id, command.user_id, command.conversation_id)
         taken = asyncio.Event()
+        self._under_way.setdefault(where, []).append(taken)
 
         async def attempt() -> None:
             try:
@@ -106,6 +109,9 @@ class SessionAccess:
                     on_taken()
             finally:
                 taken.set()
+                self._under_way[where].remove(taken)
+                if not self._under_way[where]:
+                    del self._under_way[where]
 
         self._appends.begin(key, attempt)
         with contextlib.suppress(TimeoutError):
@@ -152,17 +158,23 @@ class SessionAccess:
         response = await self._append(place, turns)
         # Positions begin at 0: a new session that begins later has lost what came before.
         if response is None or (response.created and turns[0].position > 0):
-            response = await self._put_back(place) or response
+            try:
+                response = await self._put_back(place) or response
+            except MnemeError:
+                # Without its past it must not stay: the next append would take it for whole.
+                await self._delete(place)
+                raise
         return response
 
     async def find(
         self, principal: Principal, user_id: str, conversation_id: str, *, timeout_seconds: float
     ) -> FoundSession | None:
-        """The running session, or None where there is none.
+        """The running session, or None where there is none. It has what this gateway has acknowledged.
 
         Raises:
             MnemeError: The tier did not answer.
         """
+        await self._appended((principal.tenant_id, user_id, conversation_id))
         try:
             response = await self._upstream.session.get(
                 principal,
@@ -207,6 +219,13 @@ class SessionAccess:
         if any(turn.position < start for turn in running.session.turns):
             await self._delete(place)
             await self._put_back(place)
+
+    async def _appended(self, where: tuple[str, str, str]) -> None:
+        """Waits for appends that go on behind their acknowledgement."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.append_timeout_seconds):
+                for taken in [*self._under_way.get(where, ())]:
+                    await taken.wait()
 
     async def _delete(self, place: _Place) -> None:
         request = session_internal_pb2.RemoveSessionsRequest(
