@@ -28,6 +28,9 @@ OPERATIONS: Final[Mapping[str, str]] = {
     "UpdateNote": "update_memory",
     "DeleteFact": "delete_memory",
     "DeleteNote": "delete_memory",
+    "Erase": "delete_memory",
+    "Forget": "delete_memory",
+    "Correct": "update_memory",
 }
 """Operations by the name of the RPC. Calls that are not here have spans by the conventions for RPC alone."""
 

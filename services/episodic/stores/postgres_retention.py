@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from services.common.maintenance.fence import check_fence
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId, UserId
@@ -79,6 +80,7 @@ class PostgresRetentionStore(PostgresRemovalStore):
     async def archive_unused(self, owner: Owner, episodes: Sequence[FadingEpisode]) -> dict[EpisodeId, EpisodeKey]:
         """See `RetentionStore.archive_unused`."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await check_fence(connection)
             found = await connection.fetch(
                 _ARCHIVE_UNUSED,
                 owner.tenant_id,

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from services.common.errors import Conflict
 from services.common.ids import Uuid7Ids
 from services.common.maintenance import RunReport
+from services.common.maintenance.fence import writing_under
+from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
@@ -24,6 +28,7 @@ from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from tests.contract.episode_index import scanned
 from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, episode_id, new_episode
+from tests.contract.test_maintenance_postgres import RUN
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE, runner
@@ -98,6 +103,22 @@ async def test_spec_2_8_use_and_restoration_begin_the_fading_anew(world: World) 
     await world.work()
     assert await world.with_status(EpisodeStatus.ACTIVE) == [1, 2, 3, 4, 5]
     assert (await world.run(settings())).applied == 0
+
+
+async def test_spec_6_9_a_leader_that_was_replaced_archives_nothing(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(1, 5)))
+    world.clock.advance(days=400)
+    claims = PostgresMaintenanceStore(world.pool)
+    claim = partial(claims.claim, "episodic.retain_episodes", OWNER, now=world.clock.now(), lease=timedelta(seconds=60))
+    old = await claim(holder="old", run_id=RUN, term=1)
+    assert old is not None
+    assert await claim(holder="new", run_id=RUN, term=2) is not None
+    faded = await world.store.weakest(OWNER, newest_kept=2, scale_days=30.0, now=world.clock.now(), limit=10)
+    assert len(faded) == 2
+    with writing_under(old), pytest.raises(Conflict):
+        await world.store.archive_unused(OWNER, faded)
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == []
+    assert len(await world.store.archive_unused(OWNER, faded)) == 2
 
 
 async def test_spec_2_8_beyond_the_cap_the_least_important_and_oldest_go_first(world: World) -> None:
