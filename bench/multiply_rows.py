@@ -41,6 +41,8 @@ TREATMENTS: Final = {
     "gateway.speakers": Treatment.KEPT,
     "gateway.feedback": Treatment.EMPTY,
     "gateway.deliveries": Treatment.EMPTY,
+    "gateway.erasures": Treatment.EMPTY,
+    "gateway.erasure_items": Treatment.EMPTY,
     "gateway.requests": Treatment.KEPT,
     "gateway.grants": Treatment.KEPT,
     "gateway.recalls": Treatment.KEPT,
@@ -59,7 +61,6 @@ TREATMENTS: Final = {
     "semantic.observed_interactions": Treatment.COPIED,
     "semantic.assertions": Treatment.KEPT,
     "semantic.supersessions": Treatment.KEPT,
-    "semantic.profile_statistics": Treatment.ADDED_UP,
     "semantic.profiles": Treatment.KEPT,
     "semantic.idempotency_records": Treatment.KEPT,
     "semantic.owner_revisions": Treatment.KEPT,
@@ -170,7 +171,7 @@ async def copy_rows(
     for table, treatment in TREATMENTS.items():
         if treatment is Treatment.COPIED:
             await _copy_table(connection, table, times, days=days)
-    await _add_up(connection, times, days=days)
+    await _add_up(connection, times)
     await connection.execute("SET session_replication_role = origin")
     await connection.execute("VACUUM (ANALYZE)", timeout=_ROWS_AT_ONCE_SECONDS)
     await connection.execute("CHECKPOINT", timeout=_ROWS_AT_ONCE_SECONDS)
@@ -267,13 +268,6 @@ def _value(table: str, column: _Column, *, days: int) -> str:
     return old
 
 
-async def _add_up(connection: Connection, times: int, *, days: int) -> None:
+async def _add_up(connection: Connection, times: int) -> None:
     """What is counted for each user, with all copies."""
     await connection.execute("UPDATE episodic.owners SET revision = revision * $1::bigint", times)
-    each = "ARRAY(SELECT u.n * $1::bigint FROM unnest({0}) WITH ORDINALITY AS u (n, i) ORDER BY u.i)"
-    sums = {"int8": "{0} * $1::bigint", "_int8": each}
-    columns = await _columns(connection, "semantic.profile_statistics")
-    changes = [f"{column.name} = {sums[column.type].format(column.name)}" for column in columns if column.type in sums]
-    changes.append(f"first_time = first_time - ($1::bigint - 1) * interval '{days} days'")
-    update = f"UPDATE semantic.profile_statistics SET {', '.join(changes)}"  # noqa: S608 - names of the catalogue
-    await connection.execute(update, times)

@@ -73,8 +73,8 @@ _ROLE_SUBJECTS: Final = re.compile(
 _COME_TO: Final = re.compile(r"\b(?:I've|I have|i've|i have|we've|we have) (?:come|grown|learned|learnt) to (?=\w)")
 _OPENS: Final = r"(?:I|i|i'm|I'm|i've|I've|we|We|my|My|our|please|don't|[A-Z]\w+ (?:is|was|has|are|goes|eats|takes)|the \w+ (?:is|was|has|are|gets|costs|takes|goes|\w+s))\b"  # noqa: E501
 _CUT: Final = re.compile(
-    rf"\s*[,:;]\s*(?:(?:and|but|so|because)\s+)?(?={_OPENS})|\s+(?:and|but|so|because)\s+(?={_OPENS})|\s+-+\s+|"
-    r"\s*,\s*(?=(?:no|not|never)\b)"
+    rf"\s{{0,9}}[,:;]\s{{0,9}}(?:(?:and|but|so|because)\s{{1,9}})?(?={_OPENS})|\s{{1,9}}(?:and|but|so|because)\s{{1,9}}(?={_OPENS})|\s{{1,9}}-{{1,9}}\s{{1,9}}|"
+    r"\s{0,9},\s{0,9}(?=(?:no|not|never)\b)"
 )
 _SINCE_THEN: Final = re.compile(
     r"^(?:after|since|following|as\s+of|with\s+effect\s+from|starting|beginning)\s+(?:the|our|my|this|next|last)\s+"

@@ -30,9 +30,9 @@ _GREW: Final = re.compile(
     re.IGNORECASE,
 )
 _VALUE: Final = re.compile(
-    r"(?P<date>\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d{1,2}\b)|"
+    r"(?P<date>\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s{1,9}\d{1,2}\b)|"
     r"(?P<clock>\b\d{1,2}(?::\d\d)?\s?[ap]m\b)|"
-    r"(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>%|ms\b|(?:[a-z-]+\s+){0,2}[a-z]+)",
+    r"(?P<number>\d[\d,]{0,19}(?:\.\d{1,9})?)\s?(?P<unit>%|ms\b|(?:[a-z-]{1,40}\s{1,9}){0,2}[a-z]{1,40})",
     re.IGNORECASE,
 )
 _SHARED_MIN: Final = 2
