@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lints the protos with buf, and compares them with the published contracts: the image proto/contracts.binpb.gz, which is
+# Lints the protos with buf, and compares them with the published contracts: the image proto/contracts.txtpb, which is
 # committed, so that every clone can compare, a shallow one too.
 #
 #   tools/check_protos.sh [folder]     checks the protos of a folder, `proto` by default
@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-published=proto/contracts.binpb.gz
+published=proto/contracts.txtpb
 # An image has no configuration of its own. Neither the bytes nor the JSON of an older client may change their meaning, nor
 # may generated code.
 rules='{"version":"v2","breaking":{"use":["FILE"]}}'
