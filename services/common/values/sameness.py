@@ -86,7 +86,7 @@ def _equal(first: Item, second: Item) -> bool:
 
 
 def order_agrees(first: Clause, second: Clause) -> bool:
-    """Returns whether both put the same things into the same places: who does it, and to whom."""
+    """Returns whether both statements have the same subject and the same object."""
     same_subject = Counter(map(str, first.subject)) == Counter(map(str, second.subject))
     if first.passive != second.passive and first.verb == second.verb:
         # "Tom was called by Ben", "Tom called Ben"; without an agent there is nothing to turn round.

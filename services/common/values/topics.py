@@ -73,7 +73,7 @@ _BARE: Final = frozenset({"date", "clock", "%", "ms", "hour", "minute", "euro", 
 
 @lru_cache(maxsize=4_096)
 def topic_words(text: str) -> frozenset[str]:
-    """Returns the words that tell what a statement is about."""
+    """Returns the words that name the topic of a statement."""
     words = (lemma(token.lower.strip("-")) for token in tokenize(text))
     return frozenset(word for word in words if len(word) > 1 and word not in _LIGHT and not word[0].isdigit())
 

@@ -45,7 +45,7 @@ _DETERMINERS: Final = _set("the a an his her their its this that these those")
 class Wanted:
     """What a query means."""
 
-    names: tuple[tuple[str, ...], ...]  # whom it is about, in lower case, each with all of its parts
+    names: tuple[tuple[str, ...], ...]  # of people and things in the query: lower case, one tuple of words a name
     owners: tuple[str, ...]  # named with a possessive: "Dana's surgery"
     numbers: frozenset[str]
     topics: frozenset[str]  # content words in base form, without names

@@ -154,7 +154,7 @@ class Erasure:
     target: Target
     create_time: datetime
     step: Step = Step.COLLECT
-    position: str = ""  # within the step: behind which item it resumes
+    position: str = ""  # the last item of the step that is done; empty: none
     receipt: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # counts by name, by store
     attempts: int = 0  # failures in a row
     complete_time: datetime | None = None

@@ -76,7 +76,7 @@ class AdvisoryLockElection:
     async def _drop(self) -> None:
         assert self._held is not None
         (connection, transaction), self._held = self._held, None
-        with contextlib.suppress(Exception):  # whatever ails the connection: it is closed, and the lock with it
+        with contextlib.suppress(Exception):  # a broken connection is closed, which frees the lock
             async with asyncio.timeout(_HEARTBEAT_SECONDS):
                 await transaction.rollback()
         await self._pool.release(connection)
