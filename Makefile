@@ -25,9 +25,9 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages client client-check fmt check docs lease-e2e tools lock image image-check clean helm-check deploy-check \
+.PHONY: help setup run test test-frameworks test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages conformance-connect conformance-mcp client client-check fmt check docs helm-e2e lease-e2e replicas-e2e console-e2e tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-hostile bench-knowledge bench-extraction fit refit
+	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year bench-clusters
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -42,6 +42,10 @@ test: setup ## run the tests (PYTEST_ARGS, TEST_WORKERS); ENGINES=all or "redis 
 	@$(if $(ENGINES),$(BIN)/python -m tools.engines run $(WANTED_ENGINES) --,tools/report_engines.sh &&) \
 		$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder \
 		$(addprefix --require=,$(WANTED_ENGINES)) $(PYTEST_ARGS)
+
+test-frameworks: setup ## the adapters of clients/frameworks with the real frameworks, which it installs pinned (MNEME_FRAMEWORKS_DIR)
+	@tools/frameworks.sh
+	@$(BIN)/python -m pytest tests/e2e/test_frameworks.py --require=frameworks $(PYTEST_ARGS)
 
 engines: setup ## install and start production engines for `mneme up` (ENGINES="redis postgres", MNEME_ENGINES_DIR)
 	@$(BIN)/python -m tools.engines start $(WANTED_ENGINES)
@@ -64,8 +68,8 @@ test-slow-fsync: setup ## the tests that write to disk, with 50 ms more for ever
 		$(BIN)/python -m pytest -q --ci $(or $(TESTS),tests/integration tests/e2e)
 
 lint: setup imports ## ruff, formatting and import rules
-	@$(BIN)/ruff check $(PYTHON_PATHS)
-	@$(BIN)/ruff format --check $(PYTHON_PATHS)
+	@$(BIN)/ruff check $(PYTHON_PATHS) clients/frameworks
+	@$(BIN)/ruff format --check $(PYTHON_PATHS) clients/frameworks
 
 imports: setup ## which module may import which
 	@$(BIN)/lint-imports --no-logo
@@ -81,10 +85,10 @@ docs: setup ## write docs/configuration.md from the settings' classes
 	@PYTHONPATH=.:proto/gen $(BIN)/python tools/describe_configuration.py
 
 proto: setup ## generate the Python stubs in proto/gen
-	@$(BIN)/python tools/generate_stubs.py
+	@$(BIN)/python -m tools.generate_stubs
 
 proto-check: setup ## fail when proto/gen is not what the protos say
-	@$(BIN)/python tools/generate_stubs.py --check
+	@$(BIN)/python -m tools.generate_stubs --check
 
 client: setup ## generate the blocking Python client from the asyncio one
 	@$(BIN)/python -m tools.generate_blocking_client
@@ -92,8 +96,14 @@ client: setup ## generate the blocking Python client from the asyncio one
 client-check: setup ## fail when the blocking Python client is not what the asyncio one says
 	@$(BIN)/python -m tools.generate_blocking_client --check
 
-proto-languages: setup ## generate and compile clients in Go, Java, TypeScript and C# (LANGUAGES="go java", --require)
+proto-languages: setup ## generate stubs, compile and test the clients in Go, Java, TypeScript; C# (LANGUAGES="go java", --require)
 	@$(BIN)/python tools/languages.py $(LANGUAGES)
+
+conformance-connect: setup ## the Connect project's conformance suite against the stack of the HTTP port (needs Go)
+	@tools/connect_conformance.sh
+
+conformance-mcp: setup ## the Model Context Protocol's conformance suite against the MCP server (needs npm)
+	@tools/mcp_conformance.sh
 
 proto-lint: ## buf lint and buf breaking (installs buf when it is not there)
 	@tools/install_tools.sh buf
@@ -110,14 +120,21 @@ helm-check: setup ## check the Helm chart: lint, golden templates, schema, polic
 	@tools/install_tools.sh helm kubeconform kubernetes_schemas
 	@$(BIN)/python -m pytest tests/unit/deploy/chart tests/golden/helm --require=helm --require=kubeconform $(PYTEST_ARGS)
 
-lease-e2e: setup ## elections against a real Kubernetes API server (MNEME_TEST_KUBECONFIG=file)
-	@test -n "$${MNEME_TEST_KUBECONFIG:-}" || { echo "usage: make lease-e2e MNEME_TEST_KUBECONFIG=file" >&2; exit 2; }
-	@$(BIN)/python -m pytest tests/contract/test_election_kubernetes.py $(PYTEST_ARGS)
+helm-e2e: setup ## install, upgrade, drain, scale and uninstall the chart on a real control plane (compiles it once: 10 minutes)
+	@tools/install_tools.sh helm kubeconform kubernetes_schemas control-plane
+	@$(BIN)/python -m tools.cluster run -- $(BIN)/python -m pytest tests/cluster/test_chart.py $(PYTEST_ARGS)
+
+lease-e2e: setup ## elections against a real Kubernetes API server (compiles it once: 10 minutes)
+	@tools/install_tools.sh helm control-plane
+	@$(BIN)/python -m tools.cluster run -- $(BIN)/python -m pytest tests/cluster/test_lease.py tests/contract/test_election_kubernetes.py $(PYTEST_ARGS)
 
 deploy-check: setup ## check the Dockerfile with hadolint, the Compose file with Compose's parser, the alerts with promtool
 	@tools/install_tools.sh hadolint compose-spec promtool
 	@$(BIN)/python -m pytest tests/unit/deploy/test_image.py tests/unit/deploy/test_compose.py tests/unit/deploy/monitoring \
 		--require=hadolint --require=compose-spec --require=promtool $(PYTEST_ARGS)
+
+console-e2e: setup ## drive the console in a headless browser (Debian: apt install chromium; MNEME_BROWSER=/path/to/chromium; SHOTS=folder)
+	@MNEME_SCREENSHOTS="$(SHOTS)" $(BIN)/python -m pytest tests/e2e/test_console.py --require=chromium $(PYTEST_ARGS)
 
 lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--upgrade for newer versions)
 	@tools/lock.sh $(LOCK_ARGS)
@@ -133,12 +150,38 @@ bench-recall: setup ## recall quality: DATA=folder OUT=file [RANKED=file] [ENGIN
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-recall DATA=folder OUT=file [RANKED=file]" >&2; exit 2; }
 	@$(BIN)/python -m bench.recall --data "$(DATA)" --out "$(OUT)" $(if $(RANKED),--ranked "$(RANKED)") $(BENCH_ENGINES) $(BENCH_ARGS)
 
+bench-code: setup ## which files are found for issues and questions: DATA=folder OUT=file
+	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-code DATA=folder OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.code --data "$(DATA)" --out "$(OUT)" $(BENCH_ARGS)
+
+bench-code-agent: setup ## calls and tokens until an agent has seen the file of an issue, with and without PrepareContext: DATA=folder OUT=file
+	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-code-agent DATA=folder OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.code_agent --data "$(DATA)" --out "$(OUT)" $(BENCH_ARGS)
+
+bench-code-speed: setup ## index, update and query times of a source tree on embedded engines: TREE=folder OUT=file
+	@test -n "$(TREE)" -a -n "$(OUT)" || { echo "usage: make bench-code-speed TREE=folder OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.code_speed --tree "$(TREE)" --out "$(OUT)" $(BENCH_ARGS)
+
+bench-activity: setup ## records a second that the activity log takes, and times of its queries: OUT=file [BENCH_ARGS="--records 100000"]
+	@test -n "$(OUT)" || { echo "usage: make bench-activity OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.activity --out "$(OUT)" $(BENCH_ARGS)
+
+bench-consolidation: setup ## time and event-loop stalls of the jobs on one user's notes: [BENCH_ARGS="--notes 8000"]
+	@$(BIN)/python -m bench.consolidation $(BENCH_ARGS)
+
 bench-extraction: setup ## precision and recall of facts on labelled turns: [BENCH_ARGS="--mistakes"]
 	@$(BIN)/python -m bench.extraction $(BENCH_ARGS)
 
 bench-knowledge: setup ## what holds after updates, corrections, removals: DATA=file OUT=file [PAIRS=folder]
 	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-knowledge DATA=cases.jsonl OUT=file [PAIRS=folder]" >&2; exit 2; }
 	@$(BIN)/python -m bench.knowledge --data "$(DATA)" --out "$(OUT)" $(if $(PAIRS),--pairs "$(PAIRS)") $(BENCH_ARGS)
+
+bench-clusters: setup ## time and memory of one step of the clusters of episodes: [BENCH_ARGS="--episodes 4000"]
+	@$(BIN)/python -m bench.clusters $(BENCH_ARGS)
+
+bench-updates: setup ## which of an old and a new statement is found and marked: DATA=folder of conversations with pairs.jsonl OUT=file
+	@test -n "$(DATA)" -a -n "$(OUT)" || { echo "usage: make bench-updates DATA=folder OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.knowledge --pairs "$(DATA)" --out "$(OUT)" $(BENCH_ARGS)
 
 bench-gate: setup ## what the write gate drops: [DATA="folder folder"] [OUT=file]
 	@$(BIN)/python -m bench.gate $(addprefix --data ,$(DATA)) $(if $(OUT),--out "$(OUT)")
@@ -179,6 +222,34 @@ bench-stalls: setup ## how long an unrelated call waits while long turns are imp
 bench-fairness: setup ## what one tenant's flood costs another: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-fairness OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.fairness --out "$(OUT)" $(BENCH_ARGS)
+
+bench-rates: setup ## what a tenant at ten times its rate limit costs another: OUT=file
+	@test -n "$(OUT)" || { echo "usage: make bench-rates OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.rates --out "$(OUT)" $(BENCH_ARGS)
+
+bench-outbox: setup ## the outbox alone at 1,000 turns a second: OUT=file [BENCH_ARGS="--rate 2000"]
+	@test -n "$(OUT)" || { echo "usage: make bench-outbox OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.outbox --out "$(OUT)" $(BENCH_ARGS)
+
+bench-soak: setup ## 30 minutes of mixed load: memory, descriptors, processor time a call: OUT=file [BENCH_ARGS="--seconds 300"]
+	@test -n "$(OUT)" || { echo "usage: make bench-soak OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.soak --out "$(OUT)" $(BENCH_ARGS)
+
+replicas-e2e: setup ## two replicas of every service: killed at random, and restarted one by one under 60 calls a second
+	@$(BIN)/python -m tools.engines install redis postgres neo4j
+	@MNEME_REPLICAS_CALLS_PER_SECOND=60 MNEME_REPLICAS_KILLS=20 $(BIN)/python -m pytest --ci tests/e2e/test_replicas.py $(PYTEST_ARGS)
+
+prove-interleavings: setup ## erase, forget, correct and kill in the middle of 500 maintenance runs: nothing derived outlives its source
+	@MNEME_INTERLEAVINGS=500 $(BIN)/python -m pytest -q -n 0 tests/property/test_maintenance_interleavings.py
+
+prove-year: setup ## a year of a user, 20,000 turns, with a clock that jumps: caps, fading, what is important, logs: [BENCH_ARGS]
+	@$(BIN)/python -m bench.prove_year $(BENCH_ARGS)
+
+prove-kills: setup ## kill every maintenance job before each of its writes and reads: nothing is lost, each run comes to its end
+	@MNEME_KILLS=0 $(BIN)/python -m pytest -q -n 2 tests/integration/maintenance/test_kills.py
+
+prove-erase: setup ## erase a user, purge, and search every byte of the engines for what was said: [BENCH_ARGS=--servers]
+	@$(BIN)/python -m bench.prove_erase $(BENCH_ARGS)
 
 bench-hostile: setup ## what 1,000 hostile connections cost a normal client, and what they leave behind: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-hostile OUT=file" >&2; exit 2; }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -61,7 +62,7 @@ class Child:
     def start(self) -> None:
         """Start the child; it is not ready yet."""
         command = [sys.executable, "-m", "services.cli.main", "up"]
-        command += ["--data-dir", str(self._data_dir), "--port", str(self._port)]
+        command += ["--data-dir", str(self._data_dir), "--port", str(self._port), "--http-port", "0"]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -116,8 +117,8 @@ def _kill(pids: Iterable[int]) -> None:
 
 
 def _free_ports() -> int:
-    """The first of some consecutive ports that nobody uses."""
-    for first in range(27_700, 32_000, _PORTS):
+    """The first of some consecutive ports that nobody uses, in any order: others may look for ports too."""
+    for first in random.sample(range(27_700, 32_000, _PORTS), 100):
         with contextlib.ExitStack() as stack:
             try:
                 for port in range(first, first + _PORTS):

@@ -34,7 +34,8 @@ _TURNS_MAX: Final = 3
 _KILL_AFTER_SECONDS: Final = (0.3, 2.0)
 _DATABASE_GAP_SECONDS: Final = (0.0, 0.5)
 _CALL_SECONDS: Final = 10.0
-_READY_SECONDS: Final = 60.0
+_READY_SECONDS: Final = 300.0
+"""Recovery after a kill included: a checkpoint syncs each file, which takes minutes on a slow disk."""
 _POLL_SECONDS: Final = 0.05
 _OVERLOADED: Final = (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED)
 """Answers of a service that lives: its callers go on."""

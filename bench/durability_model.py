@@ -9,7 +9,7 @@ from typing import Final
 
 PROBLEMS_SHOWN: Final = 20
 MARKER_KEY: Final = "bench-marker"
-"""Metadata key of the marker that tells turns apart, whatever ids the service gives them."""
+"""Metadata key of the marker that identifies a turn, whatever ids the service gives them."""
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ def check_log(calls: Iterable[Call], log: Sequence[LoggedTurn], verdict: Verdict
     for call in calls:
         present = [by_marker.pop(marker, []) for marker in call.markers]
         if call.conflicting_answers:
-            verdict.add("duplicated", f"repeats of {call.request_id} were told other interaction ids")
+            verdict.add("duplicated", f"repeats of {call.request_id} returned other interaction ids")
         if call.is_acknowledged:
             for marker, wanted, turns in zip(call.markers, call.interaction_ids, present, strict=True):
                 if wanted not in {turn.interaction_id for turn in turns}:

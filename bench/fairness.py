@@ -12,10 +12,11 @@ import argparse
 import asyncio
 import contextlib
 import itertools
+import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,10 +76,11 @@ async def _serve(folder: Path, keys: Path) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _stack(folder: Path, keys: Path) -> AsyncIterator[str]:
+async def served_stack(folder: Path, keys: Path, variables: Mapping[str, str] | None = None) -> AsyncIterator[str]:
+    """A stack for callers with keys, as a process of its own; yields its address."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bench.fairness", "--serve", str(folder), "--keys", str(keys),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env={**os.environ, **(variables or {})},
     )  # fmt: skip
     assert process.stdout is not None
     try:
@@ -176,7 +178,8 @@ async def _beside(neighbour: Gateway, turns: int, name: str, load: Callable[[Pha
 async def _run(options: argparse.Namespace) -> int:
     from services.common.auth import Role, create_api_key
 
-    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
+    # The stack is killed, and its database may still write for a moment.
+    with tempfile.TemporaryDirectory(prefix="mneme-bench-", ignore_cleanup_errors=True) as folder:
         keys = Path(folder) / "keys.json"
         now = datetime.now(UTC)
         flood_key, neighbour_key = (
@@ -184,7 +187,7 @@ async def _run(options: argparse.Namespace) -> int:
             for tenant in ("flood", "neighbour")
         )
         async with (
-            _stack(Path(folder) / "data", keys) as address,
+            served_stack(Path(folder) / "data", keys) as address,
             open_channel(address, api_key=flood_key) as flood_channel,
             open_channel(address, api_key=neighbour_key) as neighbour_channel,
         ):

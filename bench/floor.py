@@ -194,7 +194,7 @@ _CREATE_TABLES: Final = """
 """
 _INSERT_REQUEST: Final = """
     INSERT INTO bench_floor.requests
-        (tenant_id, principal_id, method, request_id, user_id, request_hash, answer, create_time)
+        (tenant_id, principal_id, method, request_id, user_id, request_hash, response, create_time)
     VALUES ('t', 'p', 'Remember', $1, 'u', '', '{}', $2)
 """
 _UPSERT_CONVERSATION: Final = """
@@ -207,8 +207,8 @@ _UPSERT_CONVERSATION: Final = """
 _INSERT_INTERACTION: Final = """
     INSERT INTO bench_floor.interactions
         (tenant_id, interaction_id, sequence, user_id, conversation_id, position, role, speaker, content,
-         said_time, scope_key, create_time)
-    VALUES ('t', $1, nextval('bench_floor.journal_sequence'), 'u', $2, $3, 1, 's', $4, $5, 'g', $5)
+         said_time, scope_key, gate_reason, gate_detail, create_time)
+    VALUES ('t', $1, nextval('bench_floor.journal_sequence'), 'u', $2, $3, 1, 's', $4, $5, 'g', 1, '', $5)
 """
 _INSERT_DELIVERIES: Final = """
     INSERT INTO bench_floor.deliveries

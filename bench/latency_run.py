@@ -110,7 +110,7 @@ async def _measure(
         result["start"]["at_rest_after_seconds"] = await _at_rest(load.data_dir)
         for number in range(WARM_UPS):  # before the floor's engine takes memory too
             await gateway.recall(recall_pb2.RecallRequest(user_id=MAIN_USER, query=f"What happened {number} days ago?"))
-        await _at_rest(load.data_dir)  # what is read into memory for whoever asks is there
+        await _at_rest(load.data_dir)  # active owners are prefetched
         full = footprint(load.data_dir)
         if options.choice == EngineChoice():  # what other processes take is not seen
             result["memory_and_disk"] = {"empty": asdict(loaded.empty), "full": asdict(full)}

@@ -123,7 +123,7 @@ class OutageReport:
 
 
 async def run_outage(
-    target: Target, name: str, engine: Engine, *, away_seconds: float = 10.0, seed: int = 1
+    target: Target, name: str, engine: Engine, *, away_seconds: float = 10.0, seed: int = 1, slower: float = 1.0
 ) -> OutageReport:
     """Lets callers write and ask, takes an engine away and gives it back, and checks every store.
 
@@ -133,13 +133,14 @@ async def run_outage(
         engine: What is killed and started.
         away_seconds: For how long it is away.
         seed: Of texts and choices; another one for each outage of a stack.
+        slower: How many times longer callers pause between their calls than in the benchmark.
 
     Raises:
         BenchError: What waits is not delivered within some minutes after the engine is back.
     """
     async with AsyncExitStack() as stack:
         gateway = Gateway(await stack.enter_async_context(open_channel(target.gateway)))
-        load = _Load(gateway, name, random.Random(seed), TextSource(seed), prefix=f"{name}-{seed}")
+        load = _Load(gateway, name, random.Random(seed), TextSource(seed), prefix=f"{name}-{seed}", slower=slower)
         tiers = {
             tier: await stack.enter_async_context(open_channel(target.tiers[tier]))
             for tier in ("episodic", "semantic", "agentic")
@@ -197,7 +198,9 @@ async def _outage(load: _Load, engine: Engine, stores: Stores, *, away_seconds: 
 class _Load:
     """Callers, and what they saw."""
 
-    def __init__(self, gateway: Gateway, engine: str, choice: random.Random, texts: TextSource, *, prefix: str) -> None:
+    def __init__(
+        self, gateway: Gateway, engine: str, choice: random.Random, texts: TextSource, *, prefix: str, slower: float
+    ) -> None:
         self.engine = engine
         self.calls: list[Call] = []
         self.answered: list[tuple[Call, float, float]] = []  # with begin and end of the answered attempt
@@ -207,6 +210,7 @@ class _Load:
         self._choice = choice
         self._texts = texts
         self._prefix = prefix
+        self._slower = slower
         self._numbers = itertools.count()
 
     async def prepare(self) -> None:
@@ -232,13 +236,13 @@ class _Load:
                 else:
                     self.answered.append((call, begin, loop.time()))
                     break
-            await asyncio.sleep(_WRITE_PAUSE_SECONDS)
+            await asyncio.sleep(_WRITE_PAUSE_SECONDS * self._slower)
 
     async def ask(self) -> None:
         """One reader."""
         while not self.is_over:
             self.asked.append(await self._recall())
-            await asyncio.sleep(_READ_PAUSE_SECONDS)
+            await asyncio.sleep(_READ_PAUSE_SECONDS * self._slower)
 
     async def answer_all(self) -> None:
         """Brings the calls to their end whose callers do not give up.

@@ -61,15 +61,20 @@ def engine_choice(names: str, *, processes: bool) -> EngineChoice:
 
 
 @contextlib.contextmanager
-def running_engines(names: Sequence[str], folder: Path) -> Iterator[EngineGroup]:
+def running_engines(names: Sequence[str], folder: Path, *, short_lived: bool = False) -> Iterator[EngineGroup]:
     """Engines that keep what they acknowledge, for the length of the block; what is missing is installed first.
+
+    Args:
+        names: Of the engines; at least one.
+        folder: Where their data are.
+        short_lived: As `EngineGroup` says; never for a measurement of time.
 
     Raises:
         BenchError: One cannot be installed, or does not come up.
     """
     if not names:
         raise ValueError("no engine is named")
-    group = EngineGroup(folder, names, password=kept_password(folder))
+    group = EngineGroup(folder, names, password=kept_password(folder), short_lived=short_lived)
     try:
         install(names)
         group.start()

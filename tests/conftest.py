@@ -35,7 +35,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require",
         action="append",
         default=[],
-        choices=[*NAMES, "grpcurl", "helm", "kubeconform", "promtool", "hadolint", "compose-spec"],
+        choices=[
+            *NAMES,
+            "chromium",
+            "compose-spec",
+            "frameworks",
+            "go",
+            "grpcurl",
+            "hadolint",
+            "helm",
+            "java",
+            "kubeconform",
+            "promtool",
+            "typescript",
+        ],
         help="engine or tool that must be there; may be given more than once",
     )
     parser.addoption("--ci", action="store_true", help="also run the slow tests, marked `ci`")

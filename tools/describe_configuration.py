@@ -211,7 +211,7 @@ def _escaped(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page, or tells by the exit code whether it is what would be written."""
+    """Writes the page, or checks it: the exit code is 1 where it is out of date."""
     text = describe_configuration()
     if "--check" in arguments:
         if not PAGE.exists() or PAGE.read_text("utf-8") != text:

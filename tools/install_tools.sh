@@ -7,6 +7,7 @@
 #   hadolint (a wheel)      lints the Dockerfile
 #   compose-spec (from Go)  Compose's own parser
 #   promtool (from Go)      checks and tests the alert rules
+#   control-plane (Go)      etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, and kwok for nodes
 #   kubernetes_schemas      those schemas, made from the Go module of three Kubernetes versions
 #
 # Usage: install_tools.sh [NAME ...]     buf and grpcurl by default; what is there already is left alone
@@ -21,6 +22,9 @@ kubeconform_version=v0.8.0
 compose_version=v2.16.2
 promtool_version=v0.315.0 # the module's numbering of Prometheus 3.15.0
 kubernetes_versions=(v1.34.3 v1.35.2 v1.36.3)
+control_plane_version=v1.36.3
+etcd_version=v3.7.3
+kwok_version=v0.8.0
 tools=${MNEME_TOOLS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mneme/tools}
 
 need() {
@@ -122,6 +126,44 @@ install_hadolint() {
     ln -sfn "../${target##*/}/bin/hadolint" "$tools/bin/hadolint"
 }
 
+# The folder of a module's cache, which Go prints. Downloaded outside of any module.
+module_folder() { (cd / && go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'); }
+
+install_control-plane() {
+    local etcd=go.etcd.io/etcd/server/v3 kwok=sigs.k8s.io/kwok version=k8s.io/component-base/version
+    local target=$tools/control-plane-$control_plane_version folder stage program flags
+    install_go_program etcd $etcd $etcd_version $etcd ""
+    install_go_program kwok $kwok $kwok_version $kwok/cmd/kwok ""
+    if [[ ! -f $tools/kwok-$kwok_version/stages.yaml ]]; then # what becomes of nodes and pods, as kwok's makers have it
+        folder=$(module_folder "$kwok@$kwok_version")/kustomize/stage
+        for stage in "$folder"/node/fast/node-initialize "$folder"/node/heartbeat-with-lease/node-heartbeat-with-lease \
+            "$folder"/pod/fast/pod-{ready,complete,delete}; do
+            printf -- '---\n' && cat "$stage.yaml"
+        done >"$tools/kwok-$kwok_version/stages.yaml"
+    fi
+    ln -sfn "../kwok-$kwok_version/stages.yaml" "$tools/bin/kwok-stages.yaml"
+    flags="-s -w -X $version.gitVersion=$control_plane_version -X $version.gitMajor=1 -X $version.gitMinor=36"
+    for program in kube-apiserver kube-controller-manager kube-scheduler kubectl; do
+        if [[ ! -x $target/$program ]]; then
+            find_go
+            echo "installing $program $control_plane_version (compiles for some minutes)"
+            mkdir -p "$target"
+            # Kubernetes refers to its own libraries by folders of its repository: here by their published versions.
+            folder=$(module_folder "k8s.io/kubernetes@$control_plane_version")
+            sed -e 's|^module .*|module mneme-tools|' \
+                -e "s|\(k8s.io/[^ ]*\) => ./staging/src/.*|\1 => \1 v0.${control_plane_version#v1.}|" \
+                "$folder/go.mod" >"$target/go.mod"
+            printf '\nrequire k8s.io/kubernetes %s\n' "$control_plane_version" >>"$target/go.mod"
+            install -m 644 "$folder/go.sum" "$target/go.sum"
+            (
+                cd "$target"
+                CGO_ENABLED=0 GOFLAGS=-mod=mod go build -ldflags "$flags" -o $program k8s.io/kubernetes/cmd/$program
+            )
+        fi
+        ln -sfn "../control-plane-$control_plane_version/$program" "$tools/bin/$program"
+    done
+}
+
 install_kubernetes_schemas() {
     local version target folder
     for version in "${kubernetes_versions[@]}"; do
@@ -129,8 +171,7 @@ install_kubernetes_schemas() {
         [[ -d $target ]] && continue
         find_go
         echo "making the schemas of Kubernetes $version"
-        # Downloaded outside of any module; the answer names the folder of the module's cache.
-        folder=$(cd / && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+        folder=$(module_folder "k8s.io/kubernetes@$version")
         rm -rf "$target.new"
         python3 "$here/kubernetes_schemas.py" "$folder/api/openapi-spec/swagger.json" "$target.new"
         mv "$target.new" "$target"

@@ -23,7 +23,7 @@ _EXCEPTIONS: Final[dict[str, dict[str, Any]]] = {
 
 
 def strict(definition: dict[str, Any]) -> dict[str, Any]:
-    """The definition without text, and without room for fields that it does not name."""
+    """The definition without texts, closed to fields that it does not name."""
     result = {
         key: value for key, value in definition.items() if key != "description" and not key.startswith("x-kubernetes")
     }

@@ -1,4 +1,4 @@
-"""Generates clients from the protos in Go, Java, TypeScript and C#, and compiles what this machine can compile.
+"""Generates stubs in Go, Java, TypeScript and C#, compiles and tests the clients that this machine has a toolchain for.
 
 Usage: python tools/languages.py [--require] [go] [java] [typescript] [csharp]
 
@@ -64,7 +64,7 @@ def generate(language: str, stubs: Path, *plugin_folders: Path) -> None:
 
 
 def build_go(tools: Path) -> None:
-    """Generates and compiles the Go client."""
+    """Generates, compiles and tests the Go client."""
     for name, package in GO_PLUGINS.items():
         folder = tools / f"{name}-{package.rpartition('@')[2]}"
         if not (folder / name).exists():
@@ -73,19 +73,22 @@ def build_go(tools: Path) -> None:
     generate("go", CLIENTS / "go" / "mneme", *plugins)
     run("go", "build", "-o", "bin/", "./...", folder=CLIENTS / "go", CGO_ENABLED="0")
     run("go", "vet", "./...", folder=CLIENTS / "go", CGO_ENABLED="0")
+    run("go", "test", ".", folder=CLIENTS / "go", CGO_ENABLED="0")
 
 
 def build_java(_tools: Path) -> None:
-    """Generates and compiles the Java client."""
+    """Generates, compiles and tests the Java client."""
     run("mvn", "--quiet", "--batch-mode", "package", folder=CLIENTS / "java")
 
 
 def build_typescript(_tools: Path) -> None:
-    """Generates and compiles the TypeScript client."""
+    """Generates, compiles and tests the TypeScript client."""
     folder = CLIENTS / "typescript"
     run("npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error", folder=folder)
     generate("typescript", folder / "gen", folder / "node_modules" / ".bin")
+    shutil.rmtree(folder / "dist", ignore_errors=True)
     run("npm", "run", "--silent", "build", folder=folder)
+    run("npm", "test", "--silent", folder=folder)
 
 
 def build_csharp(tools: Path) -> None:
@@ -99,7 +102,7 @@ def build_csharp(tools: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     roots = [PROTOS, PROTOS / "third_party", resources.files("grpc_tools") / "_proto"]
-    protos = sorted((PROTOS / "mneme").rglob("*.proto"))
+    protos = sorted(proto for proto in (PROTOS / "mneme").rglob("*.proto") if "internal" not in proto.parts)
     includes = [f"--proto_path={root}" for root in roots]
     run(protoc, *includes, f"--csharp_out={folder}", "--csharp_opt=base_namespace=Mneme", *protos)
     if shutil.which("dotnet") is None:

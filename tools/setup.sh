@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 venv=.venv
-inputs=(requirements/runtime.txt requirements/dev.txt pyproject.toml tools/setup.sh)
+inputs=(requirements/runtime.txt requirements/http.txt requirements/llm.txt requirements/mcp.txt requirements/dev.txt pyproject.toml tools/setup.sh)
 
 digest() {
     if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi | cut -c1-64 | tr -d '\n'
@@ -51,7 +51,9 @@ fi
 pip() { PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv/bin/python" -m pip --quiet "$@"; }
 
 echo "installing the locked requirements"
-pip install --no-deps --require-hashes -r requirements/runtime.txt -r requirements/dev.txt
+pip install --no-deps --require-hashes -r requirements/runtime.txt -r requirements/http.txt -r requirements/llm.txt \
+    -r requirements/mcp.txt \
+    -r requirements/dev.txt
 # The project itself, in place: nothing is downloaded, the build runs on the locked setuptools.
 pip install --no-deps --no-build-isolation --no-index -e .
 printf '%s' "$wanted" >"$stamp"

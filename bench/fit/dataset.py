@@ -1,6 +1,6 @@
 """Judged candidates: what the gateway saw of each candidate of each question, and which of them were relevant.
 
-Several candidates may be one piece of evidence, such as the messages of a chat that tell the same: any of them will do.
+Several candidates may be one piece of evidence, such as the messages of a chat that say the same: any of them will do.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def refit(base: RankerWeights, data: Dataset, settings: FitSettings) -> RankerWe
     place = {name: index for index, name in enumerate(data.names)}
     missing = [name for name in base.features if name not in place]
     if missing:
-        raise ValueError(f"the gateway does not tell {', '.join(missing)}")
+        raise ValueError(f"the gateway does not report {', '.join(missing)}")
     rows = data.rows[:, [place[name] for name in base.features]]
     deviations = rows.std(axis=0, dtype=np.float64)
     deviations[deviations < 1e-6] = np.inf
@@ -120,7 +120,7 @@ async def _collect(options: Options, judgements: Sequence[Judgement]) -> Dataset
 
 
 def _print(base: RankerWeights, data: Dataset) -> None:
-    """Tells what it brings on judgements that were left out."""
+    """Reports what it brings on judgements that were left out."""
     folds = [str(fold) for fold in range(_FOLDS) if (data.conversations == str(fold)).any()]
     after = []
     for fold in folds:

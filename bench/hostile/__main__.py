@@ -163,7 +163,7 @@ async def _run(options: argparse.Namespace) -> int:
     from services.common.auth import Role, create_api_key
 
     phases = {"alone": Phase(), "attacked": Phase()}
-    with tempfile.TemporaryDirectory(prefix="mneme-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mneme-bench-", ignore_cleanup_errors=True) as folder:
         keys = Path(folder) / "keys.json"
         now = datetime.now(UTC)
         normal_key, hostile_key = (

@@ -1,6 +1,6 @@
 """What holds: cases of updates, corrections and removals, through the gateway with its default settings.
 
-    python -m bench.knowledge --data FILE --out FILE [--pairs FOLDER] [--target host:port]
+    python -m bench.knowledge [--data FILE] [--pairs FOLDER] --out FILE [--target host:port]
 
 README.md beside this folder says what each figure means.
 """
@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the benchmark; 2 when it cannot run."""
     options = _options(arguments)
     try:
-        cases = load_cases(options.data)
+        if options.data is None and options.pairs is None:
+            raise BenchError("give a file of cases, a folder with pairs, or both")
+        cases = load_cases(options.data) if options.data is not None else []
         outcome = run(_measure(options, cases))
     except (BenchError, DataDirError) as error:
         print(f"bench.knowledge: {error}", file=sys.stderr)
@@ -54,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     by_kind, mean = score((case.category, not outcome.failures[case.case_id]) for case in cases)
     without = {case.category for case in cases} - _kinds_with_operations(cases)
     plain_mean = sum(by_kind[kind] for kind in without) / len(without) if without else 0.0
-    report = report_head("knowledge", driver=outcome.driver, settings={"data": options.data.resolve().name}) | {
+    report = report_head(
+        "knowledge", driver=outcome.driver, settings={"data": (options.data or options.pairs).resolve().name}
+    ) | {
         "cases": len(cases),
         "by_kind": by_kind,
         "mean": mean,
@@ -64,8 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "failures": {name: found for name, found in outcome.failures.items() if found},
     }
     write_json(options.out, report)
-    rows: list[list[object]] = [[kind, share] for kind, share in by_kind.items()]
-    print_table("Knowledge", ["kind", "share"], [*rows, ["mean", mean], ["mean without operations", plain_mean]])
+    if cases:
+        rows: list[list[object]] = [[kind, share] for kind, share in by_kind.items()]
+        print_table("Knowledge", ["kind", "share"], [*rows, ["mean", mean], ["mean without operations", plain_mean]])
     if outcome.pairs:
         print_table("Pairs", ["", "share"], [[name, share] for name, share in shares(outcome.pairs).items()])
     return 0
@@ -136,7 +141,7 @@ async def _run_pairs(gateway: Gateway, folder: Path, run_id: str, outcome: Outco
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.knowledge", description="What holds after updates.")
-    parser.add_argument("--data", type=Path, required=True, help="file of cases, one JSON object a line")
+    parser.add_argument("--data", type=Path, help="file of cases, one JSON object a line")
     parser.add_argument("--out", type=Path, required=True, help="report, JSON")
     parser.add_argument("--pairs", type=Path, help="folder of conversations with pairs.jsonl")
     parser.add_argument("--target", help="address of a running gateway; without it a stack is started")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,8 +28,8 @@ class Pair:
     conversation: str
     question: str
     category: str
-    old: frozenset[str]
-    new: frozenset[str]
+    old: tuple[str, ...]
+    new: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def load_pairs(folder: Path) -> list[Pair]:
         raise BenchError(f"there is no file {path}: give the folder with conversations and their pairs")
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     return [
-        Pair(item["conversation"], item["question"], item["category"], frozenset(item["old"]), frozenset(item["new"]))
+        Pair(item["conversation"], item["question"], item["category"], tuple(item["old"]), tuple(item["new"]))
         for item in lines
     ]
 
@@ -74,12 +74,12 @@ async def ask_pair(gateway: Gateway, ingested: Ingested, pair: Pair) -> PairResu
     shown, marked = shown_ids(context)
     plain = {ingested.turn_ids[i] for i in shown - marked}
     sides = {
-        i: ingested.turn_ids[i] in pair.new for i in ingested.turn_ids if ingested.turn_ids[i] in pair.new | pair.old
+        i: ingested.turn_ids[i] in pair.new for i in ingested.turn_ids if ingested.turn_ids[i] in {*pair.new, *pair.old}
     }
     return PairResult(
         pair=pair,
         new_first=new < old,
-        old_not_plain=not pair.old & plain,
+        old_not_plain=plain.isdisjoint(pair.old),
         both_found=max(new, old) < _FOUND_WITHIN,
         flagged=any(m.superseded_by in sides and m.memory_id in sides for m in response.memories)
         or any({c.winner_id, *c.loser_ids} <= set(sides) for c in response.conflicts),
@@ -98,7 +98,7 @@ def shares(results: Sequence[PairResult]) -> dict[str, float]:
     }
 
 
-def _best(ranked: Sequence[str], wanted: frozenset[str]) -> int:
+def _best(ranked: Sequence[str], wanted: Collection[str]) -> int:
     return next((place for place, turn_id in enumerate(ranked) if turn_id in wanted), len(ranked))
 
 

@@ -27,6 +27,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         ids=assembly.ids,
         secret=assembly.secret,
         cache=assembly.cache(),
+        key_ring=assembly.key_ring,
     )
     if settings.neo4j_url:
         graph = await assembly.graph()
@@ -37,7 +38,8 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         return
     if settings.postgres_owner_url:
         await migrate_agentic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
-    async with open_agentic(await assembly.pool(vectors=True), resources, agentic_settings) as tier:
+    pool = await assembly.pool(vectors=True)
+    async with open_agentic(pool, resources, agentic_settings, election=assembly.election()) as tier:
         yield tier.bindings
 
 

@@ -7,33 +7,55 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from mneme.agentic.internal.v1 import notes_pb2_grpc as internal_pb2_grpc
-from mneme.agentic.v1 import notes_pb2_grpc
+from mneme.agentic.v1 import insights_pb2_grpc, notes_pb2_grpc
 from services.agentic import internal_servicer, servicer
 from services.agentic.access import AccessRecorder
 from services.agentic.commands import VectorForm
 from services.agentic.config import AgenticSettings
+from services.agentic.decay import Decay
+from services.agentic.feedback import NoteFeedback
 from services.agentic.generation.port import NoteGenerator
 from services.agentic.generation.rules import RuleNoteGenerator
 from services.agentic.ingest import NoteIngest
+from services.agentic.insights import servicer as insight_servicer
+from services.agentic.insights.service import InsightService
 from services.agentic.links import LinkService
+from services.agentic.maintenance.schedule import note_jobs
+from services.agentic.portability import agentic_records, agentic_user_records
 from services.agentic.removal import NoteRemoval
 from services.agentic.service import NoteService
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
+from services.agentic.use import NoteUses
 from services.common.background import BackgroundWork, every
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.encryption.postgres import data_keys
+from services.common.encryption.ring import DataKeyRing
 from services.common.ids import IdSource
+from services.common.maintenance import MaintenanceRunner
+from services.common.maintenance.election import Election, Leader
+from services.common.maintenance.elections.postgres import AdvisoryLockElection
+from services.common.maintenance.neo4j import COMPONENT as MAINTENANCE_COMPONENT
+from services.common.maintenance.neo4j import GRAPH_MIGRATIONS_FOLDER as MAINTENANCE_GRAPH_FOLDER
+from services.common.maintenance.neo4j import Neo4jMaintenanceStore
+from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
+from services.common.maintenance.servicer import maintenance_binding
+from services.common.maintenance.store import MaintenanceStore
+from services.common.maintenance.tier import TierMaintenance
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
+from services.common.portability.drivers import GraphUserRecords
+from services.common.portability.servicer import user_records_binding
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding, needing
 from services.common.tier_embedder import TierEmbedder
+from services.common.tokens import token_counter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +72,8 @@ class AgenticResources:
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
+    key_ring: DataKeyRing | None = None
+    """Encrypts what notes say in PostgreSQL; stored as it is where None."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +94,7 @@ async def migrate_agentic(owner_dsn: str, *, app_role: str | None = "mneme_app")
         app_role: Role that services connect as.
     """
     await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
+    await migrate_maintenance(owner_dsn, app_role=app_role)
 
 
 async def migrate_agentic_graph(graph: Graph) -> None:
@@ -79,17 +104,31 @@ async def migrate_agentic_graph(graph: Graph) -> None:
         graph: The database, as a user who may change its schema.
     """
     await migrate_graph(graph, component=COMPONENT, folder=GRAPH_MIGRATIONS_FOLDER)
+    await migrate_graph(graph, component=MAINTENANCE_COMPONENT, folder=MAINTENANCE_GRAPH_FOLDER)
 
 
 @contextlib.asynccontextmanager
 async def open_agentic(
-    pool: Pool, resources: AgenticResources, settings: AgenticSettings | None = None
+    pool: Pool,
+    resources: AgenticResources,
+    settings: AgenticSettings | None = None,
+    *,
+    election: Election | None = None,
 ) -> AsyncIterator[AgenticTier]:
-    """The tier on PostgreSQL, whose schema is up to date; closing it writes the last access statistics."""
+    """The tier on PostgreSQL, whose schema is up to date; closing it writes the last access statistics.
+
+    The replica that runs maintenance is chosen by `election`, by a lock of the database where None.
+    """
     chosen = settings or AgenticSettings()
-    store = PostgresNoteStore(pool, cache=resources.cache, cached_min=chosen.cached_notes_min)
-    async with contextlib.aclosing(store), open_agentic_on(store, resources, chosen) as tier:
-        yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
+    keys = data_keys(resources.key_ring, SCHEMA)
+    store = PostgresNoteStore(pool, cache=resources.cache, cached_min=chosen.cached_notes_min, keys=keys)
+    maintenance = PostgresMaintenanceStore(pool)
+    leader = Leader(election or AdvisoryLockElection(pool, "agentic"), maintenance.next_term)
+    opened = open_agentic_on(store, resources, chosen, maintenance=maintenance, leader=leader)
+    async with contextlib.aclosing(store), opened as tier:
+        records = agentic_records(TierEmbedder(resources.embedder))
+        binding = user_records_binding(agentic_user_records(pool, keys), records)
+        yield replace(tier, bindings=needing(readiness_check(pool), (*tier.bindings, binding)))
 
 
 @contextlib.asynccontextmanager
@@ -99,8 +138,14 @@ async def open_agentic_graph(
     """The tier on Neo4j, whose indexes are up to date; closing it writes the last access statistics."""
     chosen = settings or AgenticSettings()
     store = Neo4jNoteStore(graph, search_candidates=chosen.graph_search_candidates)
-    async with open_agentic_on(store, resources, chosen) as tier:
-        yield replace(tier, bindings=needing(graph.server_version, tier.bindings))
+    # Without an election the replica that claims a job first runs it.
+    async with open_agentic_on(store, resources, chosen, maintenance=Neo4jMaintenanceStore(graph)) as tier:
+        # Imported here: without Neo4j its driver is not loaded.
+        from services.agentic.stores.neo4j_copy import KINDS
+
+        records = agentic_records(TierEmbedder(resources.embedder))
+        binding = user_records_binding(GraphUserRecords(graph, KINDS), records)
+        yield replace(tier, bindings=needing(graph.server_version, (*tier.bindings, binding)))
 
 
 @contextlib.asynccontextmanager
@@ -109,8 +154,14 @@ async def open_agentic_on(
     resources: AgenticResources,
     settings: AgenticSettings | None = None,
     generator: NoteGenerator | None = None,
+    *,
+    maintenance: MaintenanceStore | None = None,
+    leader: Leader | None = None,
 ) -> AsyncIterator[AgenticTier]:
-    """The tier on any store, with notes by rules unless another generator is given."""
+    """The tier on any store, with notes by rules unless another generator is given.
+
+    Without a store of maintenance no jobs run.
+    """
     chosen = settings or AgenticSettings()
     embedder = TierEmbedder(resources.embedder)
     recorder = AccessRecorder(store, resources.clock, chosen.access)
@@ -123,18 +174,47 @@ async def open_agentic_on(
         links = LinkService(store, clock=clock, settings=chosen)
         chosen_generator = generator or RuleNoteGenerator(chosen.generation)
         ingest = NoteIngest(store, embedder, chosen_generator, clock=clock, ids=ids, settings=chosen)
-        removal = NoteRemoval(store, embedder, clock=clock, settings=chosen)
+        removal = NoteRemoval(store, embedder, clock=clock, settings=chosen, maintenance=maintenance)
+        feedback = NoteFeedback(store, clock=clock, settings=chosen)
+        uses = NoteUses(store, clock=clock, settings=chosen)
+        decay = Decay(clock, chosen.pruning.scale_days)
         vector_form = VectorForm(embedder.model_id, embedder.dimension)
+        tokens = PageTokens(resources.secret)
         public = ServiceBinding(
             servicer.SERVICE_NAME,
             notes_pb2_grpc.add_NoteServiceServicer_to_server,
-            servicer.NoteServicer(notes, links, limits, PageTokens(resources.secret), vector_form),
+            servicer.NoteServicer(notes, links, limits, tokens, vector_form, decay),
             servicer.ROLES,
         )
         internal = ServiceBinding(
             internal_servicer.SERVICE_NAME,
             internal_pb2_grpc.add_NoteInternalServiceServicer_to_server,
-            internal_servicer.NoteInternalServicer(ingest, notes, removal, limits, vector_form, clock),
+            internal_servicer.NoteInternalServicer(
+                ingest, notes, removal, feedback, uses, limits, vector_form, clock, tokens, decay
+            ),
             internal_servicer.ROLES,
         )
-        yield AgenticTier([public, internal], recorder)
+        insights = ServiceBinding(
+            insight_servicer.SERVICE_NAME,
+            insights_pb2_grpc.add_InsightServiceServicer_to_server,
+            insight_servicer.InsightServicer(
+                InsightService(store, embedder, clock=clock, settings=chosen), limits, decay
+            ),
+            insight_servicer.ROLES,
+        )
+        bindings = [public, internal, insights]
+        if maintenance is not None:
+            bounds = chosen.maintenance
+            runner = MaintenanceRunner(
+                maintenance, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max
+            )
+            retention = chosen.idempotency_retention_seconds
+            chosen_jobs = note_jobs(store, embedder, token_counter(), clock, chosen)
+            jobs = TierMaintenance(
+                runner, maintenance, chosen_jobs, clock, retention_seconds=retention, log_days=bounds.log_days
+            )
+            if leader is not None:
+                background.keep_running("lead-maintenance", leader.run)
+            jobs.start(background)
+            bindings.append(maintenance_binding(jobs))
+        yield AgenticTier(bindings, recorder)

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from annotated_types import Ge, Lt
 
 from services.agentic.store import WalkSettings
 from services.common.idempotency.model import RETENTION_SECONDS
+from services.common.maintenance.settings import MaintenanceSettings
 from services.common.paging import RESPONSE_BYTES_MAX
-from services.common.settings_types import Amount, Count, CountOrNone, ResponseBytes, Seconds, Share, table
+from services.common.settings_types import (
+    Amount,
+    Count,
+    CountOrNone,
+    Factor,
+    Positive,
+    PositiveShare,
+    ResponseBytes,
+    Seconds,
+    Share,
+    table,
+)
 from services.common.turns import TurnLimits
 
 
@@ -109,6 +124,12 @@ class NoteLimits:
     """Links walked."""
     status_changes_max: Count = 10_000
     """Notes that one ArchiveNotes or RestoreNotes names."""
+    judged_notes_max: Count = 1_000
+    """Notes that one RecordFeedback names."""
+    batch_uses_max: Count = 256
+    """Uses in one RecordUse."""
+    use_notes_max: Count = 1_000
+    """Notes of one use."""
     removed_sources_max: Count = 1_000
     """Interactions that one RemoveBySource names."""
     links_returned_max: CountOrNone = 100
@@ -128,6 +149,102 @@ class AccessSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsolidationSettings:
+    """The job that merges duplicates, raises the importance of what is used, and makes concept notes."""
+
+    is_enabled: bool = False
+    """Whether the job runs by itself; off, since what it does to recall has not been measured yet."""
+    interval_seconds: Seconds = 3_600.0
+    """From one complete run to the next."""
+    share_max: Share = 0.05
+    """Of a user's active notes that one run retires at most."""
+    duplicate_similarity_min: Share = 0.95
+    """Cosine from which two notes can be duplicates; the value guard decides."""
+    duplicates_max: Count = 20
+    """Notes of one group of duplicates; of larger groups nothing is merged."""
+    cluster_similarity_min: Share = 0.7
+    """Cosine from which two notes belong to one topic; more in topics that would grow too large."""
+    cluster_notes_min: Count = 4
+    """Notes of a topic that has a concept note."""
+    cluster_notes_max: Count = 24
+    """Notes of a topic at most."""
+    concept_strength: Share = 0.7
+    """Strength of the links between a concept note and its notes."""
+    uses_raising: tuple[int, ...] = (8, 64, 512)
+    """Uses of a note at which its importance is raised."""
+    importance_step: Share = 0.05
+    """By how much."""
+    notes_page: Count = 250
+    """Notes that are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class PruningSettings:
+    """The job that archives faded notes as summaries."""
+
+    is_enabled: bool = True
+    """Whether the job runs by itself."""
+    interval_seconds: Seconds = 604_800.0
+    """From one complete run to the next."""
+    share_max: Share = 0.05
+    """Of a user's active notes that one run retires at most."""
+    strength_min: Share = 0.1
+    """Of importance x decay, below which a note has faded."""
+    scale_days: Positive = 365.0
+    """Since the last use, after which half of a note's strength is left."""
+    untouched_days: Positive = 90.0
+    """Days without a use before a note can be archived, whatever its strength."""
+    summary_notes_min: Count = 3
+    """Notes of a summary; fewer wait for more."""
+    summary_notes_max: Count = 20
+    """Notes of a summary at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class FadingSettings:
+    """The job that weakens links that are not used. Days count only while the user is active."""
+
+    is_enabled: bool = True
+    """Whether the job runs by itself."""
+    interval_seconds: Seconds = 86_400.0
+    """From one complete run to the next."""
+    period_days: Positive = 30.0
+    """Without a use, after which a link is weakened once."""
+    factor: PositiveShare = 0.95
+    """What is left of the strength after each period."""
+    strength_min: Share = 0.1
+    """A weaker link is removed."""
+    pair_days: Positive = 180.0
+    """Since notes without a link were last used together, after which their common uses are forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class UseSettings:
+    """What it does to links that their notes are used together in a response."""
+
+    is_enabled: bool = True
+    """Whether uses are counted."""
+    notes_max: Annotated[int, Ge(2)] = 8
+    """First notes of a response that count as used together: 28 pairs."""
+    factor: Factor = 1.1
+    """By which the strength of a link grows with each use, up to 1."""
+    contexts: CountOrNone = 3
+    """Common uses of notes without a link; one more links them."""
+    strength: Share = 0.5
+    """Of a link that is made so."""
+
+
+@dataclass(frozen=True, slots=True)
+class InsightSettings:
+    """Suggestions and questions in plain English. Similarities fit all-MiniLM-L6-v2."""
+
+    topic_similarity_min: Share = 0.45
+    """Cosine to the topic of a question from which a note is about it; one that holds all its words is in any case."""
+    gap_similarity_max: Share = 0.3
+    """Where no note is this near to a query, there is none about it."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgenticSettings:
     """All settings of the tier."""
 
@@ -136,6 +253,14 @@ class AgenticSettings:
     walk: WalkSettings = field(default_factory=WalkSettings)
     limits: NoteLimits = field(default_factory=NoteLimits)
     access: AccessSettings = field(default_factory=AccessSettings)
+    feedback_rate: Annotated[float, Ge(0.0), Lt(1.0)] = 0.2
+    """Good feedback on a note or link adds rate x (1 - s) to its importance or strength s, bad takes away rate x s."""
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
+    pruning: PruningSettings = field(default_factory=PruningSettings)
+    fading: FadingSettings = field(default_factory=FadingSettings)
+    use: UseSettings = field(default_factory=UseSettings)
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+    insights: InsightSettings = field(default_factory=InsightSettings)
     cached_notes_min: Count = 1_500
     """Notes of a user, where notes are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
     graph_search_candidates: Count = 1_000

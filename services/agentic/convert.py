@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from mneme.agentic.v1 import notes_pb2 as pb
 from services.agentic.commands import list_query
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
     from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
 
+DecayOf: TypeAlias = Callable[[Note], float]
+
 _INT32_MAX: Final = 2**31 - 1
 
 
 def list_notes_response(
-    page: NotePage, request: pb.ListNotesRequest, caller: Principal, *, tokens: PageTokens, bytes_max: int
+    page: NotePage,
+    request: pb.ListNotesRequest,
+    caller: Principal,
+    *,
+    tokens: PageTokens,
+    bytes_max: int,
+    decay: DecayOf,
 ) -> pb.ListNotesResponse:
     """A page, cut where it grows beyond `bytes_max`, with the token of the next one."""
 
@@ -32,7 +40,7 @@ def list_notes_response(
         return whole_microseconds(page.notes[index].create_time), page.notes[index].note_id
 
     notes, cursor = cut_page(
-        [note_to_proto(note) for note in page.notes],
+        [note_to_proto(note, decay) for note in page.notes],
         has_more=page.has_more,
         bytes_max=bytes_max,
         cursor_of=cursor_of,
@@ -41,14 +49,14 @@ def list_notes_response(
     return pb.ListNotesResponse(notes=notes, next_page_token=token)
 
 
-def note_to_proto(note: Note) -> pb.Note:
-    """The note as a message."""
+def note_to_proto(note: Note, decay: DecayOf) -> pb.Note:
+    """The note as a message, with its decay."""
     message = pb.Note()
-    _write_note(message, note)
+    _write_note(message, note, decay)
     return message
 
 
-def _write_note(message: pb.Note, note: Note) -> None:
+def _write_note(message: pb.Note, note: Note, decay: DecayOf) -> None:
     """Write a note into a message in place: a message made of messages copies them."""
     message.note_id = note.note_id
     message.user_id = note.user_id
@@ -68,6 +76,11 @@ def _write_note(message: pb.Note, note: Note) -> None:
     message.status = cast("pb.NoteStatus", int(note.status))
     message.access_count = min(note.access_count, _INT32_MAX)
     message.etag = note.etag
+    message.feedback = note.feedback
+    message.decay = round(decay(note), 3)  # so that two reads of a note are equal
+    if note.source_note_ids:
+        message.source_note_ids.extend(note.source_note_ids)
+    message.successor_id = note.successor_id or ""
     common.write_scope(message.scope, note.scope)
     if note.last_access_time is not None:
         common.write_timestamp(message.last_access_time, note.last_access_time)
@@ -84,20 +97,21 @@ def link_to_proto(link: Link) -> pb.Link:
         create_time=common.timestamp(link.create_time),
         update_time=common.timestamp(link.update_time),
         etag=link.etag,
+        feedback=link.feedback,
     )
 
 
-def create_note_response(written: WrittenNote) -> pb.CreateNoteResponse:
+def create_note_response(written: WrittenNote, decay: DecayOf) -> pb.CreateNoteResponse:
     """The note and the links that were made."""
     return pb.CreateNoteResponse(
-        note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links]
+        note=note_to_proto(written.note, decay), links=[link_to_proto(link) for link in written.links]
     )
 
 
-def update_note_response(written: WrittenNote) -> pb.UpdateNoteResponse:
+def update_note_response(written: WrittenNote, decay: DecayOf) -> pb.UpdateNoteResponse:
     """The note and the links that were made."""
     return pb.UpdateNoteResponse(
-        note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links]
+        note=note_to_proto(written.note, decay), links=[link_to_proto(link) for link in written.links]
     )
 
 
@@ -126,25 +140,30 @@ def list_links_response(
     return pb.ListLinksResponse(links=map(link_to_proto, page.links), next_page_token=token)
 
 
-def get_note_response(written: WrittenNote) -> pb.GetNoteResponse:
+def get_note_response(written: WrittenNote, decay: DecayOf) -> pb.GetNoteResponse:
     """The note and its links."""
-    return pb.GetNoteResponse(note=note_to_proto(written.note), links=[link_to_proto(link) for link in written.links])
+    links = [link_to_proto(link) for link in written.links]
+    return pb.GetNoteResponse(note=note_to_proto(written.note, decay), links=links)
 
 
-def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.SearchNotesResponse:
+def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int, decay: DecayOf) -> pb.SearchNotesResponse:
     """The best hits, in order, as many as fit."""
     response = pb.SearchNotesResponse()
-    response.omitted_count = write_hits(response.hits, hits, bytes_max=bytes_max)
+    response.omitted_count = write_hits(response.hits, hits, bytes_max=bytes_max, decay=decay)
     return response
 
 
 def write_hits(
-    messages: RepeatedCompositeFieldContainer[pb.ScoredNote], hits: Sequence[ScoredNote], *, bytes_max: int
+    messages: RepeatedCompositeFieldContainer[pb.ScoredNote],
+    hits: Sequence[ScoredNote],
+    *,
+    bytes_max: int,
+    decay: DecayOf,
 ) -> int:
     """Write the best hits into a response, in order, as many as fit; returns how many did not."""
     for hit in hits:
         message = messages.add(score=hit.score, similarity=hit.similarity)
-        _write_note(message.note, hit.note)
+        _write_note(message.note, hit.note, decay)
         for note_id, strength in hit.path:
             message.path.add(note_id=note_id, strength=strength)
     count = fitting(messages, bytes_max=bytes_max)

@@ -15,11 +15,11 @@ if TYPE_CHECKING:  # loaded where a Neo4j is configured
 
 
 async def open_agentic_records(connection: Connection, graph: Graph | None) -> Sequence[RecordStore]:
-    """Notes with their vectors and links, what was taken already, and answers kept for repeats.
+    """Notes with their vectors and links, processed interactions, and idempotency records.
 
     Args:
         connection: One that row-level security does not bind.
-        graph: The graph that the tier is kept in; None: it is kept in PostgreSQL.
+        graph: The graph that holds the tier's data; None: they are in PostgreSQL.
 
     Raises:
         CopyError: There is no schema.

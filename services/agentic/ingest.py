@@ -64,34 +64,58 @@ class NoteIngest:
         for source in sources:
             by_user.setdefault(source.user_id, {}).setdefault(source.interaction_id, source)
         results: dict[tuple[UserId, InteractionId], GenerationResult] = {}
+        fresh: dict[UserId, list[SourceInteraction]] = {}
         for user_id, unique in by_user.items():
-            found = await self._generate_of_user(Owner(tenant_id, user_id), list(unique.values()))
-            results.update({(user_id, interaction_id): result for interaction_id, result in found.items()})
+            known = await self._store.processed(Owner(tenant_id, user_id), list(unique))
+            results.update({(user_id, interaction_id): result for interaction_id, result in known.items()})
+            if left := [source for source in unique.values() if source.interaction_id not in known]:
+                fresh[user_id] = left
+        # Both models see all users at once, and before a lock is taken: it is not held while they run.
+        prepared = await self._prepare(tenant_id, fresh)
+        vectors = await self._embedder.embed(
+            [n.embedded_text for of_user in prepared for p in of_user for n in p.notes]
+        )
+        begin = 0
+        for user_id, of_user in zip(fresh, prepared, strict=True):
+            end = begin + sum(len(p.notes) for p in of_user)
+            stored = await self._store_of_user(Owner(tenant_id, user_id), of_user, vectors[begin:end])
+            results.update({(user_id, interaction_id): result for interaction_id, result in stored.items()})
+            begin = end
         return [results[source.user_id, source.interaction_id] for source in sources]
 
-    async def _generate_of_user(
-        self, owner: Owner, sources: Sequence[SourceInteraction]
-    ) -> Mapping[InteractionId, GenerationResult]:
-        known = await self._store.processed(owner, [s.interaction_id for s in sources])
-        fresh = [source for source in sources if source.interaction_id not in known]
-        if not fresh:
-            return known
+    async def _prepare(
+        self, tenant_id: TenantId, by_user: Mapping[UserId, Sequence[SourceInteraction]]
+    ) -> list[list[_Prepared]]:
+        """The notes of each user's interactions."""
+        if not by_user:
+            return []
         # Rules take milliseconds for a long turn: on a thread other calls need not wait for them.
-        questions = await asyncio.to_thread(lambda: [asked_question(source) for source in fresh])
-        items = await self._with_questions(owner, fresh, questions)
-        drafts = await self._generator.generate(items)
-        prepared = [
-            self._prepared(source, question, of_item)
-            for source, question, of_item in zip(fresh, questions, drafts, strict=True)
+        questions = await asyncio.to_thread(
+            lambda: {user_id: [asked_question(source) for source in sources] for user_id, sources in by_user.items()}
+        )
+        items = [
+            item
+            for user_id, sources in by_user.items()
+            for item in await self._with_questions(Owner(tenant_id, user_id), sources, questions[user_id])
         ]
-        # The model runs before the lock is taken, so that a slow batch does not hold up the user's other writes.
-        vectors = await self._embedder.embed([n.embedded_text for p in prepared for n in p.notes])
+        drafts = await self._generator.generate(items)
+        generated = zip(items, drafts, strict=True)
+        return [
+            [
+                self._prepared(item.source, question, of_item)
+                for question, (item, of_item) in zip(questions[user_id], generated, strict=False)
+            ]
+            for user_id in by_user
+        ]
 
+    async def _store_of_user(
+        self, owner: Owner, prepared: Sequence[_Prepared], vectors: Matrix
+    ) -> Mapping[InteractionId, GenerationResult]:
         async def work(writer: NoteWriter) -> Mapping[InteractionId, GenerationResult]:
             processed = await writer.processed([p.interaction_id for p in prepared])
             return {**processed, **await self._store_prepared(writer, prepared, vectors, processed)}
 
-        return {**known, **await self._store.write(owner, work)}
+        return await self._store.write(owner, work)
 
     async def _with_questions(
         self, owner: Owner, sources: Sequence[SourceInteraction], questions: Sequence[str]

@@ -8,11 +8,16 @@ from datetime import datetime
 from mneme.agentic.internal.v1 import notes_pb2 as pb
 from services.agentic.commands import VectorForm, check_ids, check_search_bounds, owner_of
 from services.agentic.config import NoteLimits
+from services.agentic.model import NoteId
 from services.agentic.service import SearchNotes
+from services.agentic.use import NoteUse
 from services.common.auth import Principal
+from services.common.convert import moment
 from services.common.convert_interactions import source_interaction_from_proto
 from services.common.errors import InvalidArgument
 from services.common.errors_grpc import item_status
+from services.common.idempotency.model import IdempotencyKey
+from services.common.idempotency.requests import idempotency_key
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner
 from services.common.reading import reader_from_proto
@@ -77,6 +82,48 @@ def search_notes_command(
         limit=request.limit or limits.search_limit_default,
         hops=request.hops if request.HasField("hops") else limits.hops_default,
     )
+
+
+def feedback_command(
+    request: pb.RecordFeedbackRequest, caller: Principal, *, limits: NoteLimits
+) -> tuple[Owner, list[NoteId], int, IdempotencyKey]:
+    """Whose notes, which, how they are judged, and by which request.
+
+    Raises:
+        InvalidArgument: A field is missing or malformed, or there are too many ids.
+    """
+    v = Violations()
+    v.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    ids = check_ids(v, "note_ids", request.note_ids, count_max=limits.judged_notes_max)
+    if not request.HasField("feedback"):
+        v.add("feedback", "is required")
+    v.number("feedback", request.feedback, low=-1, high=1)
+    v.raise_if_any()
+    owner = owner_of(request.user_id, caller)
+    return owner, [NoteId(i) for i in dict.fromkeys(ids)], request.feedback, idempotency_key(request, caller)
+
+
+def use_command(request: pb.RecordUseRequest, caller: Principal, *, limits: NoteLimits) -> tuple[Owner, list[NoteUse]]:
+    """Whose notes, and how they were used.
+
+    Raises:
+        InvalidArgument: A field is missing or malformed, or there are too many uses or notes.
+    """
+    v = Violations()
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.count("uses", len(request.uses), count_max=limits.batch_uses_max, count_min=1)
+    v.raise_if_any()
+    uses: dict[str, NoteUse] = {}
+    for i, use in enumerate(request.uses):
+        path = f"uses[{i}]"
+        v.uuid(f"{path}.use_id", use.use_id)
+        ids = check_ids(v, f"{path}.note_ids", use.note_ids, count_max=limits.use_notes_max)
+        if not use.HasField("time"):
+            v.add(f"{path}.time", "is required")
+        v.raise_if_any()
+        uses[use.use_id] = NoteUse(use.use_id, tuple(map(NoteId, ids)), moment(use.time, field_path=f"{path}.time"))
+    return owner_of(request.user_id, caller), list(uses.values())
 
 
 def remove_by_source_command(

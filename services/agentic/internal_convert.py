@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mneme.agentic.internal.v1 import notes_pb2 as pb
-from services.agentic.convert import write_hits
+from services.agentic.convert import DecayOf, write_hits
 from services.agentic.internal_commands import GenerationBatch
 from services.agentic.model import GenerationResult, ScoredNote
 from services.agentic.removal import SourceRemoval
 from services.agentic.store import RemovedCounts
+from services.agentic.use import UseCounts
 from services.common.interactions import SourceInteraction
 
 
@@ -23,11 +24,18 @@ def generation_response(batch: GenerationBatch, results: Iterable[GenerationResu
     )
 
 
-def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int) -> pb.SearchNotesResponse:
+def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int, decay: DecayOf) -> pb.SearchNotesResponse:
     """The best hits, in order, as many as fit."""
     response = pb.SearchNotesResponse()
-    response.omitted_count = write_hits(response.hits, hits, bytes_max=bytes_max)
+    response.omitted_count = write_hits(response.hits, hits, bytes_max=bytes_max, decay=decay)
     return response
+
+
+def record_use_response(counts: UseCounts) -> pb.RecordUseResponse:
+    """What the batch changed."""
+    return pb.RecordUseResponse(
+        counted_uses=counts.uses, strengthened_links=counts.strengthened, created_links=counts.created
+    )
 
 
 def remove_by_source_response(removal: SourceRemoval) -> pb.RemoveBySourceResponse:
@@ -40,7 +48,9 @@ def remove_by_source_response(removal: SourceRemoval) -> pb.RemoveBySourceRespon
 
 def remove_owner_response(removed: RemovedCounts) -> pb.RemoveOwnerResponse:
     """How much was removed."""
-    return pb.RemoveOwnerResponse(removed_notes=removed.notes, removed_links=removed.links)
+    return pb.RemoveOwnerResponse(
+        removed_notes=removed.notes, removed_links=removed.links, destroyed_data_keys=removed.data_keys
+    )
 
 
 def _generation_result(result: GenerationResult) -> pb.GenerateNotesResult:

@@ -13,12 +13,17 @@ from services.agentic import internal_commands as commands
 from services.agentic import internal_convert as convert
 from services.agentic.commands import VectorForm
 from services.agentic.config import NoteLimits
+from services.agentic.decay import Decay
+from services.agentic.feedback import NoteFeedback
 from services.agentic.ingest import NoteIngest
 from services.agentic.removal import NoteRemoval
 from services.agentic.service import NoteService
+from services.agentic.use import NoteUses
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
 from services.common.owners import TenantId
+from services.common.paging import PageTokens
+from services.common.users import users_page
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
@@ -27,7 +32,10 @@ SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["NoteInternalService"].full
 ROLES: Final[Mapping[str, Role]] = {
     "GenerateNotes": Role.SERVICE,
     "SearchNotes": Role.SERVICE,
+    "RecordFeedback": Role.SERVICE,
+    "RecordUse": Role.SERVICE,
     "RemoveBySource": Role.SERVICE,
+    "ListUsers": Role.SERVICE,
     "RemoveOwner": Role.SERVICE,
 }
 """The role that each method needs, by its name."""
@@ -41,17 +49,25 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         ingest: NoteIngest,
         notes: NoteService,
         removal: NoteRemoval,
+        feedback: NoteFeedback,
+        uses: NoteUses,
         limits: NoteLimits,
         vector_form: VectorForm,
         clock: Clock,
+        tokens: PageTokens,
+        decay: Decay,
     ) -> None:
         """Serve the use cases; requests are checked against `limits`."""
         self._ingest = ingest
         self._notes = notes
         self._removal = removal
+        self._feedback = feedback
+        self._uses = uses
         self._limits = limits
         self._vector_form = vector_form
         self._clock = clock
+        self._tokens = tokens
+        self._decay = decay
 
     async def GenerateNotes(self, request: pb.GenerateNotesRequest, _context: Context) -> pb.GenerateNotesResponse:
         """See notes.proto."""
@@ -65,12 +81,34 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
         hits = await self._notes.search(command)
-        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max)
+        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max, decay=self._decay.now)
+
+    async def RecordFeedback(self, request: pb.RecordFeedbackRequest, _context: Context) -> pb.RecordFeedbackResponse:
+        """See notes.proto."""
+        owner, note_ids, feedback, key = commands.feedback_command(request, current_principal(), limits=self._limits)
+        judged = await self._feedback.record(owner, note_ids, feedback, key=key)
+        return pb.RecordFeedbackResponse(note_ids=judged.note_ids, judged_links=judged.links)
+
+    async def RecordUse(self, request: pb.RecordUseRequest, _context: Context) -> pb.RecordUseResponse:
+        """See notes.proto."""
+        owner, uses = commands.use_command(request, current_principal(), limits=self._limits)
+        return convert.record_use_response(await self._uses.record(owner, uses))
 
     async def RemoveBySource(self, request: pb.RemoveBySourceRequest, _context: Context) -> pb.RemoveBySourceResponse:
         """See notes.proto."""
         owner, interaction_ids = commands.remove_by_source_command(request, current_principal(), limits=self._limits)
         return convert.remove_by_source_response(await self._removal.by_source(owner, interaction_ids))
+
+    async def ListUsers(self, request: pb.ListUsersRequest, _context: Context) -> pb.ListUsersResponse:
+        """See notes.proto."""
+        user_ids, token = await users_page(
+            self._tokens,
+            TenantId(current_principal().tenant_id),
+            [self._removal.users],
+            page_size=request.page_size,
+            page_token=request.page_token,
+        )
+        return pb.ListUsersResponse(user_ids=user_ids, next_page_token=token)
 
     async def RemoveOwner(self, request: pb.RemoveOwnerRequest, _context: Context) -> pb.RemoveOwnerResponse:
         """See notes.proto."""

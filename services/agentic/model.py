@@ -57,6 +57,11 @@ class LinkOrigin(IntEnum):
     SIMILARITY = 1
     CONVERSATION = 2
     CALLER = 3
+    USE = 4
+    CONSOLIDATION = 5
+
+
+_ORIGINS_FOLLOWING_USE: Final = frozenset({LinkOrigin.SIMILARITY, LinkOrigin.CONVERSATION, LinkOrigin.USE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,10 @@ class Note:
     spoken: str = ""  # the content in the speaker's own words, without names put in; empty: the content itself
     question_id: InteractionId | None = None  # the interaction whose question it answers
     question_chars: int = 0  # characters at the beginning of `spoken` that quote that question
+    feedback: int = 0  # the last judgement: -1, 0 or 1; the importance follows from it too
+    source_note_ids: tuple[NoteId, ...] = ()  # of a note that maintenance made: from which notes
+    successor_id: NoteId | None = None  # of an archived note: the one that stands for it
+    raised: int = 0  # how often maintenance raised the importance because of its use
 
     @property
     def embedded_text(self) -> str:
@@ -110,6 +119,7 @@ class Note:
             whole_microseconds(self.time),
             int(self.status),
             whole_microseconds(self.update_time),
+            self.feedback,
         )
 
 
@@ -138,11 +148,17 @@ class Link:
     origin: LinkOrigin
     create_time: datetime  # aware, UTC
     update_time: datetime  # when the strength was last set; aware, UTC
+    feedback: int = 0  # the last judgement: -1, 0 or 1; the strength follows from it too
 
     @property
     def etag(self) -> str:
         """A digest of what can change."""
-        return _digest(self.strength, int(self.origin), whole_microseconds(self.update_time))
+        return _digest(self.strength, int(self.origin), whole_microseconds(self.update_time), self.feedback)
+
+    @property
+    def follows_use(self) -> bool:
+        """Whether use and judgements strengthen it and idleness weakens it: nobody set it by hand."""
+        return self.key.type is LinkType.RELATED_TO and self.origin in _ORIGINS_FOLLOWING_USE
 
 
 @dataclass(frozen=True, slots=True)

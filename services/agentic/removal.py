@@ -8,13 +8,15 @@ from datetime import datetime
 from typing import Final
 
 from services.agentic.config import AgenticSettings
+from services.agentic.dissolving import delete_with_derived, made_of
 from services.agentic.links import relink_notes
 from services.agentic.model import Note
 from services.agentic.service import keywords_of
 from services.agentic.store import NoteStore, NoteWriter, RemovedCounts
 from services.common.clock import Clock
 from services.common.errors import Conflict
-from services.common.owners import InteractionId, Owner
+from services.common.maintenance.store import MaintenanceStore
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.tier_embedder import TierEmbedder
 
 _ANSWER_TAG: Final = "answer"
@@ -31,8 +33,17 @@ class SourceRemoval:
 class NoteRemoval:
     """Removes what interactions or users left in the tier."""
 
-    def __init__(self, store: NoteStore, embedder: TierEmbedder, *, clock: Clock, settings: AgenticSettings) -> None:
-        """All collaborators are owned by the caller."""
+    def __init__(
+        self,
+        store: NoteStore,
+        embedder: TierEmbedder,
+        *,
+        clock: Clock,
+        settings: AgenticSettings,
+        maintenance: MaintenanceStore | None = None,
+    ) -> None:
+        """All collaborators are owned by the caller; `maintenance` has the log of jobs, if any run."""
+        self._maintenance = maintenance
         self._store = store
         self._embedder = embedder
         self._clock = clock
@@ -50,17 +61,22 @@ class NoteRemoval:
         gone, now = frozenset(interaction_ids), self._clock.now()
         found = await self._store.write(owner, lambda writer: writer.notes_of_sources(interaction_ids))
         # The model runs before the lock is taken, so that it does not hold up the user's other writes.
-        texts = [note.embedded_text for note in _reworded(found, self._remaining(found, gone, now))]
+        own = [note for note in found if not note.source_note_ids]  # what maintenance made goes as a whole
+        texts = [note.embedded_text for note in _reworded(own, self._remaining(own, gone, now))]
         vectors = await self._embedder.embed(texts)
 
         async def work(writer: NoteWriter) -> SourceRemoval:
             notes = await writer.notes_of_sources(interaction_ids)
+            made = {note.note_id for note in notes if note.source_note_ids}
+            made |= await made_of(writer, [note.note_id for note in notes])
+            notes = [note for note in notes if note.note_id not in made]
             remaining = self._remaining(notes, gone, now)
             reworded = _reworded(notes, remaining)
             if [note.embedded_text for note in reworded] != texts:
                 raise Conflict("notes were changed at the same time")
             kept = {note.note_id for note in remaining}
-            removed = await writer.delete_notes([note.note_id for note in notes if note.note_id not in kept])
+            lost = [*made, *(note.note_id for note in notes if note.note_id not in kept)]
+            removed = await delete_with_derived(writer, lost, now=now, keeps_merged=True)
             await writer.update_notes(remaining)
             if reworded:
                 model = self._embedder.model_id
@@ -79,7 +95,14 @@ class NoteRemoval:
             await writer.idempotency().erase(owner.user_id)
             return removed
 
-        return await self._store.write(owner, work)
+        removed = await self._store.write(owner, work)
+        if self._maintenance is not None:
+            await self._maintenance.remove_owner(owner)
+        return removed
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """Users of a tenant that have notes; see `NoteStore.users`."""
+        return await self._store.users(tenant_id, after=after, limit=limit)
 
     def _remaining(self, notes: Sequence[Note], gone: Set[InteractionId], now: datetime) -> list[Note]:
         """Those of the notes that stay, as they are without the interactions."""

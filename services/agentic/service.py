@@ -8,6 +8,7 @@ from datetime import datetime
 
 from services.agentic.access import AccessRecorder
 from services.agentic.config import AgenticSettings
+from services.agentic.dissolving import delete_with_derived, dissolve
 from services.agentic.generation.words import keywords
 from services.agentic.links import add_linked_notes, relink_notes
 from services.agentic.model import Link, Note, NoteId, NoteKind, NoteStatus, ScoredNote, WrittenNote
@@ -226,6 +227,8 @@ class NoteService:
             links: Sequence[Link] = ()
             if is_text_changed and vectors is not None:
                 model = self._embedder.model_id
+                await dissolve(writer, [note.note_id], now=note.update_time)
+                note = (await writer.get_notes([note.note_id]))[note.note_id]
                 links = await relink_notes(writer, [note], vectors, model=model, settings=self._settings)
             return WrittenNote(note, tuple(links))
 
@@ -243,7 +246,7 @@ class NoteService:
         async def work(writer: NoteWriter) -> RemovedCounts:
             async def delete() -> RemovedCounts:
                 note = await _get_for_change(writer, command)
-                return await writer.delete_notes([note.note_id])
+                return await delete_with_derived(writer, [note.note_id], now=self._clock.now(), keeps_merged=False)
 
             return await self._removals.run(
                 writer.idempotency(),
@@ -308,11 +311,14 @@ class NoteService:
             if (value := getattr(changes, name)) is not None
         }
         changed = replace(note, update_time=self._clock.now(), **given)
+        if "importance" in given:
+            changed = replace(changed, feedback=0)  # the judgement was of the note as it was
         if changes.content is None or changes.content == note.content:
             return changed
         return replace(
             changed,
             content=changes.content,
+            feedback=0,
             keywords=keywords_of(changes.content, self._settings),
             spoken="",
             question_id=None,

@@ -12,6 +12,7 @@ from mneme.agentic.v1 import notes_pb2_grpc
 from services.agentic import commands, convert, link_commands
 from services.agentic.commands import VectorForm
 from services.agentic.config import NoteLimits
+from services.agentic.decay import Decay
 from services.agentic.links import LinkService
 from services.agentic.model import NoteStatus
 from services.agentic.service import NoteService
@@ -49,6 +50,7 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         limits: NoteLimits,
         tokens: PageTokens,
         vector_form: VectorForm,
+        decay: Decay,
     ) -> None:
         """Serve `notes` and `links`; requests are checked against `limits`."""
         self._notes = notes
@@ -56,29 +58,30 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         self._limits = limits
         self._tokens = tokens
         self._vector_form = vector_form
+        self._decay = decay
 
     async def CreateNote(self, request: pb.CreateNoteRequest, _context: Context) -> pb.CreateNoteResponse:
         """See notes.proto."""
         command = commands.create_note_command(request, current_principal(), limits=self._limits)
-        return convert.create_note_response(await self._notes.create(command))
+        return convert.create_note_response(await self._notes.create(command), self._decay.when_written)
 
     async def GetNote(self, request: pb.GetNoteRequest, _context: Context) -> pb.GetNoteResponse:
         """See notes.proto."""
         owner, note_id = commands.note_key(request, current_principal(), limits=self._limits)
-        return convert.get_note_response(await self._notes.get(owner, note_id))
+        return convert.get_note_response(await self._notes.get(owner, note_id), self._decay.now)
 
     async def ListNotes(self, request: pb.ListNotesRequest, _context: Context) -> pb.ListNotesResponse:
         """See notes.proto."""
         caller = current_principal()
         command = commands.list_notes_command(request, caller, limits=self._limits, tokens=self._tokens)
         page = await self._notes.list_notes(command)
-        bytes_max = self._limits.page_bytes_max
-        return convert.list_notes_response(page, request, caller, tokens=self._tokens, bytes_max=bytes_max)
+        bytes_max, decay = self._limits.page_bytes_max, self._decay.now
+        return convert.list_notes_response(page, request, caller, tokens=self._tokens, bytes_max=bytes_max, decay=decay)
 
     async def UpdateNote(self, request: pb.UpdateNoteRequest, _context: Context) -> pb.UpdateNoteResponse:
         """See notes.proto."""
         command = commands.update_note_command(request, current_principal(), limits=self._limits)
-        return convert.update_note_response(await self._notes.update(command))
+        return convert.update_note_response(await self._notes.update(command), self._decay.when_written)
 
     async def DeleteNote(self, request: pb.DeleteNoteRequest, _context: Context) -> pb.DeleteNoteResponse:
         """See notes.proto."""
@@ -106,7 +109,7 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
         hits = await self._notes.search(command)
-        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max)
+        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max, decay=self._decay.now)
 
     async def CreateLink(self, request: pb.CreateLinkRequest, _context: Context) -> pb.CreateLinkResponse:
         """See notes.proto."""

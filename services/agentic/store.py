@@ -19,9 +19,10 @@ from services.agentic.model import (
     ScoredNote,
     WrittenNote,
 )
+from services.agentic.upkeep_store import UpkeepReads, UpkeepWrites
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.idempotency.model import IdempotencyRecords
-from services.common.owners import InteractionId, Owner
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Reader, Scope
 from services.common.settings_types import Count, PositiveShare
 
@@ -141,9 +142,10 @@ class RemovedCounts:
 
     notes: int
     links: int
+    data_keys: int = 0  # destroyed keys that content was encrypted with
 
 
-class NoteWriter(Protocol):
+class NoteWriter(UpkeepWrites, Protocol):
     """Reads and writes one user's notes; visible to others all at once when the work ends without an error."""
 
     def idempotency(self) -> IdempotencyRecords:
@@ -188,7 +190,7 @@ class NoteWriter(Protocol):
         ...
 
     async def update_notes(self, notes: Sequence[Note]) -> None:
-        """Set all fields of stored notes but scope, status and access statistics."""
+        """Set all fields of stored notes but scope, status, successor and access statistics."""
         ...
 
     async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
@@ -199,6 +201,8 @@ class NoteWriter(Protocol):
         self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime
     ) -> Mapping[NoteId, Note]:
         """Archive or restore notes; those that have the status stay as they are.
+
+        A restored note has no successor any more.
 
         An archived note is in no search, walk, neighbourhood or list of links. Restoring it brings back its links to
         active notes.
@@ -242,7 +246,7 @@ class NoteWriter(Protocol):
         ...
 
 
-class NoteStore(Protocol):
+class NoteStore(UpkeepReads, Protocol):
     """Stores notes, their vectors and links. Every method must see the owner's rows alone.
 
     What one store writes, others on the same engine must show at once, whatever they have cached.
@@ -302,6 +306,13 @@ class NoteStore(Protocol):
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Hits, best first, ties by id. See `NoteSearch`."""
+        ...
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """Users of a tenant that have something here, after one, in the order of their ids.
+
+        Users whose memory was removed may be among them.
+        """
         ...
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:

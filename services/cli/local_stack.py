@@ -8,6 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
+
+_HTTP_OFFSET: Final = 80
+_PORT_MAX: Final = 65_535
 
 
 class LogLevel(StrEnum):
@@ -26,9 +30,15 @@ class StackOptions:
     data_dir: Path
     host: str
     port: int  # of the gateway; 0 takes a free one
+    http_port: int = 0  # of HTTP beside gRPC; 0: none, unless MNEME_HTTP_LISTEN names an address
     processes: bool = False  # one process for each service instead of one for all
     is_private: bool = False  # for this command alone: it stops without draining
     log_level: LogLevel = LogLevel.ERROR  # errors only, since a command prints its own results
+
+
+def http_port(chosen: int | None, *, port: int) -> int:
+    """The port of HTTP beside gRPC: the chosen one, else the gateway's and 80; none beside a free port."""
+    return chosen if chosen is not None else port + _HTTP_OFFSET if 0 < port <= _PORT_MAX - _HTTP_OFFSET else 0
 
 
 class StackStartError(Exception):
@@ -44,10 +54,11 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
     """
     # Imported here: it brings in every engine, which no other command needs.
     from services.cli.stack import StackSettings, run_stack
+    from services.common.credentials import InsecureListenError
     from services.common.datadir import DataDirError
     from services.common.embedding.errors import ModelUnavailableError
     from services.common.errors import MnemeError
-    from services.common.hosting import HostSettings, InsecureListenError
+    from services.common.hosting import HostSettings
     from services.common.logging import configure_logging
     from services.common.postgres.failure import EmbeddedPostgresError
     from services.common.postgres.migrations import MigrationError
@@ -56,6 +67,8 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
 
     configure_logging(level=options.log_level)
     host_settings = HostSettings()
+    if options.http_port and not host_settings.http_listen:
+        host_settings = host_settings.model_copy(update={"http_listen": f"{options.host}:{options.http_port}"})
     settings = StackSettings(
         data_dir=options.data_dir,
         host=options.host,

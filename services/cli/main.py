@@ -9,24 +9,37 @@ from typing import Annotated
 import typer
 
 from mneme_client import DEFAULT_TARGET, Tls
+from services.cli.commands.activity import activity
+from services.cli.commands.audit import audit
+from services.cli.commands.clusters import clusters
+from services.cli.commands.code import code
 from services.cli.commands.config import config
+from services.cli.commands.conflicts import conflicts
 from services.cli.commands.conversations import conversations, sessions, transcript
 from services.cli.commands.copy import copy
 from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
 from services.cli.commands.doctor import doctor
+from services.cli.commands.encryption import encryption
 from services.cli.commands.erasure import correct, erase, forget
 from services.cli.commands.facts import facts
 from services.cli.commands.feedback import feedback
 from services.cli.commands.health import health
 from services.cli.commands.import_file import import_file
+from services.cli.commands.insights import ask, note_health, reflect, suggest
 from services.cli.commands.keys import keys
+from services.cli.commands.maintain import maintain
+from services.cli.commands.mcp import mcp
 from services.cli.commands.migrate import migrate
 from services.cli.commands.notes import notes
+from services.cli.commands.portability import export
+from services.cli.commands.procedures import procedures
 from services.cli.commands.prompt_context import context
+from services.cli.commands.purge import purge
 from services.cli.commands.recall import recall
 from services.cli.commands.remember import remember
 from services.cli.commands.up import up
+from services.cli.commands.window import window
 from services.cli.state import CliState
 from services.common.datadir import DataDirError, default_data_dir
 
@@ -83,22 +96,38 @@ for _command in (
     correct,
     forget,
     erase,
+    export,
     conversations,
     transcript,
     sessions,
     facts,
+    conflicts,
     notes,
+    clusters,
+    ask,
+    suggest,
+    reflect,
+    maintain,
+    mcp,
     backlog,
     copy,
     migrate,
+    purge,
     doctor,
     health,
 ):
     app.command()(_command)
+app.command("note-health")(note_health)
 app.command("import")(import_file)
 app.command("dead-letters")(dead_letters)
 app.add_typer(keys, name="keys")
+app.add_typer(activity, name="activity")
+app.add_typer(audit, name="audit")
+app.add_typer(code, name="code")
 app.add_typer(config, name="config")
+app.add_typer(window, name="window")
+app.add_typer(encryption, name="encryption")
+app.add_typer(procedures, name="procedures")
 
 if __name__ == "__main__":
     app()

@@ -115,11 +115,13 @@ def _schemas(settings: HostSettings) -> dict[str, Path]:
 
 def _components() -> dict[str, Path]:
     from services.agentic.stores import neo4j as agentic
+    from services.common.maintenance import neo4j as maintenance
     from services.semantic.stores import neo4j as semantic
 
     return {
         semantic.COMPONENT: semantic.MIGRATIONS_FOLDER,
         agentic.COMPONENT: agentic.GRAPH_MIGRATIONS_FOLDER,
+        maintenance.COMPONENT: maintenance.GRAPH_MIGRATIONS_FOLDER,
     }
 
 
@@ -144,7 +146,7 @@ async def _owner(settings: HostSettings) -> AsyncIterator[Connection]:
             "With the embedded database there is nothing to do, `mneme up` does it."
         )
     try:
-        # No prepared statements are kept, so that the URL may lead through PgBouncer.
+        # No prepared statements are cached, so that the URL may lead through PgBouncer.
         connection = await asyncpg.connect(url, timeout=_CONNECT_SECONDS, statement_cache_size=0)
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         # Not the URL: there is a password in it.

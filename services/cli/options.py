@@ -49,4 +49,13 @@ DataDir = Annotated[
 ]
 Host = Annotated[str, typer.Option(help="Address to serve on. Anything but loopback should have keys and TLS.")]
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="Port of the gateway; 0 takes a free one.")]
+HttpPort = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=65_535,
+        envvar="MNEME_HTTP_PORT",
+        help="Port of HTTP beside gRPC; 0 serves none. Default: the gateway's port + 80.",
+    ),
+]
 FileArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]

@@ -168,7 +168,7 @@ async def run_processes(
     watchers = [asyncio.create_task(service.run()) for service in services]
     try:
         await asyncio.gather(*(_started(service, watcher) for service, watcher in zip(services, watchers, strict=True)))
-        yield Stack(addresses["gateway"], targets, database.url)
+        yield Stack(addresses["gateway"], targets, database.url, settings.host_settings.http_listen)
     finally:
         for service in reversed(services):
             await service.stop()

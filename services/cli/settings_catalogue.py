@@ -9,10 +9,13 @@ from typing import Any, Final
 from services.agentic.config import AgenticSettings
 from services.common.cache import CacheSettings
 from services.common.disk import DiskSettings
+from services.common.encryption.ring import EncryptionSettings
+from services.common.language_model.port import LanguageModelSettings
 from services.common.neo4j.graph import Neo4jSettings
 from services.common.neo4j.hosted import FIELDS_OF_HOST
 from services.common.parsing.port import ParserSettings
 from services.common.postgres.pool import PoolSettings
+from services.common.rates import RateSettings
 from services.common.settings_file import Setting, SettingsError, SettingsSource, settings_of
 from services.common.shared_settings import POOL_FIELDS_OF_HOST, EmbeddingTuning
 from services.common.turns import TurnLimits
@@ -48,11 +51,14 @@ CATALOGUE: Final = (
     Section("semantic", SemanticSettings, "The semantic tier: facts and profiles."),
     Section("agentic", AgenticSettings, "The agentic tier: notes and their links."),
     Section("turn", TurnLimits, "Limits of one turn. They apply to all services."),
+    Section("rates", RateSettings, "Calls a second of one tenant, counted at the gateway."),
     Section("cache", CacheSettings, "The cache of a process: episodes, token vectors, facts, notes."),
     Section("disk", DiskSettings, "Free space of the disk that the embedded engines are on."),
     Section("postgres", PoolSettings, "Connections of each service to PostgreSQL.", POOL_FIELDS_OF_HOST),
     Section("neo4j", Neo4jSettings, "Connections of the semantic and the agentic tier to Neo4j.", FIELDS_OF_HOST),
     Section("parser", ParserSettings, "How texts are parsed for facts."),
+    Section("encryption", EncryptionSettings, "Data keys in memory, where encryption at rest is on."),
+    Section("language_model", LanguageModelSettings, "How the language model is used, where one is configured."),
     Section("embedding", EmbeddingTuning, "How the embedding model is run."),
 )
 

@@ -19,19 +19,31 @@ from services.common.datadir import DataDir
 from services.common.disk import DiskWatch
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
+from services.common.encryption.ring import DataKeyRing
 from services.common.garbage import seldom_collected
-from services.common.hosting import RunningServer, ensure_secret, running_server
+from services.common.hosting import HostSettings, RunningServer, ensure_secret, running_server
 from services.common.ids import IdSource, Uuid7Ids
+from services.common.language_model.port import LanguageModel
 from services.common.numerics import compute_in_place
 from services.common.parsing.port import Parser
 from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
+from services.common.rates import RateLimiter
 from services.common.rpc.server import ServiceBinding
-from services.common.shared_settings import create_parser, embedding_settings, pool_settings
+from services.common.shared_settings import (
+    create_carried_keys,
+    create_key_ring,
+    create_language_model,
+    create_parser,
+    embedding_settings,
+    pool_settings,
+    second_embedding_settings,
+)
+from services.common.switching import short_switch_interval
 from services.common.telemetry.loop_delay import loop_delay_recorded
 from services.common.tokens import token_counter
 from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
-from services.gateway.app import GatewayResources, open_gateway
+from services.gateway.app import Gateway, GatewayResources, open_gateway
 from services.gateway.config import TierTargets
 from services.gateway.upstream import TierChannels
 from services.semantic.app import SemanticResources, SemanticTier, open_semantic
@@ -52,22 +64,28 @@ class _Shared:
     settings: StackSettings
     tiers: TierSettings
     embedder: OnnxEmbedder
+    second_embedder: OnnxEmbedder | None
     parser: Parser
+    language_model: LanguageModel
     clock: Clock
     ids: IdSource
     secret: bytes
     cache: OwnerCache
     disk: DiskWatch
+    rates: RateLimiter
 
 
 @contextlib.asynccontextmanager
-async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = create_embedder) -> AsyncIterator[Stack]:
+async def run_stack(
+    settings: StackSettings, *, make_embedder: MakeEmbedder = create_embedder, clock: Clock | None = None
+) -> AsyncIterator[Stack]:
     """Starts the engines and the services, yields when all of them serve, and drains them at the end.
 
     Args:
         settings: What to start.
         make_embedder: Makes the embedder that the services of one process share; benchmarks pass another one. Services
             in processes of their own make their own.
+        clock: The time of the services of one process; the operating system's where None.
 
     Raises:
         SettingsError: The settings' file or a variable cannot be used.
@@ -99,15 +117,36 @@ async def run_stack(settings: StackSettings, *, make_embedder: MakeEmbedder = cr
             await embedder.aclose()  # each service loads the model that is built by now
             yield await stack.enter_async_context(run_processes(settings, data_dir, database, secret))
             return
-        clock = SystemClock()
+        clock = clock or SystemClock()
         parser = create_parser(tiers.source, host_settings)
         stack.push_async_callback(parser.aclose)
+        language_model = create_language_model(tiers.source, host_settings)
+        stack.push_async_callback(language_model.aclose)
         ids, cache = Uuid7Ids(clock), create_cache(tiers.cache)
-        shared = _Shared(settings, tiers, embedder, parser, clock, ids, secret, cache, disk)
+        rates = RateLimiter(tiers.rates)
+        second = await _second_embedder(
+            stack, embedding_settings(tiers.source, host_settings, data_dir.path), host_settings
+        )
+        shared = _Shared(
+            settings, tiers, embedder, second, parser, language_model, clock, ids, secret, cache, disk, rates
+        )
         running = await _serve_all(stack, shared, data_dir, database)
         await stack.enter_async_context(loop_delay_recorded())
         stack.enter_context(seldom_collected())
+        stack.enter_context(short_switch_interval())
         yield running
+
+
+async def _second_embedder(
+    stack: contextlib.AsyncExitStack, first: EmbeddingSettings, host: HostSettings
+) -> OnnxEmbedder | None:
+    """The second model of a change of the model, where one is configured."""
+    second = second_embedding_settings(first, host)
+    if second is None:
+        return None
+    embedder = await asyncio.to_thread(create_embedder, second)
+    stack.push_async_callback(embedder.aclose)
+    return embedder
 
 
 async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir: DataDir, database: Database) -> Stack:
@@ -130,9 +169,15 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         return await stack.enter_async_context(_serving(bindings, shared, offset))
 
     resources: dict[str, Any] = {"clock": shared.clock, "secret": shared.secret}
+    key_ring = create_key_ring(shared.tiers.source, host_settings)
     session = await stack.enter_async_context(
         open_session(
-            SessionResources(ids=shared.ids, tokens=token_counter(), **resources),
+            SessionResources(
+                ids=shared.ids,
+                tokens=token_counter(),
+                keys=create_carried_keys(shared.tiers.source, host_settings),
+                **resources,
+            ),
             shared.tiers.session,
             store_url=host_settings.session_store_url,
             access=redis_access(host_settings),
@@ -143,12 +188,19 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         open_episodic(
             await pool("episodic", 8),
             data_dir.qdrant,
-            EpisodicResources(embedder=shared.embedder, cache=shared.cache, disk=shared.disk, **resources),
+            EpisodicResources(
+                embedder=shared.embedder,
+                second_embedder=shared.second_embedder,
+                cache=shared.cache,
+                disk=shared.disk,
+                key_ring=key_ring,
+                **resources,
+            ),
             shared.tiers.episodic,
             qdrant_server=qdrant_server(host_settings),
         )
     )
-    semantic, agentic = await _open_graph_tiers(stack, shared, pool)
+    semantic, agentic = await _open_graph_tiers(stack, shared, pool, key_ring)
     tiers = {
         "session": await serve(session.bindings, 1),
         "episodic": await serve(episodic.bindings, 2),
@@ -160,12 +212,42 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
         open_gateway(
             await pool("gateway", 24),
             targets,
-            GatewayResources(embedder=shared.embedder, ids=shared.ids, notice_dsn=database.direct_url, **resources),
+            GatewayResources(
+                embedder=shared.embedder,
+                ids=shared.ids,
+                notice_dsn=database.direct_url,
+                rates=shared.rates,
+                key_ring=key_ring,
+                **resources,
+            ),
             shared.tiers.gateway,
             in_process=await _open_tier_channels(stack, tiers),
         )
     )
-    return Stack((await serve(gateway.bindings, 0)).address, targets, database.url)
+    running = await serve(gateway.bindings, 0)
+    http_address = await stack.enter_async_context(_http(gateway, running, shared))
+    return Stack(running.address, targets, database.url, http_address)
+
+
+@contextlib.asynccontextmanager
+async def _http(gateway: Gateway, running: RunningServer, shared: _Shared) -> AsyncIterator[str]:
+    """HTTP beside the gateway's gRPC, where the settings name an address; else an empty one."""
+    host_settings = shared.settings.host_settings
+    if not host_settings.http_listen:
+        yield ""
+        return
+    # Imported here: its libraries are an extra.
+    from services.gateway.http.server import http_server
+
+    async with http_server(
+        host_settings.http_listen,
+        gateway.bindings,
+        running.server,
+        shared.tiers.gateway.http,
+        tls=host_settings.tls,
+        grace_seconds=shared.settings.grace_seconds,
+    ) as address:
+        yield address
 
 
 async def _open_tier_channels(stack: contextlib.AsyncExitStack, tiers: Mapping[str, RunningServer]) -> TierChannels:
@@ -176,7 +258,10 @@ async def _open_tier_channels(stack: contextlib.AsyncExitStack, tiers: Mapping[s
 
 
 async def _open_graph_tiers(
-    stack: contextlib.AsyncExitStack, shared: _Shared, pool: Callable[..., Awaitable[Pool]]
+    stack: contextlib.AsyncExitStack,
+    shared: _Shared,
+    pool: Callable[..., Awaitable[Pool]],
+    key_ring: DataKeyRing | None,
 ) -> tuple[SemanticTier, AgenticTier]:
     """The two tiers that use Neo4j if one is configured, else PostgreSQL."""
     resources: dict[str, Any] = {
@@ -186,8 +271,10 @@ async def _open_graph_tiers(
         "secret": shared.secret,
         "cache": shared.cache,
     }
-    semantic = SemanticResources(parser=shared.parser, **resources)
-    agentic = AgenticResources(**resources)
+    semantic = SemanticResources(
+        parser=shared.parser, language_model=shared.language_model, key_ring=key_ring, **resources
+    )
+    agentic = AgenticResources(key_ring=key_ring, **resources)
     if not shared.settings.host_settings.neo4j_url:
         return (
             await stack.enter_async_context(
@@ -227,4 +314,5 @@ def _serving(
         drain_seconds=None if is_gateway and not settings.is_private else 0.0,
         grace_seconds=settings.grace_seconds,
         disk=None if settings.host_settings.postgres_url else shared.disk,
+        rates=shared.rates if is_gateway else None,
     )

@@ -30,3 +30,4 @@ class Stack:
     gateway_target: str
     tier_targets: TierTargets
     postgres_dsn: str  # as the services connect
+    http_address: str = ""  # of HTTP beside the gateway's gRPC, host:port; empty where there is none

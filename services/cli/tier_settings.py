@@ -10,6 +10,7 @@ from services.agentic.config import AgenticSettings
 from services.cli.stack_model import StackSettings
 from services.common.cache import CacheSettings
 from services.common.disk import DiskSettings
+from services.common.rates import RateSettings
 from services.common.settings_file import SettingsError, SettingsSource
 from services.episodic.config import EpisodicSettings
 from services.gateway.config import GatewaySettings
@@ -31,6 +32,7 @@ class TierSettings:
     gateway: GatewaySettings
     cache: CacheSettings
     disk: DiskSettings
+    rates: RateSettings
 
 
 def read_tier_settings(settings: StackSettings) -> TierSettings:
@@ -58,6 +60,7 @@ def read_tier_settings(settings: StackSettings) -> TierSettings:
         gateway=load(GatewaySettings, "gateway", settings.gateway),
         cache=load(CacheSettings, "cache"),
         disk=load(DiskSettings, "disk"),
+        rates=load(RateSettings, "rates"),
     )
     if problems:
         raise SettingsError(problems)

@@ -38,7 +38,7 @@ class BackgroundWork(Generic[K]):
     """
 
     def __init__(self, name: str, restart: RestartDelays | None = None) -> None:
-        """Tasks are called `name`, or `name-key` where they are kept running."""
+        """Tasks are called `name`, or `name-key` where they run until the end."""
         self._name = name
         self._restart = restart or RestartDelays()
         self._tasks: dict[K, asyncio.Task[None]] = {}

@@ -1,4 +1,4 @@
-"""The folder in which one Mneme installation keeps its embedded engines' data."""
+"""The folder with the data of one installation's embedded engines."""
 
 import fcntl
 import os

@@ -5,7 +5,6 @@ All are pure and work on single numbers and on arrays. Ages below 0, of what lie
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -14,17 +13,6 @@ import numpy.typing as npt
 Values: TypeAlias = npt.NDArray[np.float64]
 
 SECONDS_PER_DAY: Final = 86_400.0
-
-
-class Decay(StrEnum):
-    """The functions by name."""
-
-    HYPERBOLIC = "hyperbolic"
-    """1 / (1 + days / scale): half after one scale, a third after two."""
-    EXPONENTIAL = "exponential"
-    """Half after each half-life."""
-    LINEAR = "linear"
-    """So much less each day, down to nothing."""
 
 
 def hyperbolic(days: npt.ArrayLike, *, scale_days: float = 365.0) -> Values:

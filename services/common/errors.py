@@ -26,6 +26,7 @@ class Reason(StrEnum):
     CONFLICT = "CONFLICT"
     PRECONDITION_FAILED = "PRECONDITION_FAILED"
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+    RATE_LIMITED = "RATE_LIMITED"
     STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
     SHUTTING_DOWN = "SHUTTING_DOWN"
     DISK_FULL = "DISK_FULL"
@@ -106,11 +107,18 @@ class LimitExceeded(MnemeError):
     default_reason = Reason.LIMIT_EXCEEDED
 
     def __init__(
-        self, limit_name: str, limit: float, message: str = "", *, retry_after_seconds: float | None = None
+        self,
+        limit_name: str,
+        limit: float,
+        message: str = "",
+        *,
+        retry_after_seconds: float | None = None,
+        reason: Reason | None = None,
     ) -> None:
         """Names the limit and its value, and when to try again where that helps."""
         super().__init__(
             message or f"the limit {limit_name} of {limit:g} is reached",
+            reason=reason,
             metadata={"limit_name": limit_name, "limit": f"{limit:g}"},
         )
         self.retry_after_seconds = retry_after_seconds

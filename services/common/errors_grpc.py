@@ -194,7 +194,8 @@ def _from_details(code: grpc.StatusCode, status: Status, store: str) -> MnemeErr
         return cls(facts.get("resource", "resource"), facts.get("id", ""))
     if cls is LimitExceeded:
         limit = _number(facts.get("limit"))
-        return LimitExceeded(facts.get("limit_name", store), limit, status.message, retry_after_seconds=seconds)
+        name = facts.get("limit_name", store)
+        return LimitExceeded(name, limit, status.message, retry_after_seconds=seconds, reason=reason)
     violations = [FieldViolation(v.field, v.description) for v in request.field_violations]
     return cls(status.message, reason=reason, metadata=facts, violations=violations)
 

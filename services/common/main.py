@@ -19,24 +19,39 @@ import uvloop
 
 from services.common.cache import CacheSettings, OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
+from services.common.credentials import InsecureListenError
 from services.common.datadir import DataDirError, default_data_dir
 from services.common.disk import DiskSettings, DiskWatch
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import ModelUnavailableError
 from services.common.embedding.factory import create_embedder
+from services.common.encryption.carried import CarriedKeys
+from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError
 from services.common.garbage import seldom_collected
-from services.common.hosting import HostSettings, InsecureListenError, run_until_signal, serving
+from services.common.hosting import HostSettings, run_until_signal, running_server
 from services.common.ids import IdSource, Uuid7Ids
+from services.common.language_model.port import LanguageModel
 from services.common.logging import configure_logging
 from services.common.maintenance.election import Election
 from services.common.numerics import compute_in_place
 from services.common.parsing.port import Parser
 from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
-from services.common.rpc.server import ServiceBinding
+from services.common.rates import RateLimiter, RateSettings
+from services.common.rpc.server import GrpcServer, ServiceBinding
 from services.common.settings_file import SettingsSource
-from services.common.shared_settings import create_parser, embedding_settings, pool_settings, telemetry_settings
+from services.common.shared_settings import (
+    create_carried_keys,
+    create_key_ring,
+    create_language_model,
+    create_parser,
+    embedding_settings,
+    pool_settings,
+    second_embedding_settings,
+    telemetry_settings,
+)
+from services.common.switching import short_switch_interval
 from services.common.telemetry import TelemetryHandle, configure_telemetry
 from services.common.telemetry.loop_delay import loop_delay_recorded
 
@@ -116,6 +131,26 @@ class Assembly:
         self.stack.push_async_callback(embedder.aclose)
         return embedder
 
+    async def second_embedder(self) -> OnnxEmbedder | None:
+        """The second embedding model of a change of the model, where one is configured."""
+        settings = embedding_settings(self.source, self.settings, self.data_dir)
+        second = second_embedding_settings(settings, self.settings)
+        if second is None:
+            return None
+        embedder = await asyncio.to_thread(create_embedder, second)
+        self.stack.push_async_callback(embedder.aclose)
+        return embedder
+
+    def language_model(self) -> LanguageModel:
+        """The language model, where one is configured.
+
+        Raises:
+            SettingsError: It cannot be used.
+        """
+        model = create_language_model(self.source, self.settings)
+        self.stack.push_async_callback(model.aclose)
+        return model
+
     def parser(self) -> Parser:
         """The parser of texts, in a process of its own that starts with the first text.
 
@@ -143,16 +178,35 @@ class Assembly:
         folder = self.settings.watched_dir
         return DiskWatch(folder, self.source.load(DiskSettings, "disk")) if folder is not None else None
 
+    @functools.cached_property
+    def rates(self) -> RateLimiter | None:
+        """What limits the calls of each tenant; at the gateway alone, where all of them come in."""
+        return RateLimiter(self.source.load(RateSettings, "rates")) if self.name == "gateway" else None
+
+    @functools.cached_property
+    def key_ring(self) -> DataKeyRing | None:
+        """The data keys that content is encrypted with, where encryption is on."""
+        return create_key_ring(self.source, self.settings)
+
+    @functools.cached_property
+    def carried_keys(self) -> CarriedKeys | None:
+        """The data keys of stores that have no place for keys, where encryption is on."""
+        return create_carried_keys(self.source, self.settings)
+
     @property
     def data_dir(self) -> Path:
-        """Folder of what this service keeps on disk itself."""
+        """Folder of this service's own data."""
         return self.settings.data_dir or default_data_dir(os.environ)
 
 
 OpenService = Callable[[Assembly], AbstractAsyncContextManager[Sequence[ServiceBinding]]]
+ServeBeside = Callable[[Assembly, Sequence[ServiceBinding], GrpcServer], AbstractAsyncContextManager[None]]
+"""Serves the same in another way while the server runs."""
 
 
-def run_service(name: str, default_address: str, open_service: OpenService) -> None:
+def run_service(
+    name: str, default_address: str, open_service: OpenService, *, beside: ServeBeside | None = None
+) -> None:
     """Runs a service until SIGTERM or SIGINT. The whole program of a service's `__main__`."""
     settings = HostSettings()
     compute_in_place()
@@ -160,7 +214,7 @@ def run_service(name: str, default_address: str, open_service: OpenService) -> N
     telemetry = TelemetryHandle()
     try:
         telemetry = configure_telemetry(telemetry_settings(f"mneme-{name}", settings))
-        uvloop.run(run_until_signal(lambda stop: _serve(name, default_address, open_service, settings, stop)))
+        uvloop.run(run_until_signal(lambda stop: _serve(name, default_address, open_service, beside, settings, stop)))
     except (DataDirError, MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
         sys.exit(f"{name}: {error}")
     finally:
@@ -168,7 +222,12 @@ def run_service(name: str, default_address: str, open_service: OpenService) -> N
 
 
 async def _serve(
-    name: str, default_address: str, open_service: OpenService, settings: HostSettings, stop: asyncio.Event
+    name: str,
+    default_address: str,
+    open_service: OpenService,
+    beside: ServeBeside | None,
+    settings: HostSettings,
+    stop: asyncio.Event,
 ) -> None:
     clock = SystemClock()
     ids = Uuid7Ids(clock)
@@ -176,8 +235,8 @@ async def _serve(
     async with contextlib.AsyncExitStack() as stack:
         assembly = Assembly(name, settings, source, clock, ids, settings.secret(), stack)
         bindings = await stack.enter_async_context(open_service(assembly))
-        address = await stack.enter_async_context(
-            serving(
+        running = await stack.enter_async_context(
+            running_server(
                 bindings,
                 address=settings.listen or default_address,
                 settings=settings,
@@ -185,13 +244,16 @@ async def _serve(
                 clock=clock,
                 ids=ids,
                 disk=assembly.disk,
+                rates=assembly.rates,
             )
         )
-        if settings.api_keys_file is None and not settings.signed_identities_only:
-            _log.warning("development_mode", address=address, hint="no API keys: calls need no credential")
-        _log.info("serving", service=name, address=address)
+        if beside is not None:
+            await stack.enter_async_context(beside(assembly, bindings, running.server))
+        if not settings.has_credentials and not settings.signed_identities_only:
+            _log.warning("development_mode", address=running.address, hint="no API keys: calls need no credential")
+        _log.info("serving", service=name, address=running.address)
         async with _stopped_by_eof(stop), loop_delay_recorded():
-            with seldom_collected():
+            with seldom_collected(), short_switch_interval():
                 await stop.wait()
         _log.info("draining", service=name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np  # noqa: F401 - loaded first, so that its library is there to be told
+import numpy as np  # noqa: F401 - loaded first, so that its library is loaded when it is configured
 import threadpoolctl
 
 __all__ = ["compute_in_place"]

@@ -36,10 +36,10 @@ def fitting(messages: Sequence[Message], *, bytes_max: int) -> int:
 
     So a response never exceeds what a channel accepts, and is never empty where there are items.
     """
-    room = bytes_max
+    budget = bytes_max
     for count, message in enumerate(messages):
-        room -= message.ByteSize() + _FRAME_BYTES
-        if room < 0:
+        budget -= message.ByteSize() + _FRAME_BYTES
+        if budget < 0:
             return max(count, 1)
     return len(messages)
 

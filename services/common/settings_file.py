@@ -31,10 +31,13 @@ TABLES: Final = (
     "agentic",
     "gateway",
     "turn",
+    "rates",
     "postgres",
     "neo4j",
     "embedding",
     "cache",
+    "encryption",
+    "language_model",
     "parser",
     "disk",
 )

@@ -10,11 +10,16 @@ from typing import Final
 from services.common.embedding.embedder import EmbedderSettings
 from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings
+from services.common.encryption.carried import CarriedKeys
+from services.common.encryption.key_file import FileKeyManagement
+from services.common.encryption.key_management import KeyManagement
+from services.common.encryption.ring import DataKeyRing, EncryptionSettings
 from services.common.hosting import HostSettings
+from services.common.language_model.port import LanguageModel, LanguageModelSettings, NoLanguageModel
 from services.common.parsing.port import NoParser, Parser, ParserSettings
 from services.common.parsing.process import ParserProcess
 from services.common.postgres.pool import PoolSettings
-from services.common.settings_file import SettingsSource
+from services.common.settings_file import SettingsError, SettingsSource
 from services.common.telemetry import TelemetrySettings
 
 POOL_FIELDS_OF_HOST: Final = frozenset({"size_max", "behind_pgbouncer", "application_name", "vectors"})
@@ -74,6 +79,63 @@ def embedding_settings(source: SettingsSource, host: HostSettings, data_dir: Pat
         encoder=encoder_settings(host, tuning.encoder),
         embedder=tuning.embedder,
     )
+
+
+def second_embedding_settings(first: EmbeddingSettings, host: HostSettings) -> EmbeddingSettings | None:
+    """The second model of a change of the model, run as the first one; None where there is none."""
+    folder = host.embedding_second_model_dir
+    return dataclasses.replace(first, model_dir=folder) if folder is not None else None
+
+
+def create_language_model(source: SettingsSource, host: HostSettings) -> LanguageModel:
+    """The language model of a process, from the table `language_model`; rules alone without one. The caller closes it.
+
+    Raises:
+        SettingsError: The table cannot be used, or the package `openai` is not installed.
+    """
+    settings = source.load(LanguageModelSettings, "language_model")
+    if not host.llm_base_url or not host.llm_model:
+        return NoLanguageModel()
+    try:
+        # Imported here: an optional requirement, and slow to load.
+        from services.common.language_model.openai_compatible import OpenAILanguageModel
+    except ImportError as error:
+        raise SettingsError(["MNEME_LLM_BASE_URL needs the package openai: install mneme[llm]"]) from error
+    return OpenAILanguageModel(
+        host.llm_base_url, host.llm_model, api_key=host.llm_api_key.get_secret_value(), settings=settings
+    )
+
+
+_PLAIN_GRAPH: Final = (
+    "MNEME_ENCRYPTION_KEY_FILE with MNEME_NEO4J_URL: Neo4j stores facts, profiles, procedures and notes plain; leave "
+    "MNEME_NEO4J_URL out, or accept it by MNEME_ENCRYPTION_PLAIN_GRAPH=true"
+)
+
+
+def create_key_ring(source: SettingsSource, host: HostSettings) -> DataKeyRing | None:
+    """The data keys of a process, from the table `encryption`; None where encryption is off.
+
+    Raises:
+        KeyFileError: The file of key-encryption keys cannot be used.
+        SettingsError: The table cannot be used, or part of the content would be stored plain in Neo4j.
+    """
+    chosen = _encryption(source, host)
+    return DataKeyRing(*chosen) if chosen is not None else None
+
+
+def create_carried_keys(source: SettingsSource, host: HostSettings) -> CarriedKeys | None:
+    """The data keys of stores that have no place for keys; see `create_key_ring`."""
+    chosen = _encryption(source, host)
+    return CarriedKeys(*chosen) if chosen is not None else None
+
+
+def _encryption(source: SettingsSource, host: HostSettings) -> tuple[KeyManagement, EncryptionSettings] | None:
+    settings = source.load(EncryptionSettings, "encryption")
+    if host.encryption_key_file is None:
+        return None
+    if host.neo4j_url and not host.encryption_plain_graph:
+        raise SettingsError([_PLAIN_GRAPH])
+    return FileKeyManagement(host.encryption_key_file), settings
 
 
 def create_parser(source: SettingsSource, host: HostSettings) -> Parser:

@@ -10,7 +10,7 @@ from uuid import UUID
 from services.common.errors import FieldViolation, InvalidArgument, Reason
 
 _NUL: Final = "\x00"
-# They part the ids inside keys, cannot be kept by every store, or are not text at all.
+# They part the ids inside keys, cannot be stored by every store, or are not text at all.
 _NOT_IN_IDS: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
@@ -50,7 +50,7 @@ class Violations:
         self._found += [_Found(error.reason, violation, error.metadata) for violation in error.violations]
 
     def text(self, field_path: str, value: str, *, chars_max: int, required: bool = True) -> bool:
-        """Checks that a text is there, not too long, and holds no NUL, which stores cannot keep."""
+        """Checks that a text is there, not too long, and holds no NUL, which stores cannot hold."""
         before = len(self._found)
         if required and not value.strip():
             self.add(field_path, "is required")

@@ -21,9 +21,11 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
     resources = EpisodicResources(
         embedder=await assembly.embedder(),
+        second_embedder=await assembly.second_embedder(),
         clock=assembly.clock,
         secret=assembly.secret,
         cache=assembly.cache(),
+        key_ring=assembly.key_ring,
         disk=DiskWatch(folder, assembly.tier_settings(DiskSettings, "disk")),
     )
     server = qdrant_server(settings)

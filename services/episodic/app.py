@@ -18,23 +18,32 @@ from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.disk import DiskWatch
 from services.common.embedding.embedder import Embedder
+from services.common.encryption.postgres import data_keys
+from services.common.encryption.ring import DataKeyRing
 from services.common.hosting import HostSettings
+from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.ids import Uuid7Ids
 from services.common.maintenance import MaintenanceRunner
 from services.common.maintenance.election import Election, Leader
 from services.common.maintenance.elections.postgres import AdvisoryLockElection
 from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
+from services.common.maintenance.servicer import maintenance_binding
 from services.common.maintenance.store import MaintenanceStore
+from services.common.maintenance.tier import TierJob, TierMaintenance
 from services.common.paging import PageTokens
+from services.common.portability.servicer import user_records_binding
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.readiness import Check
 from services.common.rpc.server import ServiceBinding, needing
+from services.common.summaries import Summariser
 from services.common.tokens import token_counter
 from services.episodic import internal_servicer, servicer
 from services.episodic.access import AccessRecorder
+from services.episodic.activity.app import activity_log
 from services.episodic.assessment import EpisodeAssessor
+from services.episodic.clusters.app import episode_clusters
 from services.episodic.commands import Rules
 from services.episodic.config import EpisodicSettings, QdrantServer
 from services.episodic.importance import ImportanceScorer
@@ -43,13 +52,15 @@ from services.episodic.maintenance.orphans import CollectOrphans
 from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.maintenance.retention import RetainEpisodes
 from services.episodic.maintenance.schedule import IndexUpkeep
+from services.episodic.maintenance.second_index import FillSecondIndex
 from services.episodic.maintenance.token_backfill import TokenBackfill
+from services.episodic.portability import episodic_records, episodic_user_records
+from services.episodic.second_index import PairedEpisodeIndex, adopt_indexed
 from services.episodic.service import EpisodeService
 from services.episodic.store import EpisodeIndex, EpisodeStore
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.postgres_claim import embedded_index_claimed
-from services.episodic.summaries import Summariser
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +75,12 @@ class EpisodicResources:
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
+    second_embedder: Embedder | None = None
+    """Of a second model, whose index is filled beside the first; None where the model is not being changed."""
     disk: DiskWatch | None = None
     """Watches the disk of the embedded index; with the default settings where None."""
+    key_ring: DataKeyRing | None = None
+    """Encrypts content; stored as it is where None."""
 
 
 @dataclass(frozen=True)
@@ -131,22 +146,44 @@ async def open_episodic(
         FailedPrecondition: The server is too old, or holds a collection that is not this tier's; or another service
             fills an embedded index from the same database.
         DataDirLocked: Another process has the index in this folder open.
-        ValueError: The server's URL cannot be used.
+        ValueError: The server's URL cannot be used, or the second model is the first one.
     """
     chosen = settings or EpisodicSettings()
     async with contextlib.AsyncExitStack() as stack:
-        index = await _open_index(qdrant_folder, qdrant_server, resources, chosen)
+        index = await _open_indexes(qdrant_folder, qdrant_server, resources, chosen)
         stack.push_async_callback(index.aclose)
         if qdrant_server is None:
             place = f"{socket.gethostname()}:{qdrant_folder}"
             await stack.enter_async_context(
                 embedded_index_claimed(pool, index.model, place=place, on_lost=_end_service)
             )
-        store = PostgresEpisodeStore(pool, model=index.model)
+        keys = data_keys(resources.key_ring, SCHEMA)
+        store = PostgresEpisodeStore(pool, model=index.model, keys=keys)
+        await adopt_indexed(
+            store,
+            index,
+            owners_at_once=chosen.indexer.reconciled_owners,
+            pieces_at_once=chosen.indexer.scanned_pieces,
+        )
         maintenance = PostgresMaintenanceStore(pool)
         leader = Leader(election or AdvisoryLockElection(pool, "episodic"), maintenance.next_term)
-        tier = await stack.enter_async_context(open_episodic_on(store, index, maintenance, resources, chosen, leader))
-        yield replace(tier, bindings=needing(_ready(readiness_check(pool), index.check), tier.bindings))
+        tokens = PageTokens(resources.secret)
+        log = activity_log(pool, resources.embedder, resources.clock, tokens, chosen.activity, keys=keys)
+        clusters = episode_clusters(pool, index, resources.clock, tokens, chosen.clusters)
+        tier = await stack.enter_async_context(
+            open_episodic_on(
+                store,
+                index,
+                maintenance,
+                resources,
+                chosen,
+                leader,
+                further_jobs=[*log.jobs, clusters.job, *_filling(store, index, chosen)],
+            )
+        )
+        records = user_records_binding(episodic_user_records(pool, keys), episodic_records(resources.clock))
+        bindings = (*tier.bindings, *log.bindings, clusters.binding, records)
+        yield replace(tier, bindings=needing(_ready(readiness_check(pool), index.check), bindings))
 
 
 def _ready(*checks: Check) -> Check:
@@ -163,10 +200,43 @@ def _end_service() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-async def _open_index(
+async def _open_indexes(
     folder: Path, server: QdrantServer | None, resources: EpisodicResources, settings: EpisodicSettings
 ) -> EpisodeIndex:
-    model, dimension = resources.embedder.fingerprint, resources.embedder.dimension
+    """The index, or two where the model is being changed."""
+    embedder, second = resources.embedder, resources.second_embedder
+    if second is None:
+        return await _open_index(folder, server, resources, settings, embedder, resources.cache)
+    if second.fingerprint == embedder.fingerprint:
+        raise ValueError("MNEME_EMBEDDING_SECOND_MODEL_DIR holds the model that is in use already")
+    first = await _open_index(folder, server, resources, settings, embedder, resources.cache)
+    try:
+        # With a cache of its own: entries of the process's are named by their users.
+        beside = await _open_index(folder, server, resources, settings, second, OwnerCache())
+    except BaseException:
+        await first.aclose()
+        raise
+    return PairedEpisodeIndex(first, beside, second)
+
+
+def _filling(store: EpisodeStore, index: EpisodeIndex, settings: EpisodicSettings) -> list[TierJob]:
+    """The job that fills a second index, where there is one."""
+    if not isinstance(index, PairedEpisodeIndex):
+        return []
+    fill = FillSecondIndex(store, index, settings.indexer, text=settings.text)
+    about = "Fills the index of the second embedding model with episodes that it lacks."
+    return [TierJob(fill, about, settings.indexer.compare_seconds)]
+
+
+async def _open_index(
+    folder: Path,
+    server: QdrantServer | None,
+    resources: EpisodicResources,
+    settings: EpisodicSettings,
+    embedder: Embedder,
+    cache: OwnerCache,
+) -> EpisodeIndex:
+    model, dimension = embedder.fingerprint, embedder.dimension
     if server is None:
         return await EdgeEpisodeIndex.open(
             folder,
@@ -174,7 +244,7 @@ async def _open_index(
             dimension=dimension,
             text=settings.text,
             settings=settings.edge,
-            cache=resources.cache,
+            cache=cache,
             disk=resources.disk,
         )
     # Imported here: half a second that only the server's users pay.
@@ -195,13 +265,17 @@ def _upkeep(
     resources: EpisodicResources,
     settings: EpisodicSettings,
     leader: Leader | None,
-) -> IndexUpkeep:
+    further_jobs: Sequence[TierJob],
+) -> tuple[IndexUpkeep, TierMaintenance]:
     ids = Uuid7Ids(resources.clock)
-    runner = MaintenanceRunner(maintenance, clock=resources.clock, ids=ids, leader=leader)
+    bounds = settings.maintenance
+    runner = MaintenanceRunner(
+        maintenance, clock=resources.clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max
+    )
     chosen = settings.retention
     retain = RetainEpisodes(store, index, resources.clock, ids, chosen, notify=indexer.notify)
     embedder = resources.embedder
-    return IndexUpkeep(
+    upkeep = IndexUpkeep(
         runner,
         ReconcileIndex(store, index, settings.indexer, notify=indexer.notify),
         CollectOrphans(store, index, settings.indexer, notify=indexer.notify),
@@ -210,6 +284,19 @@ def _upkeep(
         retain=retain if chosen.is_enabled else None,
         retain_seconds=chosen.interval_seconds,
     )
+    jobs = TierMaintenance(
+        runner,
+        maintenance,
+        [
+            *upkeep.jobs(),
+            TierJob(retain, "Archives episodes that faded, and those beyond the cap of a user."),
+            *further_jobs,
+        ],
+        resources.clock,
+        retention_seconds=RETENTION_SECONDS,
+        log_days=bounds.log_days,
+    )
+    return upkeep, jobs
 
 
 @contextlib.asynccontextmanager
@@ -220,6 +307,8 @@ async def open_episodic_on(
     resources: EpisodicResources,
     settings: EpisodicSettings | None = None,
     leader: Leader | None = None,
+    *,
+    further_jobs: Sequence[TierJob] = (),
 ) -> AsyncIterator[EpisodicTier]:
     """The tier on any drivers; closing it stops the indexer and writes the last access statistics.
 
@@ -243,13 +332,14 @@ async def open_episodic_on(
             ),
             on_doubt=lambda: upkeep.compare_soon(),  # noqa: PLW0108 - it is made below
         )
-        upkeep = _upkeep(store, index, indexer, maintenance, resources, chosen, leader)
+        upkeep, jobs = _upkeep(store, index, indexer, maintenance, resources, chosen, leader, further_jobs)
         background = await stack.enter_async_context(BackgroundWork[str]("episodic"))
         background.keep_running("write-accesses", every(chosen.access.flush_seconds, accesses.try_flush))
         if leader is not None:
             background.keep_running("lead-maintenance", leader.run)
         indexer.start(background)
         upkeep.start(background)
+        jobs.start(background)
         episodes = EpisodeService(
             store=store,
             index=index,
@@ -282,5 +372,6 @@ async def open_episodic_on(
                     internal_servicer.EpisodicInternalServicer(episodes, rules, resources.clock),
                     internal_servicer.ROLES,
                 ),
+                maintenance_binding(jobs),
             ),
         )

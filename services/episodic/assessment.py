@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import structlog
 
 from services.common.embedding.vectors import Vector
+from services.common.summaries import Summariser
 from services.episodic.importance import ImportanceScorer
 from services.episodic.store import UNASSESSED, Assessment
-from services.episodic.summaries import Summariser
 
 _log = structlog.get_logger(__name__)
 

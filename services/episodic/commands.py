@@ -54,7 +54,7 @@ class Rules:
     limits: EpisodeLimits
     model: str  # of the vectors that are accepted, as `Vector.model` names it
     dimension: int
-    tokens: TokenSpace | None = None  # of token vectors that are kept; None where none are
+    tokens: TokenSpace | None = None  # of the token vectors that are stored; None where none are
 
 
 def owner(tenant_id: str, user_id: str, rules: Rules) -> Owner:
@@ -274,7 +274,7 @@ def vector(message: common_pb2.Vector, path: str, rules: Rules) -> Vector:
 
 
 def token_vectors(message: common_pb2.TokenVectors, path: str, rules: Rules) -> TokenVectors | None:
-    """Token vectors; None where they are of another space than those that are kept."""
+    """Token vectors; None where they are of another space than those that are stored."""
     found = token_vectors_from_proto(message, field_path=path)
     space = rules.tokens
     if space is None or (found.fingerprint, found.vectors.shape[1]) != (space.fingerprint, space.dimension):

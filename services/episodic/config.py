@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from services.common.maintenance.settings import MaintenanceSettings
 from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.settings_types import (
     Amount,
@@ -16,9 +17,11 @@ from services.common.settings_types import (
     Share,
     table,
 )
+from services.common.summaries import SummarySettings
 from services.common.turns import TurnLimits
+from services.episodic.activity.config import ActivitySettings
+from services.episodic.clusters.config import ClusterSettings
 from services.episodic.importance import ImportanceSettings
-from services.episodic.summaries import SummarySettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +29,7 @@ class TextSettings:
     """How an episode's text becomes pieces and terms. A change needs a new index."""
 
     piece_chars: Count = 800  # characters of a piece: what the embedding model reads without truncation
-    pieces_max: Count = 64  # indexed pieces of an episode; text beyond them is kept but not searched
+    pieces_max: Count = 64  # indexed pieces of an episode; text beyond them is stored but not searched
     bm25_k: Amount = 1.2  # saturation of a term's frequency
     bm25_b: Share = 0.75  # how much a long piece is discounted, in [0, 1]
     bm25_avg_terms: Positive = 20.0  # terms of a typical piece: dialogue turns are short
@@ -105,7 +108,7 @@ class EdgeSettings:
     upsert_points_max: Count = 64  # points in one call
     flush_seconds: Seconds = 10.0  # a power failure may cost the index this much; a kill of the process nothing
     flush_pause_factor: Amount = 9.0  # pause after a flush by its time: 9 leaves nine tenths of a slow disk's time
-    search_timeout_seconds: Seconds = 2.0  # of a search while the engine is busy; words of the store answer then
+    search_timeout_seconds: Seconds = 2.0  # of a search while the engine is busy; then by words alone
     lock_wait_seconds: Amount = 15.0  # at a start, for the engine of a service that was killed to end
     verify_points: Count = 256  # read in one step after a crash, to see whether the files are sound
     verify_pause_seconds: Amount = 0.02  # between two such steps
@@ -155,7 +158,7 @@ class QdrantSettings:
 class TokenSettings:
     """Token vectors of episodes: recall compares questions with turns word by word, for some 5 KB on disk a turn."""
 
-    stored: bool = True  # whether they are kept and compared; what is there already stays
+    stored: bool = True  # whether they are stored and compared; those that are stored already stay
     search_bytes_max: CountOrNone = 8 * 1024 * 1024  # compared in one search, by the lengths of texts; 0: none
     query_tokens_max: Count = 64  # word pieces of a question that are compared, the first ones
     prefetch_pause_seconds: Amount = 0.005  # between two steps of a prefetch, so that other work goes on
@@ -196,6 +199,7 @@ class EpisodicSettings:
     limits: EpisodeLimits = field(default_factory=EpisodeLimits)
     scoring: ScoringSettings = field(default_factory=ScoringSettings)
     indexer: IndexerSettings = field(default_factory=IndexerSettings)
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     edge: EdgeSettings = field(default_factory=EdgeSettings)
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     tokens: TokenSettings = field(default_factory=TokenSettings)
@@ -204,3 +208,5 @@ class EpisodicSettings:
     summaries: SummarySettings = field(default_factory=SummarySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     access: AccessSettings = field(default_factory=AccessSettings)
+    activity: ActivitySettings = field(default_factory=ActivitySettings)
+    clusters: ClusterSettings = field(default_factory=ClusterSettings)

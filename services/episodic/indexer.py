@@ -200,7 +200,7 @@ class EpisodeIndexer:
     def _packed(
         self, episodes: Sequence[PendingEpisode], encodings: Sequence[Sequence[TextEncoding]]
     ) -> dict[EpisodeName, PackedTokens]:
-        """Token vectors of the episodes, where any are kept."""
+        """Token vectors of the episodes, where any are stored."""
         space = self._space
         if space is None:
             return {}
@@ -219,7 +219,7 @@ class EpisodeIndexer:
         return pieces if pieces is not None and len(pieces) == pieces_count else None
 
     def _lacks(self, known: Sequence[TextEncoding] | None) -> bool:
-        """Whether the model has to be run for pieces, since nobody brought along all that is kept of them."""
+        """Whether the model has to be run for pieces, since their vectors did not come with them."""
         return known is None or (self._space is not None and any(piece.tokens is None for piece in known))
 
 

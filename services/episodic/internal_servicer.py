@@ -80,5 +80,5 @@ class EpisodicInternalServicer(episodic_internal_pb2_grpc.EpisodicInternalServic
         principal = current_principal()
         deletion = commands.deletion(request, tenant_id=principal.tenant_id, rules=self._rules)
         key = commands.write_key(request, principal, self._rules)
-        count = await self._episodes.delete(deletion, key=key)
-        return internal_pb.DeleteEpisodesResponse(deleted_count=count)
+        deleted = await self._episodes.delete(deletion, key=key)
+        return internal_pb.DeleteEpisodesResponse(deleted_count=deleted.episodes, destroyed_data_keys=deleted.data_keys)

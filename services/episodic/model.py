@@ -91,7 +91,7 @@ def episode_text(query: str, response: str, attachments: tuple[Attachment, ...])
 
 
 def episode_pieces(text: str, *, piece_chars: int, pieces_max: int) -> list[str]:
-    """The text in the pieces that are indexed; what lies beyond `pieces_max` is kept but not searched."""
+    """The text in the pieces that are indexed; what lies beyond `pieces_max` is stored but not searched."""
     return split_pieces(text, piece_chars)[:pieces_max]
 
 

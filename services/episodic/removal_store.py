@@ -25,6 +25,14 @@ class EpisodeSelection:
 
 
 @dataclass(frozen=True, slots=True)
+class Deleted:
+    """What a deletion took away."""
+
+    episodes: int
+    data_keys: int = 0  # destroyed keys that content was encrypted with
+
+
+@dataclass(frozen=True, slots=True)
 class Archived:
     """What a request to archive has changed."""
 
@@ -57,15 +65,15 @@ class RemovalStore(Protocol):
         """Makes archived episodes PENDING_EMBEDDING and returns their number."""
         ...
 
-    async def delete(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> int:
-        """Deletes episodes and what belongs to them, and returns their number.
+    async def delete(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> Deleted:
+        """Deletes episodes and what belongs to them; with everything of a user, the key they were encrypted with.
 
         Their ids, and named ids that do not exist, are remembered: `insert` does not bring them back. Every cached
         revision of the owner is void afterwards.
         """
         ...
 
-    async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> int:
+    async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> Deleted:
         """The same with everything of a tenant."""
         ...
 

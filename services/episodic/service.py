@@ -28,7 +28,7 @@ from services.episodic.model import (
     TenantId,
     decay_factor,
 )
-from services.episodic.removal_store import EpisodeSelection
+from services.episodic.removal_store import Deleted, EpisodeSelection
 from services.episodic.store import (
     EpisodeCursor,
     EpisodeFilter,
@@ -276,8 +276,8 @@ class EpisodeService:
         self._indexer.notify()
         return count
 
-    async def delete(self, deletion: Deletion, *, key: IdempotencyKey) -> int:
-        """Delete episodes from the store and the index, and return how many. Repeats as in `record_feedback`.
+    async def delete(self, deletion: Deletion, *, key: IdempotencyKey) -> Deleted:
+        """Delete episodes from the store and the index, and return what went. Repeats as in `record_feedback`.
 
         Raises:
             StoreUnavailable: What the store has deleted may still have points in the index. A repeat of the request
@@ -285,13 +285,13 @@ class EpisodeService:
         """
         now, owner = self._clock.now(), deletion.owner
         if owner is not None:
-            count = await self._store.delete(owner, deletion.selection, key=key, now=now)
+            deleted = await self._store.delete(owner, deletion.selection, key=key, now=now)
             await self._remove_points(owner, deletion.selection)
-            return count
-        count = await self._store.delete_tenant(deletion.tenant_id, key=key, now=now)
+            return deleted
+        deleted = await self._store.delete_tenant(deletion.tenant_id, key=key, now=now)
         for each in await self._store.deleted_owners(deletion.tenant_id):
             await self._remove_points(each, deletion.selection)
-        return count
+        return deleted
 
     def record_access(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> None:
         """Count that episodes were used; written later, in the background."""

@@ -8,17 +8,13 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from services.common.embedding.vectors import Vector as Vector  # noqa: PLC0414 - part of the ports
 from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
 from services.episodic.removal_store import RemovalStore
 from services.episodic.retention_store import RetentionStore
 from services.episodic.token_format import PackedTokens
 from services.episodic.token_store import EpisodeName, TokenStore
-
-Vector = npt.NDArray[np.float32]
-"""One embedding: float32 `[dimension]`."""
+from services.episodic.vector_reader import VectorReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,15 +188,15 @@ class PendingBatch(Protocol):
 class EpisodeStore(TokenStore, RemovalStore, RetentionStore, Protocol):
     """Where episodes are true. What a call acknowledges survives a crash.
 
-    Every method but those of background work acts for one tenant; rows of others do not exist for it. All
-    raise `StoreUnavailable`, `DeadlineExceeded` or `Conflict`.
+    Every method but those of background work acts for one tenant; rows of others do not exist for it. All raise
+    `StoreUnavailable`, `DeadlineExceeded` or `Conflict`.
     """
 
     async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
         """Stores episodes as PENDING_EMBEDDING in one transaction; one outcome each, in order.
 
-        An id that its owner already has is left as it is, and one that was deleted stays deleted. A place
-        (conversation and position) that another episode holds is not overwritten: that item's status is None.
+        An id that its owner has already is left as it is, one that was deleted stays deleted. A place that another
+        episode holds (conversation and position) is not overwritten: that item's status is None.
         """
         ...
 
@@ -242,8 +238,7 @@ class EpisodeStore(TokenStore, RemovalStore, RetentionStore, Protocol):
     ) -> tuple[EpisodeColumns, list[float]]:
         """Columns and word scores of episodes: those that share words with the query, then the newest.
 
-        Of active ones, and of those that were active and are indexed again. For when the index cannot be asked: it
-        reads every episode of the user.
+        Of active ones and those indexed again, for when the index cannot be asked: it reads all episodes of the user.
         """
         ...
 
@@ -275,6 +270,10 @@ class EpisodeStore(TokenStore, RemovalStore, RetentionStore, Protocol):
         None where the owner has no episode, or an archived one. What is pending may be in the index or not: its
         points are written before it becomes active.
         """
+        ...
+
+    async def adopt_indexed(self, model: str, held: Sequence[IndexedEpisode]) -> int:
+        """Notes active episodes as indexed with this model whose pieces its index all holds; returns how many."""
         ...
 
     async def reset_listed(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[EpisodeId]:
@@ -333,12 +332,12 @@ class RetrieverHits:
     lexical_complete: bool  # True when it holds every one that shares a term with the query
 
 
-class EpisodeIndex(Protocol):
+class EpisodeIndex(VectorReader, Protocol):
     """Finds pieces of text by meaning and by words. Derived: it can be rebuilt from the store.
 
-    It holds vectors of one model. Nobody but the owner finds a piece or changes a score: term statistics are
-    taken over the owner's pieces alone. Engines may differ in which of equally scored pieces they leave out
-    at a limit. All methods raise `StoreUnavailable`.
+    It holds vectors of one model. Nobody but the owner finds a piece or changes a score: term statistics are taken over
+    the owner's pieces. Engines may differ in which of equally scored pieces they leave out at a limit. All methods
+    raise `StoreUnavailable`.
     """
 
     @property

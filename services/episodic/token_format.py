@@ -1,4 +1,4 @@
-"""Token vectors of one episode as one string of bytes, as stores keep them.
+"""Token vectors of one episode as one string of bytes, as stores hold them.
 
 Little endian throughout:
 

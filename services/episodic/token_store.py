@@ -1,4 +1,4 @@
-"""The part of the episode store that keeps token vectors."""
+"""The part of the episode store that holds token vectors."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 import structlog
 
 from services.common.main import Assembly, run_service
-from services.common.rpc.server import ServiceBinding
+from services.common.rpc.server import GrpcServer, ServiceBinding
 from services.gateway.app import GatewayResources, migrate_gateway, open_gateway
 from services.gateway.config import GatewaySettings, TierTargets
 
@@ -39,6 +39,8 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         ids=assembly.ids,
         secret=assembly.secret,
         notice_dsn=settings.notice_url,
+        rates=assembly.rates,
+        key_ring=assembly.key_ring,
     )
     async with open_gateway(
         await assembly.pool(), targets, resources, gateway_settings, tls=settings.upstream_tls
@@ -46,5 +48,19 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         yield gateway.bindings
 
 
+@contextlib.asynccontextmanager
+async def _beside(assembly: Assembly, bindings: Sequence[ServiceBinding], server: GrpcServer) -> AsyncIterator[None]:
+    settings = assembly.settings
+    if not settings.http_listen:
+        yield
+        return
+    # Imported here: its libraries are an extra.
+    from services.gateway.http.server import http_server
+
+    http_settings = assembly.tier_settings(GatewaySettings, "gateway").http
+    async with http_server(settings.http_listen, bindings, server, http_settings, tls=settings.tls):
+        yield
+
+
 if __name__ == "__main__":
-    run_service("gateway", "127.0.0.1:7700", _open)
+    run_service("gateway", "127.0.0.1:7700", _open, beside=_beside)

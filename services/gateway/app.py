@@ -11,47 +11,56 @@ import grpc
 from mneme.gateway.v1 import (
     conversations_pb2_grpc,
     deliveries_pb2_grpc,
-    erasure_pb2_grpc,
     grants_pb2_grpc,
     memory_pb2_grpc,
 )
 from services.common.auth import IdentitySigner, Role
 from services.common.background import BackgroundWork, every
+from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.encryption.postgres import data_keys
+from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError
 from services.common.ids import IdSource
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
+from services.common.rates import RateLimiter, SharedRates
+from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.channel import CallMetadata, open_channel
-from services.common.rpc.server import ServiceBinding, TlsFiles, needing
+from services.common.rpc.server import ServiceBinding, needing
 from services.common.tokens import token_counter
+from services.gateway.activity import ActivityHandlers
+from services.gateway.activity_procedures import learn_from_activity
+from services.gateway.audit.log import AuditLog
+from services.gateway.audit.stores.postgres import PostgresAudit
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
+from services.gateway.context_window.app import open_context_windows
+from services.gateway.documents.app import open_documents
 from services.gateway.door import Door
-from services.gateway.erasure.candidates import Candidates
-from services.gateway.erasure.correcting import Correcting
-from services.gateway.erasure.derived import DerivedMemories
-from services.gateway.erasure.forgetting import Forgetting
-from services.gateway.erasure.requests import ErasureRequestReader
+from services.gateway.erasure.app import open_erasure
 from services.gateway.erasure.runner import ErasureRunner
-from services.gateway.erasure.service import Erasing
-from services.gateway.erasure.servicer import ROLES as ERASURE_ROLES
-from services.gateway.erasure.servicer import ErasureServicer
 from services.gateway.erasure.steps import ErasureSteps
 from services.gateway.erasure.stores.postgres import PostgresErasures
 from services.gateway.grants.requests import GrantRequestReader
 from services.gateway.grants.service import Grants
 from services.gateway.grants.servicer import GrantServicer
 from services.gateway.grants.stores.postgres import PostgresGrants
-from services.gateway.journal.dispatcher import DeliverySink, Dispatcher
-from services.gateway.journal.model import Tier
+from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNotice
 from services.gateway.journal.recall_log import RecallLog
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
-from services.gateway.profile_handlers import ProfileHandlers
+from services.gateway.journal.uses import UseReports
+from services.gateway.maintenance.service import Maintaining
+from services.gateway.maintenance.servicer import MaintenanceServicer, maintenance_binding
+from services.gateway.portability.service import Portability
+from services.gateway.portability.servicer import portability_binding
+from services.gateway.portability.stores.postgres import PostgresImports
+from services.gateway.portability.tiers import all_records
+from services.gateway.rates.postgres import PostgresDemand
 from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.pipeline import RecallPipeline, Stages
 from services.gateway.recall.question.speakers import SpeakerNames
@@ -64,14 +73,15 @@ from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import Fusion
 from services.gateway.recall.stages.loadout import Loadout
 from services.gateway.recall.stages.profile import CachedProfiles, ProfileStage
-from services.gateway.recall.stages.rewriting import Rewriting, open_rewriter
+from services.gateway.recall.stages.rewriting import Rewriting, open_patterns
+from services.gateway.recall.superseded import SupersededCache
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
 from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, UseCases
 from services.gateway.session_archive import SessionArchive
 from services.gateway.session_handlers import SessionHandlers
 from services.gateway.sessions import SessionAccess
-from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
+from services.gateway.sinks import all_sinks
 from services.gateway.tokens import ConsistencyTokens
 from services.gateway.upstream import TierChannels, Upstream
 
@@ -82,6 +92,7 @@ _MEMORY_ROLES = {
     "Recall": Role.READER,
     "RecallStream": Role.READER,
     "BuildContext": Role.READER,
+    "PrepareContext": Role.WRITER,
     "Feedback": Role.WRITER,
 }
 _CONVERSATION_ROLES = {
@@ -109,6 +120,8 @@ class GatewayResources:
     ids: IdSource
     secret: bytes  # the service secret, the same in all services
     notice_dsn: str = ""  # connection URL for NOTIFY; empty where the gateway is alone
+    rates: RateLimiter | None = None  # shared with other gateways
+    key_ring: DataKeyRing | None = None  # encrypts content; None: it is stored as it is
 
 
 @dataclass(frozen=True)
@@ -150,32 +163,39 @@ async def open_gateway(
         channels = direct or _open_channels(stack, targets, tls)
         metadata = CallMetadata(IdentitySigner(resources.secret, clock=resources.clock))
         upstream = Upstream.over(channels, metadata)
-        journal = PostgresJournal(pool, clock=resources.clock, ids=resources.ids, settings=chosen.journal)
+        keys = data_keys(resources.key_ring, SCHEMA)
+        journal = PostgresJournal(pool, clock=resources.clock, ids=resources.ids, settings=chosen.journal, keys=keys)
 
-        def notice_turns() -> None:
-            dispatcher.wake()
-
-        archive = SessionArchive(upstream, journal, clock=resources.clock, on_archived=notice_turns)
+        archive = SessionArchive(
+            upstream,
+            journal,
+            clock=resources.clock,
+            on_archived=lambda: dispatcher.wake(),  # noqa: PLW0108 - it does not exist yet
+        )
         sessions = SessionAccess(upstream, journal, archive, clock=resources.clock, settings=chosen.sessions)
-        profiles = CachedProfiles(upstream, journal, chosen.recall)
-        timeout = chosen.dispatcher.delivery_timeout.total_seconds()
-        sinks: dict[Tier, DeliverySink] = {
-            Tier.SESSION: SessionSink(sessions, archive, timeout_seconds=timeout),
-            Tier.EPISODIC: EpisodicSink(upstream, timeout_seconds=timeout),
-            Tier.SEMANTIC: SemanticSink(upstream, timeout_seconds=timeout),
-            Tier.AGENTIC: AgenticSink(upstream, timeout_seconds=timeout),
-            Tier.PROFILE: ProfileSink(upstream, on_change=profiles.forget, timeout_seconds=timeout),
-        }
+        cache = OwnerCache()
+        profiles = CachedProfiles(upstream, journal, chosen.recall, cache=cache)
+        sinks = all_sinks(
+            upstream,
+            sessions,
+            archive,
+            on_change=profiles.expire,
+            timeout_seconds=chosen.dispatcher.delivery_timeout.total_seconds(),
+        )
         dispatcher = Dispatcher(queue=journal, sinks=sinks, clock=resources.clock, settings=chosen.dispatcher)
         stack.push_async_callback(_flush, dispatcher)
         stack.push_async_callback(sessions.aclose)
         background = await stack.enter_async_context(BackgroundWork[str]("gateway"))
         dispatcher.start(background)
         notice = _notice(background, resources, dispatcher, chosen)
+        if resources.rates is not None:
+            SharedRates(resources.rates, PostgresDemand(pool), resources.ids.new_id()).start(background)
+        learning = learn_from_activity(upstream, profiles, chosen.activity_procedures, background)
         access = AccessRecorder(upstream, queue_max=chosen.recall.access_queue_max)
-        background.keep_running("record-access", access.run)
         recall_log = RecallLog(journal, resources.clock, queue_max=chosen.recall.log_queue_max)
+        background.keep_running("record-access", access.run)
         background.keep_running("record-recalls", recall_log.run)
+        UseReports(journal, upstream, resources.clock, chosen.uses).start(background)
         background.keep_running("archive-sessions", every(chosen.sessions.archive_seconds, archive.run_once))
         classifier = IntentClassifier(resources.embedder, chosen.intent)
         background.keep_running("embed-examples", classifier.prepare)
@@ -185,8 +205,8 @@ async def open_gateway(
             settings=chosen.grants,
         )
         speakers = SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds)
-        erasures = PostgresErasures(pool, clock=resources.clock, ids=resources.ids)
-        steps = ErasureSteps(upstream, archive, (grants, speakers, profiles), chosen.erasure)
+        erasures = PostgresErasures(pool, clock=resources.clock, ids=resources.ids, keys=keys)
+        steps = ErasureSteps(upstream, archive, (grants, speakers, profiles), chosen.erasure, learning.learn)
         runner = ErasureRunner(erasures, steps, clock=resources.clock, settings=chosen.erasure)
         runner.start(background)
         pipeline = RecallPipeline(
@@ -194,11 +214,11 @@ async def open_gateway(
                 consistency=ConsistencyWait(journal, dispatcher),
                 speakers=speakers,
                 embedder=resources.embedder,
-                coarse=CoarseSearch(upstream, sessions, chosen.recall),
+                coarse=CoarseSearch(upstream, sessions, chosen.recall, SupersededCache(cache)),
                 fusion=Fusion(chosen.evidence, chosen.derived, chosen.profiles, Rankers.open(chosen.rankers)),
                 fetch=Fetch(upstream, chosen.recall),
                 access=access,
-                rewriting=Rewriting(open_rewriter(chosen.rewriting), chosen.rewriting),
+                rewriting=Rewriting(open_patterns(chosen.rewriting), chosen.rewriting),
                 loadout=Loadout(classifier, chosen.loadout),
                 grants=grants,
                 conflicts=ConflictResolution(chosen.conflicts),
@@ -209,11 +229,21 @@ async def open_gateway(
             settings=chosen.recall,
         )
         tokens = ConsistencyTokens(resources.secret)
+        reader = RequestReader(chosen.limits, tokens)
+        remembering = Remembering(journal, sessions, dispatcher, notice, recall_log, chosen.remember, chosen.admission)
+        windows = open_context_windows(
+            channels,
+            metadata,
+            journal,
+            reader,
+            resources.clock,
+            chosen.context_window,
+            on_archived=remembering.announce,
+            deadline_seconds=chosen.deadline_seconds,
+        )
         use_cases = UseCases(
-            reader=RequestReader(chosen.limits, tokens),
-            remembering=Remembering(
-                journal, sessions, dispatcher, notice, recall_log, chosen.remember, chosen.admission
-            ),
+            reader=reader,
+            remembering=remembering,
             recall=pipeline,
             context=ContextBuilder(pipeline, token_counter(), chosen.context),
             sessions=sessions,
@@ -223,38 +253,62 @@ async def open_gateway(
             tokens=tokens,
             pages=PageTokens(resources.secret),
             clock=resources.clock,
+            prepare_context=windows.prepare,
             deadline_seconds=chosen.deadline_seconds,
         )
         door = Door(
             channels,
             metadata,
             grants,
-            handlers={**SessionHandlers(use_cases).by_name(), **ProfileHandlers(use_cases, profiles).by_name()},
+            handlers={
+                **SessionHandlers(use_cases).by_name(),
+                **ActivityHandlers(use_cases).by_name(),
+                **windows.by_name(),
+            },
             check_user=use_cases.reader.user,
+            on_change=profiles.expire,
             deadline_seconds=chosen.deadline_seconds,
         )
-        erasing = Erasing(
-            erasures, runner, DerivedMemories(upstream, timeout_seconds=chosen.deadline_seconds), chosen.erasure
-        )
-        candidates = Candidates(erasures, pipeline, resources.embedder, resources.clock, chosen.erasure)
-        forgetting = Forgetting(erasing, candidates, use_cases.pages, resources.clock)
-        correcting = Correcting(upstream, use_cases.remembering, candidates, resources.embedder, chosen.erasure)
-        erasure_servicer = ErasureServicer(
-            erasing,
-            forgetting,
-            correcting,
-            ErasureRequestReader(chosen.erasure, id_chars_max=chosen.limits.journal.id_chars_max),
-            tokens=tokens,
-            clock=resources.clock,
-            deadline_seconds=chosen.deadline_seconds,
-        )
+        imports = PostgresImports(pool, clock=resources.clock)
+        tiers = all_records(pool, keys, channels, metadata, timeout_seconds=chosen.portability.page_timeout_seconds)
+        portability = Portability(tiers, imports, archive, erasures, runner, resources.ids, chosen.portability)
         services = (
             *_bindings(use_cases),
+            open_documents(
+                pool,
+                keys,
+                resources.embedder,
+                resources.clock,
+                resources.ids,
+                use_cases.pages,
+                chosen.documents,
+                background,
+                id_chars_max=chosen.limits.journal.id_chars_max,
+            ),
+            portability_binding(portability, use_cases.reader, deadline_seconds=chosen.deadline_seconds),
             _grant_binding(grants, use_cases, chosen),
-            _erasure_binding(erasure_servicer),
+            open_erasure(
+                use_cases,
+                erasures,
+                runner,
+                resources.embedder,
+                chosen.erasure,
+                id_chars_max=chosen.limits.journal.id_chars_max,
+            ),
+            maintenance_binding(
+                MaintenanceServicer(
+                    Maintaining(upstream.maintenance), use_cases.pages, deadline_seconds=use_cases.deadline_seconds
+                )
+            ),
         )
         own = needing(readiness_check(pool), services)
-        yield Gateway((*own, *door.bindings()), use_cases)  # a tier that is away degrades responses, and no more
+        audit = AuditLog(
+            PostgresAudit(pool), resources.clock, chosen.audit, resources.secret, use_cases.pages, recall_log.flush
+        )
+        stack.push_async_callback(audit.recorder.flush)
+        audit.start(background)
+        # A tier that is away degrades responses, and no more.
+        yield Gateway(audit.over((*own, *door.bindings()), readiness_check(pool)), use_cases)
 
 
 def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings) -> ServiceBinding:
@@ -268,15 +322,6 @@ def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySetting
         grants_pb2_grpc.add_GrantServiceServicer_to_server,
         GrantServicer(grants, reader, use_cases.pages, use_cases.clock),
         _GRANT_ROLES,
-    )
-
-
-def _erasure_binding(servicer: ErasureServicer) -> ServiceBinding:
-    return ServiceBinding(
-        "mneme.gateway.v1.ErasureService",
-        erasure_pb2_grpc.add_ErasureServiceServicer_to_server,
-        servicer,
-        ERASURE_ROLES,
     )
 
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from services.common.settings_types import Seconds
+from services.gateway.activity_procedures import ActivityProcedureSettings
+from services.gateway.audit.recorder import AuditSettings
 from services.gateway.context.model import ContextSettings
+from services.gateway.context_window.settings import ContextWindowSettings
+from services.gateway.documents.config import DocumentSettings
 from services.gateway.erasure.model import ErasureSettings
 from services.gateway.grants.model import GrantSettings
+from services.gateway.http.settings import HttpSettings
 from services.gateway.journal.admission import AdmissionSettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
+from services.gateway.journal.uses import UseSettings
+from services.gateway.portability.service import PortabilitySettings
 from services.gateway.recall.answer.conflicts import ConflictSettings
 from services.gateway.recall.question.task_types import IntentSettings
 from services.gateway.recall.ranking.evidence import EvidenceWeights
@@ -47,10 +54,15 @@ class GatewaySettings:
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     journal: PostgresJournalSettings = field(default_factory=PostgresJournalSettings)
     dispatcher: DispatcherSettings = field(default_factory=DispatcherSettings)
+    uses: UseSettings = field(default_factory=UseSettings)
     notice: NoticeSettings = field(default_factory=NoticeSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     grants: GrantSettings = field(default_factory=GrantSettings)
+    documents: DocumentSettings = field(default_factory=DocumentSettings)
     erasure: ErasureSettings = field(default_factory=ErasureSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    activity_procedures: ActivityProcedureSettings = field(default_factory=ActivityProcedureSettings)
+    portability: PortabilitySettings = field(default_factory=PortabilitySettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     rewriting: RewritingSettings = field(default_factory=RewritingSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)
@@ -61,5 +73,7 @@ class GatewaySettings:
     profiles: ProfileSettings = field(default_factory=ProfileSettings)
     rankers: RankerSettings = field(default_factory=RankerSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
+    context_window: ContextWindowSettings = field(default_factory=ContextWindowSettings)
+    http: HttpSettings = field(default_factory=HttpSettings)
     deadline_seconds: Seconds = 10.0  # for a call whose deadline is not known
     tells_other_gateways: bool = True  # by NOTIFY; a gateway that is alone needs not

@@ -12,6 +12,7 @@ from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.errors.v1 import error_reason_pb2
 from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, gate_pb2, memory_pb2, recall_pb2, tiers_pb2
+from mneme.semantic.v1 import procedures_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
 from services.common.errors_grpc import item_status
@@ -263,7 +264,11 @@ def _reading(reading: Reading) -> recall_pb2.QueryReading:
         rewritten_query=reading.rewritten_query,
         applied_patterns=[
             recall_pb2.AppliedPattern(
-                pattern=pattern.pattern, replacement=pattern.replacement, confidence=pattern.confidence
+                pattern=pattern.pattern,
+                replacement=pattern.replacement,
+                confidence=pattern.confidence,
+                procedure_id=pattern.procedure_id,
+                kind=cast("procedures_pb2.ProcedureKind", int(pattern.kind)),
             )
             for pattern in reading.applied_patterns
         ],

@@ -11,7 +11,7 @@ from services.gateway.journal.stores.postgres import SCHEMA
 
 
 async def open_gateway_records(connection: Connection) -> Sequence[RecordStore]:
-    """The journal, with the deliveries that are under way and the sequences behind which writing goes on.
+    """The journal, with the deliveries that are under way and the sequences, from which writing continues.
 
     Args:
         connection: One that row-level security does not bind.

@@ -16,10 +16,10 @@ import grpc
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import MethodDescriptor
 
-from mneme.agentic.v1 import notes_pb2  # noqa: F401 - the imports register the services
-from mneme.episodic.v1 import episodic_pb2  # noqa: F401
-from mneme.semantic.v1 import facts_pb2, profile_pb2, supersessions_pb2  # noqa: F401
-from mneme.session.v1 import session_pb2  # noqa: F401
+from mneme.agentic.v1 import insights_pb2, notes_pb2  # noqa: F401 - the imports register the services
+from mneme.episodic.v1 import activity_pb2, clusters_pb2, episodic_pb2  # noqa: F401
+from mneme.semantic.v1 import code_pb2, facts_pb2, procedures_pb2, profile_pb2, supersessions_pb2  # noqa: F401
+from mneme.session.v1 import context_window_pb2, session_pb2  # noqa: F401
 from services.common.auth import Principal, Role, current_principal
 from services.common.convert import scope_from_proto
 from services.common.errors_grpc import from_rpc_error
@@ -28,10 +28,11 @@ from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import ServiceBinding
 from services.gateway.grants.model import MemoryKind, Readers
 from services.gateway.grants.service import ReaderGrants
-from services.gateway.upstream import MetadataSource, TierChannels
+from services.gateway.upstream import TierChannels
+from services.gateway.upstream_client import MetadataSource
 
 Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
-"""A method that the gateway serves itself: from the request message to the response message."""
+"""A method that the gateway serves itself: from the request message, or the messages of a stream, to the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,22 @@ class TierService:
     full_name: str
     tier: str  # name of its channel in `TierChannels`
     kind: MemoryKind | None = None  # what its searches find, for grants
+    is_cached: bool = False  # recalls cache what its writes change
 
 
 TIER_SERVICES: Final = (
     TierService("mneme.session.v1.SessionService", "session"),
+    TierService("mneme.session.v1.ContextWindowService", "session"),
     TierService("mneme.episodic.v1.EpisodicService", "episodic", MemoryKind.EPISODE),
+    TierService("mneme.episodic.v1.ActivityService", "episodic"),
+    TierService("mneme.episodic.v1.ClusterService", "episodic"),
     TierService("mneme.semantic.v1.FactService", "semantic", MemoryKind.FACT),
-    TierService("mneme.semantic.v1.ProfileService", "semantic"),
+    TierService("mneme.semantic.v1.ProfileService", "semantic", is_cached=True),
     TierService("mneme.semantic.v1.SupersessionService", "semantic"),
+    TierService("mneme.semantic.v1.ProcedureService", "semantic", is_cached=True),
+    TierService("mneme.semantic.v1.CodeService", "semantic"),
     TierService("mneme.agentic.v1.NoteService", "agentic", MemoryKind.NOTE),
+    TierService("mneme.agentic.v1.InsightService", "agentic", MemoryKind.NOTE),
 )
 
 _READING: Final = ("Get", "BatchGet", "List", "Search")
@@ -66,6 +74,7 @@ class Door:
         *,
         handlers: Mapping[str, Handler],
         check_user: Callable[[str], None],
+        on_change: Callable[[str, str], None],
         deadline_seconds: float,
     ) -> None:
         """Calls the tiers over `channels`.
@@ -77,6 +86,7 @@ class Door:
             handlers: Methods that the gateway serves itself, by full name such as
                 "mneme.session.v1.SessionService.GetSession".
             check_user: Raises where a user's id is not valid.
+            on_change: Makes recalls read anew what they cache of a tenant's user.
             deadline_seconds: For a call whose deadline is not known.
         """
         self._channels = channels
@@ -84,6 +94,7 @@ class Door:
         self._grants = grants
         self._handlers = handlers
         self._check_user = check_user
+        self._on_change = on_change
         self._deadline_seconds = deadline_seconds
 
     def bindings(self) -> tuple[ServiceBinding, ...]:
@@ -101,10 +112,15 @@ class Door:
         return ServiceBinding(service.full_name, add_to_server, None, roles)
 
     def _rpc_handler(self, service: TierService, method: MethodDescriptor) -> Any:
-        if method.client_streaming or method.server_streaming:
-            raise ValueError(f"{method.full_name} has a stream, which the gateway does not pass on")
         request_class = message_factory.GetMessageClass(method.input_type)
         handler = self._handlers.get(method.full_name)
+        if method.client_streaming and not method.server_streaming and handler is not None:
+            response_class = message_factory.GetMessageClass(method.output_type)
+            return grpc.stream_unary_rpc_method_handler(
+                handler, request_class.FromString, response_class.SerializeToString
+            )
+        if method.client_streaming or method.server_streaming:
+            raise ValueError(f"{method.full_name} has a stream, which the gateway does not pass on")
         if handler is not None:
             response_class = message_factory.GetMessageClass(method.output_type)
             return grpc.unary_unary_rpc_method_handler(
@@ -114,7 +130,20 @@ class Door:
             # Read for its reader; fields that this version does not know pass as well.
             serve = self._search(service.kind, self._call(service, method, request_class.SerializeToString))
             return grpc.unary_unary_rpc_method_handler(serve, request_class.FromString)
+        if service.is_cached and role_of(method.name) is Role.WRITER:
+            serve = self._change(self._call(service, method, request_class.SerializeToString))
+            return grpc.unary_unary_rpc_method_handler(serve, request_class.FromString)
         return grpc.unary_unary_rpc_method_handler(_pass_on(self._call(service, method)))
+
+    def _change(self, call: Callable[[Any, Principal], Awaitable[bytes]]) -> Handler:
+        async def serve(request: Any, _context: Context) -> bytes:
+            caller = current_principal()
+            try:
+                return await call(request, caller)
+            finally:  # also where the call fails: its change may have been made
+                self._on_change(caller.tenant_id, request.user_id)
+
+        return serve
 
     def _search(self, kind: MemoryKind, call: Callable[[Any, Principal], Awaitable[bytes]]) -> Handler:
         async def serve(request: Any, _context: Context) -> bytes:

@@ -173,11 +173,11 @@ class Remembering:
         Raises:
             InvalidArgument: The request id was used before with another request.
             NotFound: There is no such recall.
-            FailedPrecondition: The recall returned nothing that takes feedback.
+            FailedPrecondition: The recall returned nothing.
         """
         if command.recall_id:
             judged = await self._recalls.judged(caller.tenant_id, command.user_id, command.recall_id)
-            command = replace(command, memory_ids=judged)
+            command = replace(command, memories=judged)
         async with self._turns.turn(caller.tenant_id):
             recorded = await self._journal.append_feedback(caller, command)
         self.announce()

@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
-
-from google.protobuf.timestamp_pb2 import Timestamp
+from typing import Final, Literal
 
 from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
 from services.common.convert import moment, scope_from_proto, turn_from_proto
@@ -150,7 +148,8 @@ class RequestReader:
         scoring = self._scoring(violations, request.scoring)
         conflicts = self._conflicts(violations, request)
         scope = self._scope(violations, request, "scope")
-        as_of = self._moment(violations, request, "as_of_time", now)
+        as_of = self._moment(violations, request, "as_of_time") or now
+        known_at = self._moment(violations, request, "known_at_time")
         written = self._written(violations, request.consistency_token, tenant_id)
         violations.raise_if_any()
         return RecallQuery(
@@ -158,6 +157,7 @@ class RequestReader:
             text=request.query,
             limit=request.limit or settings.limit_default,
             as_of=as_of,
+            known_at=known_at,
             scope=scope,
             conversation_id=request.conversation_id,
             tiers=tiers,
@@ -212,6 +212,8 @@ class RequestReader:
             recall.scope.CopyFrom(request.scope)
         if request.HasField("as_of_time"):
             recall.as_of_time.CopyFrom(request.as_of_time)
+        if request.HasField("known_at_time"):
+            recall.known_at_time.CopyFrom(request.known_at_time)
         try:
             query = self.recall(recall, tenant_id, now=now)
         except InvalidArgument as error:
@@ -256,14 +258,12 @@ class RequestReader:
             violations.count("memories", len(request.memories), count_min=1, count_max=ids_max)
         for index, memory in enumerate(request.memories[:ids_max]):
             violations.uuid(f"memories[{index}].memory_id", memory.memory_id)
-            is_known = violations.enum(f"memories[{index}].kind", memory.kind, MemoryKind)
-            if is_known and MemoryKind(memory.kind) is not MemoryKind.EPISODE:
-                violations.add(f"memories[{index}].kind", "takes no feedback: judge the episodes it was made from")
+            violations.enum(f"memories[{index}].kind", memory.kind, MemoryKind)
         violations.raise_if_any()
         return FeedbackCommand(
             request_id=request.request_id,
             user_id=request.user_id,
-            memory_ids=tuple(memory.memory_id for memory in request.memories),
+            memories=tuple((MemoryKind(memory.kind), memory.memory_id) for memory in request.memories),
             value=FeedbackValue(request.value).stored,
             digest=request_digest(request),
             recall_id=request.recall_id,
@@ -348,7 +348,7 @@ class RequestReader:
             for name in weights.keys() & set(known):
                 path = f"scoring.weights[{name}]"
                 violations.number(path, weights[name], low=0.0, high=SCORING_WEIGHT_MAX)
-        return ScoringChoice(profile, weights)
+        return ScoringChoice(profile, weights, is_named=bool(message.profile))
 
     def _conflicts(self, violations: Violations, request: recall_pb2.RecallRequest) -> ConflictChoice:
         policy = None
@@ -377,15 +377,16 @@ class RequestReader:
             return Scope()
 
     @staticmethod
-    def _moment(violations: Violations, request: recall_pb2.RecallRequest, name: str, default: datetime) -> datetime:
-        message: Timestamp = request.as_of_time
-        if not request.HasField("as_of_time"):
-            return default
+    def _moment(
+        violations: Violations, request: recall_pb2.RecallRequest, name: Literal["as_of_time", "known_at_time"]
+    ) -> datetime | None:
+        if not request.HasField(name):
+            return None
         try:
-            return moment(message, field_path=name)
+            return moment(getattr(request, name), field_path=name)
         except InvalidArgument as error:
             violations.include(error)
-            return default
+            return None
 
     def _written(self, violations: Violations, token: str, tenant_id: str) -> SequenceSpan | None:
         if not token:

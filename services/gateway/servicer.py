@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mneme.gateway.v1 import (
     context_pb2,
@@ -14,6 +15,7 @@ from mneme.gateway.v1 import (
     deliveries_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    prepare_pb2,
     recall_pb2,
 )
 from services.common.auth import Principal, current_principal
@@ -36,6 +38,9 @@ from services.gateway.sessions import SessionAccess
 from services.gateway.tokens import ConsistencyTokens
 from services.gateway.upstream import Upstream
 
+PrepareContext: TypeAlias = Callable[[prepare_pb2.PrepareContextRequest], Awaitable[prepare_pb2.PrepareContextResponse]]
+"""Serves PrepareContext."""
+
 
 @dataclass(frozen=True, slots=True)
 class UseCases:
@@ -52,6 +57,7 @@ class UseCases:
     tokens: ConsistencyTokens
     pages: PageTokens
     clock: Clock
+    prepare_context: PrepareContext
     deadline_seconds: float  # for a call whose deadline is not known
 
 
@@ -130,6 +136,12 @@ class MemoryServicer(Handlers, memory_pb2_grpc.MemoryServiceServicer):
         query, wanted = self._use.reader.build_context(request, principal.tenant_id, now=self._use.clock.now())
         built = await self._use.context.build(principal, query, wanted, deadline_seconds=self._seconds_left())
         return convert.context_response(built)
+
+    async def PrepareContext(
+        self, request: prepare_pb2.PrepareContextRequest, context: Context
+    ) -> prepare_pb2.PrepareContextResponse:
+        """See the proto."""
+        return await self._use.prepare_context(request)
 
     async def Feedback(self, request: memory_pb2.FeedbackRequest, context: Context) -> memory_pb2.FeedbackResponse:
         """See the proto."""

@@ -54,24 +54,33 @@ class SessionHandlers(Handlers):
     async def append_turns(self, request: pb.AppendTurnsRequest, _context: Context) -> pb.AppendTurnsResponse:
         """The turns are in the log, with their deliveries, before they are put into the session."""
         self._check(request)
+        commands = self._commands(request)
         principal = current_principal()
+        caller = caller_of(principal)
+        stored = await self._use.journal.first_append(caller, commands[0])
+        if stored is not None:
+            return _of_request(request, pb.AppendTurnsResponse.FromString(stored))
         if not request.create_if_missing:
             await self._found(request.user_id, request.conversation_id)
-        commands = self._commands(request)
-        outcome = await self._use.remembering.remember_turns(caller_of(principal), commands)
-        if outcome is None:  # a repeat
+        outcome = await self._use.remembering.remember_turns(caller, commands)
+        if outcome is None:  # a repeat of a call that did not come to its response
             found = await self._found(request.user_id, request.conversation_id)
-            return pb.AppendTurnsResponse(
-                session=found.session, appended_count=len(request.turns), degraded=found.is_degraded
-            )
+            return _without_turns(found.session, appended_count=len(request.turns), degraded=found.is_degraded)
         taken = await self._use.sessions.append_turns(
             principal, request.user_id, request.conversation_id, outcome, timeout_seconds=self._seconds_left()
         )
         if taken is None:
             raise NotFound("session", request.conversation_id)
-        return pb.AppendTurnsResponse(
-            session=taken.session, appended_count=len(outcome), created=taken.created, degraded=taken.degraded
+        response = _without_turns(
+            taken.session, appended_count=len(outcome), created=taken.created, degraded=taken.degraded
         )
+        # What is stored must name nobody: it outlasts the erasure of the user.
+        anonymous = pb.AppendTurnsResponse()
+        anonymous.CopyFrom(response)
+        anonymous.session.ClearField("user_id")
+        anonymous.session.ClearField("conversation_id")
+        await self._use.journal.put_append(caller, commands[0], anonymous.SerializeToString())
+        return response
 
     async def extend_session(self, request: pb.ExtendSessionRequest, _context: Context) -> pb.ExtendSessionResponse:
         """A session that its store lost is rebuilt; the new time to live is in the log before the response."""
@@ -145,3 +154,20 @@ class SessionHandlers(Handlers):
             )
             for index, run in enumerate(runs)
         ]
+
+
+def _without_turns(
+    session: pb.Session, *, appended_count: int, created: bool = False, degraded: bool
+) -> pb.AppendTurnsResponse:
+    response = pb.AppendTurnsResponse(
+        session=session, appended_count=appended_count, created=created, degraded=degraded
+    )
+    response.session.ClearField("turns")
+    return response
+
+
+def _of_request(request: pb.AppendTurnsRequest, response: pb.AppendTurnsResponse) -> pb.AppendTurnsResponse:
+    """A stored response with the ids of its request."""
+    response.session.user_id = request.user_id
+    response.session.conversation_id = request.conversation_id
+    return response

@@ -52,7 +52,7 @@ class FoundSession:
 
     session: session_pb2.Session
     is_rebuilt: bool  # by this call, from the log
-    is_degraded: bool  # the tier answered from its own memory
+    is_degraded: bool  # the response came from the tier's own memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class SessionAccess:
         """The running session, or None where there is none. It has what this gateway has acknowledged.
 
         Raises:
-            MnemeError: The tier did not answer.
+            MnemeError: The tier did not respond.
         """
         await self._appended((principal.tenant_id, user_id, conversation_id))
         try:

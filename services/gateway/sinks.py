@@ -2,37 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeAlias
 
 from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.internal.v1 import interactions_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.semantic.internal.v1 import semantic_pb2
-from services.common.convert import scope_to_proto, turn_to_proto
+from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
 from services.common.errors_grpc import from_item_status
 from services.common.turns import MessageRole
 from services.gateway.erasure.marking import corrected_by, mark
-from services.gateway.journal.dispatcher import PERMANENT_REASONS
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.dispatcher import PERMANENT_REASONS, DeliverySink
 from services.gateway.journal.model import (
     Delivery,
     DeliveryFailure,
     DeliveryOutcome,
     Feedback,
     Interaction,
+    RecallRecord,
     SessionEvent,
+    Tier,
 )
 from services.gateway.session_archive import SessionArchive
 from services.gateway.sessions import SessionAccess, session_turn
 from services.gateway.upstream import Upstream
 from services.gateway.worker import worker_principal
 
-T = TypeVar("T")
 _Result: TypeAlias = (
     episodic_internal_pb2.StoreEpisodeResult | semantic_pb2.ExtractFactsResult | notes_pb2.GenerateNotesResult
 )
+
+
+def all_sinks(
+    upstream: Upstream,
+    sessions: SessionAccess,
+    archive: SessionArchive,
+    *,
+    on_change: Callable[[str, str], None],
+    timeout_seconds: float,
+) -> dict[Tier, DeliverySink]:
+    """Where the deliveries of each tier go; `on_change` is called with tenant and user where a profile may change."""
+    return {
+        Tier.SESSION: SessionSink(sessions, archive, timeout_seconds=timeout_seconds),
+        Tier.EPISODIC: EpisodicSink(upstream, timeout_seconds=timeout_seconds),
+        Tier.SEMANTIC: SemanticSink(upstream, on_change=on_change, timeout_seconds=timeout_seconds),
+        Tier.AGENTIC: AgenticSink(upstream, timeout_seconds=timeout_seconds),
+        Tier.PROFILE: ProfileSink(upstream, on_change=on_change, timeout_seconds=timeout_seconds),
+    }
 
 
 class SessionSink:
@@ -83,11 +103,9 @@ class EpisodicSink:
 
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         """See `DeliverySink.deliver`."""
-        interactions = [d for d in deliveries if isinstance(d.subject, Interaction)]
-        judgements = [d for d in deliveries if isinstance(d.subject, Feedback)]
+        interactions = _said(deliveries)
         stored = await self._store(tenant_id, interactions) if interactions else DeliveryOutcome()
-        judged = await self._judge(tenant_id, judgements)
-        return DeliveryOutcome(stored.done + judged.done, stored.failed + judged.failed)
+        return stored + await _judge(deliveries, MemoryKind.EPISODE, self._record_feedback)
 
     async def _store(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         request = episodic_internal_pb2.StoreEpisodesRequest(
@@ -98,40 +116,34 @@ class EpisodicSink:
         )
         return _outcome(deliveries, response.results)
 
-    async def _judge(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
-        outcome = DeliveryOutcome()
-        for delivery in deliveries:
-            feedback = cast("Feedback", delivery.subject)
-            request = episodic_internal_pb2.RecordFeedbackRequest(
-                request_id=feedback.feedback_id,
-                user_id=feedback.user_id,
-                episode_ids=feedback.memory_ids,
-                feedback=feedback.value,
-            )
-            try:
-                await self._upstream.episodic.record_feedback(
-                    worker_principal(tenant_id), request, timeout_seconds=self._timeout_seconds
-                )
-            except (StoreUnavailable, Conflict, LimitExceeded, DeadlineExceeded):
-                raise
-            except MnemeError as error:
-                failure = DeliveryFailure(delivery, str(error.reason), error.reason in PERMANENT_REASONS)
-                outcome += DeliveryOutcome(failed=(failure,))
-            else:
-                outcome += DeliveryOutcome(done=(delivery,))
-        return outcome
+    async def _record_feedback(self, feedback: Feedback, episode_ids: Sequence[str]) -> None:
+        request = episodic_internal_pb2.RecordFeedbackRequest(
+            request_id=feedback.feedback_id,
+            user_id=feedback.user_id,
+            episode_ids=episode_ids,
+            feedback=feedback.value,
+        )
+        await self._upstream.episodic.record_feedback(
+            worker_principal(feedback.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
 
 
 class SemanticSink:
-    """Has facts extracted, and marks what turns correct."""
+    """Has facts extracted and judged and procedures learned, and marks what turns correct."""
 
-    def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
-        """One call for a batch."""
+    def __init__(self, upstream: Upstream, *, on_change: Callable[[str, str], None], timeout_seconds: float) -> None:
+        """One call for a batch, and one for each judgement; calls `on_change` with tenant and user after a batch."""
         self._upstream = upstream
+        self._on_change = on_change
         self._timeout_seconds = timeout_seconds
 
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         """See `DeliverySink.deliver`."""
+        interactions = _said(deliveries)
+        extracted = await self._extract(tenant_id, interactions) if interactions else DeliveryOutcome()
+        return extracted + await _judge(deliveries, MemoryKind.FACT, self._record_feedback)
+
+    async def _extract(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         for delivery in deliveries:
             await self._mark(_interaction(delivery))
         response = await self._upstream.facts.extract(
@@ -139,7 +151,17 @@ class SemanticSink:
             semantic_pb2.ExtractFactsRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
             timeout_seconds=self._timeout_seconds,
         )
+        for user_id in {delivery.subject.user_id for delivery in deliveries}:
+            self._on_change(tenant_id, user_id)
         return _outcome(deliveries, response.results)
+
+    async def _record_feedback(self, feedback: Feedback, fact_ids: Sequence[str]) -> None:
+        request = semantic_pb2.RecordFeedbackRequest(
+            request_id=feedback.feedback_id, user_id=feedback.user_id, fact_ids=fact_ids, feedback=feedback.value
+        )
+        await self._upstream.facts.record_feedback(
+            worker_principal(feedback.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
 
     async def _mark(self, interaction: Interaction) -> None:
         if corrected := corrected_by(interaction.turn.metadata):
@@ -165,45 +187,101 @@ class ProfileSink:
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         """See `DeliverySink.deliver`."""
         principal = worker_principal(tenant_id)
-        said = [source_interaction(d.subject) for d in deliveries if isinstance(d.subject, Interaction)]
+        said = _said(deliveries)
         if said:
             await self._upstream.profile.observe(
                 principal,
-                semantic_pb2.ObserveInteractionsRequest(interactions=said),
+                semantic_pb2.ObserveInteractionsRequest(
+                    interactions=[source_interaction(_interaction(delivery)) for delivery in said]
+                ),
                 timeout_seconds=self._timeout_seconds,
             )
+        judged = await _judge(deliveries, MemoryKind.EPISODE, self._judge_interactions)
         for delivery in deliveries:
-            if isinstance(delivery.subject, Feedback):
-                await self._upstream.profile.judge(
-                    principal,
-                    semantic_pb2.JudgeInteractionsRequest(
-                        user_id=delivery.subject.user_id,
-                        interaction_ids=delivery.subject.memory_ids,
-                        feedback=delivery.subject.value,
-                    ),
-                    timeout_seconds=self._timeout_seconds,
-                )
+            if isinstance(delivery.subject, Feedback) and delivery.subject.recall is not None:
+                await self._judge_recall(delivery.subject, delivery.subject.recall)
         for user_id in {delivery.subject.user_id for delivery in deliveries}:
             self._on_change(tenant_id, user_id)
-        return DeliveryOutcome(done=tuple(deliveries))
+        return DeliveryOutcome(done=tuple(said)) + judged
+
+    async def _judge_interactions(self, feedback: Feedback, interaction_ids: Sequence[str]) -> None:
+        request = semantic_pb2.JudgeInteractionsRequest(
+            user_id=feedback.user_id, interaction_ids=interaction_ids, feedback=feedback.value
+        )
+        await self._upstream.profile.judge(
+            worker_principal(feedback.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
+
+    async def _judge_recall(self, feedback: Feedback, recall: RecallRecord) -> None:
+        request = semantic_pb2.JudgeRecallRequest(
+            user_id=feedback.user_id,
+            recall_id=recall.recall_id,
+            judgement_id=feedback.feedback_id,
+            feedback=feedback.value,
+            query=recall.query,
+            procedure_ids=recall.procedure_ids,
+            reader_scope=scope_to_proto(recall.scope),
+            recall_time=timestamp(recall.create_time),
+        )
+        await self._upstream.profile.judge_recall(
+            worker_principal(feedback.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
 
 
 class AgenticSink:
-    """Has notes generated."""
+    """Has notes generated and judged."""
 
     def __init__(self, upstream: Upstream, *, timeout_seconds: float) -> None:
-        """One call for a batch."""
+        """One call for a batch, and one for each judgement."""
         self._upstream = upstream
         self._timeout_seconds = timeout_seconds
 
     async def deliver(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         """See `DeliverySink.deliver`."""
+        interactions = _said(deliveries)
+        generated = await self._generate(tenant_id, interactions) if interactions else DeliveryOutcome()
+        return generated + await _judge(deliveries, MemoryKind.NOTE, self._record_feedback)
+
+    async def _generate(self, tenant_id: str, deliveries: Sequence[Delivery]) -> DeliveryOutcome:
         response = await self._upstream.notes.generate(
             worker_principal(tenant_id),
             notes_pb2.GenerateNotesRequest(interactions=[source_interaction(_interaction(d)) for d in deliveries]),
             timeout_seconds=self._timeout_seconds,
         )
         return _outcome(deliveries, response.results)
+
+    async def _record_feedback(self, feedback: Feedback, note_ids: Sequence[str]) -> None:
+        request = notes_pb2.RecordFeedbackRequest(
+            request_id=feedback.feedback_id, user_id=feedback.user_id, note_ids=note_ids, feedback=feedback.value
+        )
+        await self._upstream.notes.record_feedback(
+            worker_principal(feedback.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
+
+
+async def _judge(
+    deliveries: Sequence[Delivery], kind: MemoryKind, send: Callable[[Feedback, Sequence[str]], Awaitable[None]]
+) -> DeliveryOutcome:
+    """Sends each judgement among the deliveries to the tier whose memories are of a kind, with their ids."""
+    outcome = DeliveryOutcome()
+    for delivery in deliveries:
+        if not isinstance(delivery.subject, Feedback):
+            continue
+        try:
+            if memory_ids := delivery.subject.ids(kind):  # none is left where all were erased meanwhile
+                await send(delivery.subject, memory_ids)
+        except (StoreUnavailable, Conflict, LimitExceeded, DeadlineExceeded):
+            raise
+        except MnemeError as error:
+            failure = DeliveryFailure(delivery, str(error.reason), error.reason in PERMANENT_REASONS)
+            outcome += DeliveryOutcome(failed=(failure,))
+        else:
+            outcome += DeliveryOutcome(done=(delivery,))
+    return outcome
+
+
+def _said(deliveries: Sequence[Delivery]) -> list[Delivery]:
+    return [delivery for delivery in deliveries if isinstance(delivery.subject, Interaction)]
 
 
 def source_interaction(interaction: Interaction) -> interactions_pb2.SourceInteraction:

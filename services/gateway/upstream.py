@@ -6,26 +6,29 @@ does not translate them into models of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import grpc
 
 from mneme.agentic.internal.v1 import notes_pb2, notes_pb2_grpc
 from mneme.agentic.v1 import notes_pb2 as public_notes_pb2
 from mneme.agentic.v1 import notes_pb2_grpc as public_notes_pb2_grpc
-from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
+from mneme.episodic.internal.v1 import (
+    activity_internal_pb2,
+    activity_internal_pb2_grpc,
+    episodic_internal_pb2,
+    episodic_internal_pb2_grpc,
+)
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.semantic.internal.v1 import semantic_pb2, semantic_pb2_grpc
-from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc, profile_pb2, profile_pb2_grpc
+from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 from mneme.session.internal.v1 import session_internal_pb2, session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2, session_pb2_grpc
 from services.common.auth import Principal
-from services.common.errors_grpc import from_rpc_error
-
-Request = TypeVar("Request")
-Response = TypeVar("Response")
+from services.gateway.maintenance.client import MaintenanceClient
+from services.gateway.upstream_client import MetadataSource, TierClient
+from services.gateway.upstream_procedures import ProcedureClient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,35 +48,7 @@ class TierChannels:
     agentic: grpc.aio.Channel
 
 
-class MetadataSource(Protocol):
-    """Makes the metadata of a call: who asks, under which request id, in which trace."""
-
-    def __call__(self, principal: Principal) -> Sequence[tuple[str, str]]:
-        """Returns keys and values."""
-        ...
-
-
-class _Client:
-    """Calls one tier and turns its errors into ours."""
-
-    def __init__(self, name: str, metadata: MetadataSource) -> None:
-        self._name = name
-        self._metadata = metadata
-
-    async def _call(
-        self,
-        method: grpc.aio.UnaryUnaryMultiCallable[Request, Response],
-        request: Request,
-        principal: Principal,
-        timeout_seconds: float,
-    ) -> Response:
-        try:
-            return await method(request, timeout=timeout_seconds, metadata=self._metadata(principal))
-        except grpc.aio.AioRpcError as error:
-            raise from_rpc_error(error, store=self._name) from error
-
-
-class SessionClient(_Client):
+class SessionClient(TierClient):
     """The session tier."""
 
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
@@ -135,7 +110,7 @@ class SessionClient(_Client):
         await self._call(self._internal.AcknowledgeLogEvents, request, principal, timeout_seconds)
 
 
-class EpisodicClient(_Client):
+class EpisodicClient(TierClient):
     """The episodic tier."""
 
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
@@ -143,6 +118,7 @@ class EpisodicClient(_Client):
         super().__init__("episodic", metadata)
         self._stub = episodic_pb2_grpc.EpisodicServiceStub(channel)
         self._internal = episodic_internal_pb2_grpc.EpisodicInternalServiceStub(channel)
+        self._activity = activity_internal_pb2_grpc.ActivityInternalServiceStub(channel)
 
     async def store(
         self, principal: Principal, request: episodic_internal_pb2.StoreEpisodesRequest, *, timeout_seconds: float
@@ -180,8 +156,26 @@ class EpisodicClient(_Client):
         """See EpisodicInternalService.DeleteEpisodes."""
         return await self._call(self._internal.DeleteEpisodes, request, principal, timeout_seconds)
 
+    async def append_activity(
+        self, principal: Principal, request: activity_internal_pb2.AppendActivityRequest, *, timeout_seconds: float
+    ) -> activity_internal_pb2.AppendActivityResponse:
+        """See ActivityInternalService.AppendActivity."""
+        return await self._call(self._activity.AppendActivity, request, principal, timeout_seconds)
 
-class FactClient(_Client):
+    async def remove_activity(
+        self, principal: Principal, request: activity_internal_pb2.RemoveActivityRequest, *, timeout_seconds: float
+    ) -> activity_internal_pb2.RemoveActivityResponse:
+        """See ActivityInternalService.RemoveActivity."""
+        return await self._call(self._activity.RemoveActivity, request, principal, timeout_seconds)
+
+    async def list_owner_patterns(
+        self, principal: Principal, request: activity_internal_pb2.ListOwnerPatternsRequest, *, timeout_seconds: float
+    ) -> activity_internal_pb2.ListOwnerPatternsResponse:
+        """See ActivityInternalService.ListOwnerPatterns."""
+        return await self._call(self._activity.ListOwnerPatterns, request, principal, timeout_seconds)
+
+
+class FactClient(TierClient):
     """The facts of the semantic tier."""
 
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
@@ -207,6 +201,12 @@ class FactClient(_Client):
     ) -> semantic_pb2.MarkSupersededResponse:
         """See SemanticInternalService.MarkSuperseded."""
         return await self._call(self._internal.MarkSuperseded, request, principal, timeout_seconds)
+
+    async def record_feedback(
+        self, principal: Principal, request: semantic_pb2.RecordFeedbackRequest, *, timeout_seconds: float
+    ) -> None:
+        """See SemanticInternalService.RecordFeedback."""
+        await self._call(self._internal.RecordFeedback, request, principal, timeout_seconds)
 
     async def get(
         self, principal: Principal, request: facts_pb2.GetFactRequest, *, timeout_seconds: float
@@ -238,6 +238,12 @@ class FactClient(_Client):
         """See SemanticInternalService.RemoveBySource."""
         return await self._call(self._internal.RemoveBySource, request, principal, timeout_seconds)
 
+    async def list_users(
+        self, principal: Principal, request: semantic_pb2.ListUsersRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.ListUsersResponse:
+        """See SemanticInternalService.ListUsers."""
+        return await self._call(self._internal.ListUsers, request, principal, timeout_seconds)
+
     async def remove_owner(
         self, principal: Principal, request: semantic_pb2.RemoveOwnerRequest, *, timeout_seconds: float
     ) -> semantic_pb2.RemoveOwnerResponse:
@@ -245,13 +251,12 @@ class FactClient(_Client):
         return await self._call(self._internal.RemoveOwner, request, principal, timeout_seconds)
 
 
-class ProfileClient(_Client):
+class ProfileClient(TierClient):
     """The profile of the semantic tier."""
 
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
         """Calls over the channel."""
         super().__init__("profile", metadata)
-        self._stub = profile_pb2_grpc.ProfileServiceStub(channel)
         self._internal = semantic_pb2_grpc.SemanticInternalServiceStub(channel)
 
     async def observe(
@@ -266,26 +271,26 @@ class ProfileClient(_Client):
         """See SemanticInternalService.JudgeInteractions."""
         await self._call(self._internal.JudgeInteractions, request, principal, timeout_seconds)
 
+    async def judge_recall(
+        self, principal: Principal, request: semantic_pb2.JudgeRecallRequest, *, timeout_seconds: float
+    ) -> None:
+        """See SemanticInternalService.JudgeRecall."""
+        await self._call(self._internal.JudgeRecall, request, principal, timeout_seconds)
+
+    async def observe_procedures(
+        self, principal: Principal, request: semantic_pb2.ObserveProceduresRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.ObserveProceduresResponse:
+        """See SemanticInternalService.ObserveProcedures."""
+        return await self._call(self._internal.ObserveProcedures, request, principal, timeout_seconds)
+
     async def for_reading(
         self, principal: Principal, request: semantic_pb2.GetReadingProfileRequest, *, timeout_seconds: float
     ) -> semantic_pb2.GetReadingProfileResponse:
         """See SemanticInternalService.GetReadingProfile."""
         return await self._call(self._internal.GetReadingProfile, request, principal, timeout_seconds)
 
-    async def update(
-        self, principal: Principal, request: profile_pb2.UpdateProfileRequest, *, timeout_seconds: float
-    ) -> profile_pb2.UpdateProfileResponse:
-        """See ProfileService.UpdateProfile."""
-        return await self._call(self._stub.UpdateProfile, request, principal, timeout_seconds)
 
-    async def delete(
-        self, principal: Principal, request: profile_pb2.DeleteProfileRequest, *, timeout_seconds: float
-    ) -> profile_pb2.DeleteProfileResponse:
-        """See ProfileService.DeleteProfile."""
-        return await self._call(self._stub.DeleteProfile, request, principal, timeout_seconds)
-
-
-class NoteClient(_Client):
+class NoteClient(TierClient):
     """The agentic tier."""
 
     def __init__(self, channel: grpc.aio.Channel, metadata: MetadataSource) -> None:
@@ -299,6 +304,18 @@ class NoteClient(_Client):
     ) -> notes_pb2.GenerateNotesResponse:
         """See NoteInternalService.GenerateNotes."""
         return await self._call(self._stub.GenerateNotes, request, principal, timeout_seconds)
+
+    async def record_feedback(
+        self, principal: Principal, request: notes_pb2.RecordFeedbackRequest, *, timeout_seconds: float
+    ) -> None:
+        """See NoteInternalService.RecordFeedback."""
+        await self._call(self._stub.RecordFeedback, request, principal, timeout_seconds)
+
+    async def record_use(
+        self, principal: Principal, request: notes_pb2.RecordUseRequest, *, timeout_seconds: float
+    ) -> None:
+        """See NoteInternalService.RecordUse."""
+        await self._call(self._stub.RecordUse, request, principal, timeout_seconds)
 
     async def search(
         self, principal: Principal, request: notes_pb2.SearchNotesRequest, *, timeout_seconds: float
@@ -336,6 +353,12 @@ class NoteClient(_Client):
         """See NoteInternalService.RemoveBySource."""
         return await self._call(self._stub.RemoveBySource, request, principal, timeout_seconds)
 
+    async def list_users(
+        self, principal: Principal, request: notes_pb2.ListUsersRequest, *, timeout_seconds: float
+    ) -> notes_pb2.ListUsersResponse:
+        """See NoteInternalService.ListUsers."""
+        return await self._call(self._stub.ListUsers, request, principal, timeout_seconds)
+
     async def remove_owner(
         self, principal: Principal, request: notes_pb2.RemoveOwnerRequest, *, timeout_seconds: float
     ) -> notes_pb2.RemoveOwnerResponse:
@@ -351,7 +374,9 @@ class Upstream:
     episodic: EpisodicClient
     facts: FactClient
     profile: ProfileClient
+    procedures: ProcedureClient
     notes: NoteClient
+    maintenance: Mapping[str, MaintenanceClient]  # of the tiers that run jobs, by the names that these begin with
 
     @classmethod
     def over(cls, channels: TierChannels, metadata: MetadataSource) -> Upstream:
@@ -361,5 +386,11 @@ class Upstream:
             episodic=EpisodicClient(channels.episodic, metadata),
             facts=FactClient(channels.semantic, metadata),
             profile=ProfileClient(channels.semantic, metadata),
+            procedures=ProcedureClient(channels.semantic, metadata),
             notes=NoteClient(channels.agentic, metadata),
+            maintenance={
+                "agentic": MaintenanceClient(channels.agentic, metadata, "agentic"),
+                "episodic": MaintenanceClient(channels.episodic, metadata, "episodic"),
+                "semantic": MaintenanceClient(channels.semantic, metadata, "semantic"),
+            },
         )

@@ -22,6 +22,8 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         secret=assembly.secret,
         cache=assembly.cache(),
         parser=assembly.parser(),
+        language_model=assembly.language_model(),
+        key_ring=assembly.key_ring,
     )
     if settings.neo4j_url:
         from services.semantic.app import migrate_semantic_graph, open_semantic_graph
@@ -34,7 +36,8 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         return
     if settings.postgres_owner_url:
         await migrate_semantic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
-    async with open_semantic(await assembly.pool(vectors=True), resources, semantic_settings) as tier:
+    pool = await assembly.pool(vectors=True)
+    async with open_semantic(pool, resources, semantic_settings, election=assembly.election()) as tier:
         yield tier.bindings
 
 

@@ -7,40 +7,84 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from mneme.semantic.internal.v1 import semantic_pb2_grpc
-from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc, supersessions_pb2_grpc
+from mneme.semantic.v1 import (
+    code_pb2_grpc,
+    facts_pb2_grpc,
+    procedures_pb2_grpc,
+    profile_pb2_grpc,
+    supersessions_pb2_grpc,
+)
+from services.common.background import BackgroundWork
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.encryption.postgres import data_keys
+from services.common.encryption.ring import DataKeyRing
 from services.common.ids import IdSource
+from services.common.language_model.port import LanguageModel, NoLanguageModel
+from services.common.maintenance import MaintenanceRunner
+from services.common.maintenance.election import Election, Leader
+from services.common.maintenance.elections.postgres import AdvisoryLockElection
+from services.common.maintenance.neo4j import COMPONENT as MAINTENANCE_COMPONENT
+from services.common.maintenance.neo4j import GRAPH_MIGRATIONS_FOLDER as MAINTENANCE_GRAPH_FOLDER
+from services.common.maintenance.neo4j import Neo4jMaintenanceStore
+from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
+from services.common.maintenance.servicer import maintenance_binding
+from services.common.maintenance.store import MaintenanceStore
+from services.common.maintenance.tier import TierJob, TierMaintenance
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
 from services.common.parsing.port import Parser
+from services.common.portability.drivers import GraphUserRecords
+from services.common.portability.servicer import user_records_binding
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding, needing
 from services.common.tier_embedder import TierEmbedder
 from services.semantic import servicer as internal_servicer
+from services.semantic.code import servicer as code_servicer
+from services.semantic.code.parsers import CodeParsers
+from services.semantic.code.service import CodeService
+from services.semantic.code.store import CodeStore
+from services.semantic.code.stores.neo4j import Neo4jCodeStore
+from services.semantic.code.stores.postgres import PostgresCodeStore
 from services.semantic.config import SemanticSettings
+from services.semantic.content_keys import NO_CONTENT_KEYS, ContentKeys
 from services.semantic.facts import servicer as facts_servicer
 from services.semantic.facts.commands import VectorForm
 from services.semantic.facts.extraction.extractor import ParsedFactExtractor
+from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
+from services.semantic.facts.feedback import FactFeedback
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
+from services.semantic.facts.stores.neo4j_upkeep import Neo4jFactUpkeep
 from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.facts.stores.postgres_upkeep import PostgresFactUpkeep
+from services.semantic.facts.upkeep_store import FactUpkeepStore
 from services.semantic.intake import Intake
+from services.semantic.maintenance.merging import MergeFacts
+from services.semantic.maintenance.retention import RetainFacts
+from services.semantic.portability import semantic_records, semantic_user_records
+from services.semantic.procedures import servicer as procedure_servicer
+from services.semantic.procedures.service import ProcedureService
+from services.semantic.procedures.store import ProcedureStore
+from services.semantic.procedures.stores.neo4j import Neo4jProcedureStore
+from services.semantic.procedures.stores.postgres import PostgresProcedureStore
 from services.semantic.profile import servicer as profile_servicer
 from services.semantic.profile.service import ProfileService
 from services.semantic.profile.store import ProfileStore
 from services.semantic.profile.stores.neo4j import Neo4jProfileStore
 from services.semantic.profile.stores.postgres import PostgresProfileStore
+from services.semantic.servicer import Subjects
 from services.semantic.stores.neo4j import COMPONENT
 from services.semantic.stores.neo4j import MIGRATIONS_FOLDER as GRAPH_MIGRATIONS_FOLDER
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
+from services.semantic.stores.postgres_keys import PostgresContentKeys
 from services.semantic.supersession import servicer as supersession_servicer
 from services.semantic.supersession.service import SupersessionService
 from services.semantic.supersession.store import SupersessionStore
@@ -62,8 +106,23 @@ class SemanticResources:
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
     parser: Parser
     """Reads what facts are found in."""
+    language_model: LanguageModel = field(default_factory=NoLanguageModel)
+    """Adds facts to those of the rules, where one is configured."""
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
+    key_ring: DataKeyRing | None = None
+    """Encrypts content in PostgreSQL; stored as it is where None."""
+
+
+@dataclass(frozen=True)
+class TierStores:
+    """The stores of the tier's subjects other than facts."""
+
+    profiles: ProfileStore
+    supersessions: SupersessionStore
+    procedures: ProcedureStore
+    code: CodeStore
+    keys: ContentKeys = NO_CONTENT_KEYS
 
 
 @dataclass(frozen=True)
@@ -76,6 +135,10 @@ class SemanticTier:
     """Use cases of superseded statements."""
     profiles: ProfileService
     """Use cases of profiles."""
+    procedures: ProcedureService
+    """Use cases of procedures."""
+    code: CodeService
+    """Use cases of the code graph."""
     bindings: Sequence[ServiceBinding]
     """What a `GrpcServer` serves."""
 
@@ -88,19 +151,50 @@ async def migrate_semantic(owner_dsn: str, *, app_role: str | None = "mneme_app"
         app_role: Role that services connect as.
     """
     await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS_FOLDER, app_role=app_role)
+    await migrate_maintenance(owner_dsn, app_role=app_role)
 
 
 @contextlib.asynccontextmanager
 async def open_semantic(
-    pool: Pool, resources: SemanticResources, settings: SemanticSettings | None = None
+    pool: Pool,
+    resources: SemanticResources,
+    settings: SemanticSettings | None = None,
+    *,
+    election: Election | None = None,
 ) -> AsyncIterator[SemanticTier]:
-    """The tier on PostgreSQL, whose schema is up to date."""
+    """The tier on PostgreSQL, whose schema is up to date.
+
+    The replica that runs maintenance is chosen by `election`, by a lock of the database where None.
+    """
     chosen = settings or SemanticSettings()
-    profiles = PostgresProfileStore(pool, chosen.profile)
-    store = PostgresFactStore(pool, chosen.evidence, cache=resources.cache, cached_min=chosen.cached_facts_min)
-    async with contextlib.aclosing(store) as facts:
-        tier = open_semantic_on(facts, profiles, PostgresSupersessionStore(pool), resources, chosen)
-        yield replace(tier, bindings=needing(readiness_check(pool), tier.bindings))
+    keys = data_keys(resources.key_ring, SCHEMA)
+    stores = TierStores(
+        PostgresProfileStore(pool, chosen.profile, keys=keys),
+        PostgresSupersessionStore(pool, keys=keys),
+        PostgresProcedureStore(pool, keys=keys),
+        PostgresCodeStore(pool, keys=keys),
+        PostgresContentKeys(pool, keys) if keys.is_on else NO_CONTENT_KEYS,
+    )
+    store = PostgresFactStore(
+        pool, chosen.evidence, cache=resources.cache, cached_min=chosen.cached_facts_min, keys=keys
+    )
+    maintenance = PostgresMaintenanceStore(pool)
+    leader = Leader(election or AdvisoryLockElection(pool, "semantic"), maintenance.next_term)
+    async with (
+        contextlib.aclosing(store) as facts,
+        contextlib.aclosing(_parsers(chosen)) as parsers,
+        BackgroundWork[str]("semantic") as background,
+    ):
+        tier = open_semantic_on(facts, stores, parsers, resources, chosen, maintenance=maintenance)
+        jobs = _maintenance(maintenance, PostgresFactUpkeep(pool, keys=keys), facts, resources, chosen, leader)
+        background.keep_running("lead-maintenance", leader.run)
+        jobs.start(background)
+        records = user_records_binding(
+            semantic_user_records(pool, keys), semantic_records(TierEmbedder(resources.embedder))
+        )
+        bindings = (*tier.bindings, maintenance_binding(jobs), records)
+        async with contextlib.aclosing(tier.code):
+            yield replace(tier, bindings=needing(readiness_check(pool), bindings))
 
 
 async def migrate_semantic_graph(graph: Graph) -> None:
@@ -110,6 +204,7 @@ async def migrate_semantic_graph(graph: Graph) -> None:
         graph: The database, as a user who may change its schema.
     """
     await migrate_graph(graph, component=COMPONENT, folder=GRAPH_MIGRATIONS_FOLDER)
+    await migrate_graph(graph, component=MAINTENANCE_COMPONENT, folder=MAINTENANCE_GRAPH_FOLDER)
 
 
 @contextlib.asynccontextmanager
@@ -119,20 +214,80 @@ async def open_semantic_graph(
     """The tier on Neo4j, whose indexes and constraints are up to date."""
     chosen = settings or SemanticSettings()
     facts = Neo4jFactStore(graph, chosen.evidence, search_candidates=chosen.graph_search_candidates)
-    profiles = Neo4jProfileStore(graph, chosen.profile)
-    tier = open_semantic_on(facts, profiles, Neo4jSupersessionStore(graph), resources, chosen)
-    yield replace(tier, bindings=needing(graph.server_version, tier.bindings))
+    stores = TierStores(
+        Neo4jProfileStore(graph, chosen.profile),
+        Neo4jSupersessionStore(graph),
+        Neo4jProcedureStore(graph),
+        Neo4jCodeStore(graph),
+    )
+    # Imported here: without Neo4j its driver is not loaded.
+    from services.semantic.stores.neo4j_copy import KINDS
+
+    maintenance = Neo4jMaintenanceStore(graph)
+    async with contextlib.aclosing(_parsers(chosen)) as parsers, BackgroundWork[str]("semantic") as background:
+        tier = open_semantic_on(facts, stores, parsers, resources, chosen, maintenance=maintenance)
+        # Without an election the replica that claims a job first runs it.
+        jobs = _maintenance(maintenance, Neo4jFactUpkeep(graph), facts, resources, chosen)
+        jobs.start(background)
+        records = user_records_binding(
+            GraphUserRecords(graph, KINDS), semantic_records(TierEmbedder(resources.embedder))
+        )
+        bindings = (*tier.bindings, maintenance_binding(jobs), records)
+        async with contextlib.aclosing(tier.code):
+            yield replace(tier, bindings=needing(graph.server_version, bindings))
+
+
+def _maintenance(
+    store: MaintenanceStore,
+    upkeep: FactUpkeepStore,
+    facts: FactStore,
+    resources: SemanticResources,
+    settings: SemanticSettings,
+    leader: Leader | None = None,
+) -> TierMaintenance:
+    """The tier's jobs."""
+    clock, ids = resources.clock, resources.ids
+    retention, merging = settings.retention, settings.merging
+    jobs = (
+        TierJob(
+            RetainFacts(upkeep, clock, retention),
+            "Deprecates facts that nobody confirmed for long, and archives those beyond the cap of a user.",
+            retention.interval_seconds if retention.is_enabled else None,
+        ),
+        TierJob(
+            MergeFacts(upkeep, facts, TierEmbedder(resources.embedder), ids, settings),
+            "Merges facts that say the same in other words.",
+            merging.interval_seconds if merging.is_enabled else None,
+        ),
+    )
+    bounds, kept = settings.maintenance, settings.idempotency_retention_seconds
+    runner = MaintenanceRunner(store, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max)
+    return TierMaintenance(runner, store, jobs, clock, retention_seconds=kept, log_days=bounds.log_days)
+
+
+def _parsers(settings: SemanticSettings) -> CodeParsers:
+    code = settings.code
+    return CodeParsers(
+        processes=code.parser_processes,
+        timeout_seconds=code.parse_timeout_seconds,
+        text_bytes_max=code.text_bytes_max,
+    )
 
 
 def open_semantic_on(
     fact_store: FactStore,
-    profile_store: ProfileStore,
-    supersession_store: SupersessionStore,
+    stores: TierStores,
+    parsers: CodeParsers,
     resources: SemanticResources,
     settings: SemanticSettings | None = None,
     extractor: FactExtractor | None = None,
+    *,
+    maintenance: MaintenanceStore | None = None,
 ) -> SemanticTier:
-    """The tier on any stores, with facts read by the parser unless another extractor is given."""
+    """The tier on any stores, with facts read by the parser unless another extractor is given.
+
+    What `maintenance` has logged of a user goes with the user.
+    """
     chosen = settings or SemanticSettings()
     embedder = TierEmbedder(resources.embedder)
     facts = FactService(
@@ -142,15 +297,38 @@ def open_semantic_on(
         clock=resources.clock,
         ids=resources.ids,
         settings=chosen,
+        model_facts=ModelFacts(
+            resources.language_model, chosen.model_extraction, nameless_subject=chosen.extraction.nameless_subject
+        ),
     )
-    profiles = ProfileService(profile_store, clock=resources.clock, ids=resources.ids, settings=chosen)
+    profiles = ProfileService(stores.profiles, clock=resources.clock, ids=resources.ids, settings=chosen)
     supersessions = SupersessionService(
-        supersession_store,
+        stores.supersessions,
         clock=resources.clock,
         settings=chosen.supersession,
         retention_seconds=chosen.idempotency_retention_seconds,
     )
-    removal = FactRemoval(fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen)
+    procedures = ProcedureService(
+        stores.procedures,
+        clock=resources.clock,
+        ids=resources.ids,
+        settings=chosen.procedures,
+        retention_seconds=chosen.idempotency_retention_seconds,
+    )
+    code = CodeService(
+        stores.code,
+        parsers,
+        clock=resources.clock,
+        cache=resources.cache,
+        settings=chosen.code,
+        retention_seconds=chosen.idempotency_retention_seconds,
+    )
+    removal = FactRemoval(
+        fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen, maintenance=maintenance
+    )
+    feedback = FactFeedback(
+        fact_store, clock=resources.clock, ids=resources.ids, model=embedder.model_id, settings=chosen
+    )
     tokens = PageTokens(resources.secret)
     form = VectorForm(embedder.model_id, embedder.dimension)
     fact_edge = facts_servicer.FactServicer(facts, removal, chosen, tokens, form)
@@ -158,6 +336,8 @@ def open_semantic_on(
         facts,
         supersessions,
         profiles,
+        procedures,
+        code,
         (
             ServiceBinding(
                 facts_servicer.SERVICE_NAME,
@@ -172,10 +352,22 @@ def open_semantic_on(
                 profile_servicer.ROLES,
             ),
             ServiceBinding(
+                procedure_servicer.SERVICE_NAME,
+                procedures_pb2_grpc.add_ProcedureServiceServicer_to_server,
+                procedure_servicer.ProcedureServicer(procedures, chosen, tokens),
+                procedure_servicer.ROLES,
+            ),
+            ServiceBinding(
                 supersession_servicer.SERVICE_NAME,
                 supersessions_pb2_grpc.add_SupersessionServiceServicer_to_server,
                 supersession_servicer.SupersessionServicer(supersessions, chosen.facts, tokens),
                 supersession_servicer.ROLES,
+            ),
+            ServiceBinding(
+                code_servicer.SERVICE_NAME,
+                code_pb2_grpc.add_CodeServiceServicer_to_server,
+                code_servicer.CodeServicer(code, chosen.code.limits, tokens),
+                code_servicer.ROLES,
             ),
             ServiceBinding(
                 internal_servicer.SERVICE_NAME,
@@ -183,11 +375,12 @@ def open_semantic_on(
                 internal_servicer.SemanticInternalServicer(
                     fact_edge,
                     removal,
-                    profiles,
-                    supersessions,
-                    Intake(facts, supersessions),
+                    Subjects(profiles, supersessions, procedures, code, stores.keys),
+                    feedback,
+                    Intake(facts, supersessions, procedures),
                     chosen.facts,
                     resources.clock,
+                    tokens,
                 ),
                 internal_servicer.ROLES,
             ),

@@ -14,6 +14,8 @@ from services.common.convert import scope_from_proto
 from services.common.convert_interactions import source_interaction_from_proto
 from services.common.errors import InvalidArgument
 from services.common.errors_grpc import item_status
+from services.common.idempotency.model import IdempotencyKey
+from services.common.idempotency.requests import idempotency_key
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Scope
@@ -81,13 +83,25 @@ def judgement(
     Raises:
         InvalidArgument: A field is missing or malformed, or there are too many ids.
     """
-    violations = Violations()
-    if not request.HasField("feedback"):
-        violations.add("feedback", "is required")
-    violations.number("feedback", request.feedback, low=-1, high=1)
-    violations.raise_if_any()
+    feedback = _feedback(request)
     ids = _ids("interaction_ids", request.user_id, request.interaction_ids, limits)
-    return owner_of(request.user_id, caller), [InteractionId(i) for i in ids], request.feedback
+    return owner_of(request.user_id, caller), [InteractionId(i) for i in ids], feedback
+
+
+def fact_judgement(
+    request: pb.RecordFeedbackRequest, caller: Principal, *, limits: FactLimits
+) -> tuple[Owner, list[FactId], int, IdempotencyKey]:
+    """Whose facts, which, how they are judged, and by which request.
+
+    Raises:
+        InvalidArgument: A field is missing or malformed, or there are too many ids.
+    """
+    violations = Violations()
+    violations.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    violations.raise_if_any()
+    feedback = _feedback(request)
+    ids = _ids("fact_ids", request.user_id, request.fact_ids, limits)
+    return owner_of(request.user_id, caller), [FactId(i) for i in ids], feedback, idempotency_key(request, caller)
 
 
 def profile_reader(
@@ -143,6 +157,19 @@ def named_owner(request: pb.RemoveOwnerRequest, caller: Principal, *, limits: Fa
     return owner_of(request.user_id, caller)
 
 
+def forgotten_scope(request: pb.ForgetQueriesRequest, caller: Principal, *, limits: FactLimits) -> tuple[Owner, Scope]:
+    """Whose queries to remove, and of which scope.
+
+    Raises:
+        InvalidArgument: The user id or the scope is missing or malformed.
+    """
+    violations = Violations()
+    violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    violations.raise_if_any()
+    scope = scope_from_proto(request.scope, present=request.HasField("scope"), field_path="scope")
+    return owner_of(request.user_id, caller), scope
+
+
 def _interactions(
     request: pb.ExtractFactsRequest | pb.ObserveInteractionsRequest, *, now: datetime, limits: FactLimits
 ) -> list[SourceInteraction | InvalidArgument]:
@@ -165,6 +192,15 @@ def _interactions(
         except InvalidArgument as error:
             found.append(error)
     return found
+
+
+def _feedback(request: pb.JudgeInteractionsRequest | pb.RecordFeedbackRequest) -> int:
+    violations = Violations()
+    if not request.HasField("feedback"):
+        violations.add("feedback", "is required")
+    violations.number("feedback", request.feedback, low=-1, high=1)
+    violations.raise_if_any()
+    return request.feedback
 
 
 def _ids(name: str, user_id: str, ids: Sequence[str], limits: FactLimits) -> list[str]:

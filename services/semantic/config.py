@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from services.common.idempotency.model import RETENTION_SECONDS
+from services.common.maintenance.settings import MaintenanceSettings
 from services.common.paging import RESPONSE_BYTES_MAX
-from services.common.settings_types import Count, CountOrNone, ResponseBytes, Seconds, Share, table
+from services.common.settings_types import Count, CountOrNone, Positive, ResponseBytes, Seconds, Share, table
 from services.common.turns import MessageRole, TurnLimits
+from services.semantic.code.config import CodeSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,33 @@ class ExtractionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelExtractionSettings:
+    """Facts that a language model adds to those of the rules, where one is configured."""
+
+    roles: frozenset[MessageRole] = frozenset({MessageRole.USER})
+    """Whose turns it reads."""
+    chars_min: Count = 20
+    """A shorter turn is left to the rules."""
+    chars_max: Count = 8_000
+    """A longer one too."""
+    facts_max: Count = 8
+    """Facts that it may add to one turn."""
+    confidence: Share = 0.6
+    """Confidence of an added fact, until it is confirmed."""
+    importance: Share = 0.5
+    """Importance of an added fact."""
+    batch_seconds: Seconds = 15.0
+    """Time for one batch of turns; facts that come later are not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceSettings:
     """How evidence changes a fact."""
 
     confirmation_rate: Share = 0.05
     """Each confirmation adds rate x (1 - confidence)."""
+    rejection_rate: Share = 0.2
+    """A bad judgement by Feedback takes away rate x confidence; a good one counts as a confirmation."""
     superseding_confidence_min: Share = 0.5
     """Least confidence of a statement that ends the validity of an earlier one."""
     versions_max: Count = 100
@@ -46,6 +70,52 @@ class EvidenceSettings:
     """Newest statements of a fact that its state follows from. Earlier ones count as evidence."""
     derived_from_max: CountOrNone = 64
     """Newest interactions that a fact names; `evidence_count` counts them all."""
+    decay_per_day: Positive = 0.01
+    """Rate at which the confidence in a fact falls without new evidence."""
+    deprecated_below: Share = 0.3
+    """Confidence under which a fact is deprecated."""
+    lasting_importance_min: Share = 0.7
+    """Facts at least this important do not fade: an allergy mentioned once still holds after a year."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRetentionSettings:
+    """The job that deprecates facts that faded and archives those beyond the cap; both can be undone."""
+
+    is_enabled: bool = True
+    """Whether it runs by itself."""
+    interval_seconds: Seconds = 86_400.0
+    """Between two runs."""
+    facts_max: Count = 5_000
+    """Active facts of a user; the least important, of equal ones the oldest, are archived."""
+    share_max: Share = 0.05
+    """Of a user's active facts that one run takes out of use at most."""
+    step_max: Count = 1_000
+    """Facts of a user that one run looks at."""
+    owners_page: Count = 100
+    """Owners listed by one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactMergingSettings:
+    """The job that merges facts that say the same; it can be undone."""
+
+    is_enabled: bool = True
+    """Whether it runs by itself."""
+    interval_seconds: Seconds = 86_400.0
+    """Between two runs."""
+    cosine_above: Share = 0.85
+    """Similarity above which two facts are compared."""
+    confidence_above: Share = 0.6
+    """Confidence that one of a group needs."""
+    newest_max: Count = 500
+    """Facts of a user, the last confirmed first, that a run compares with all others."""
+    facts_max: Count = 5_000
+    """Facts of a user that they are compared with."""
+    pairs_max: Count = 2_000
+    """Similar pairs of a user that are read in one run, the most similar first."""
+    share_max: Share = 0.05
+    """Of a user's active facts that one run merges at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +229,69 @@ class SupersessionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcedureSettings:
+    """How procedures are learned, and their bounds; the contract documents the bounds."""
+
+    initial_confidence: Share = 0.7
+    """Confidence before the first outcome, where none is given."""
+    guessed_confidence: Share = 0.5
+    """The same of a learned rewriting that spells out no abbreviation: it is applied when it has helped twice."""
+    learning_rate: Share = 0.1
+    """How far one single outcome moves the initial confidence towards 1 or 0."""
+    applied_above: Share = 0.6
+    """Procedures above this confidence are applied."""
+    pruned_below: Share = 0.3
+    """Outcomes that bring the confidence below this delete a procedure."""
+    per_kind_max: Count = 1_000
+    """Procedures of one kind of a user; beyond that the least confident one is deleted."""
+    applied_max: Count = 4_000
+    """The most confident procedures of a user that recalls know of."""
+    judged_max: Count = 1_000
+    """Newest judged recalls of a user that are stored. Older judgements cannot be taken back."""
+    rephrased_within_seconds: Seconds = 600.0
+    """Time between a query and the same in other words."""
+    rephrased_judged_max: Count = 8
+    """Judged recalls within this time that a recall is compared with, newest first."""
+    query_chars_max: Count = 500
+    """A longer query is not learned from."""
+    trigger_words_max: Count = 3
+    """Words of a query that a learned rewriting replaces."""
+    action_words_max: Count = 6
+    """Words that a learned rewriting puts in their place."""
+    definition_chars_max: Count = 8_000
+    """Length of the beginning of a turn in which abbreviations are looked for."""
+    definitions_max: Count = 8
+    """Abbreviations of one turn."""
+    trigger_chars_max: Count = 200
+    """The trigger, and the action of a rewriting."""
+    action_chars_max: Count = 500
+    """The action of other kinds."""
+    derived_from_max: Count = 64
+    """Interactions that a procedure rests on."""
+    observed_max: Count = 2_000
+    """Procedures of a user that are made of the activity log at once."""
+
+
+@dataclass(frozen=True, slots=True)
 class SemanticSettings:
     """All settings of the tier."""
 
     extraction: ExtractionSettings = field(default_factory=ExtractionSettings)
+    model_extraction: ModelExtractionSettings = field(default_factory=ModelExtractionSettings)
     evidence: EvidenceSettings = field(default_factory=EvidenceSettings)
+    retention: FactRetentionSettings = field(default_factory=FactRetentionSettings)
+    merging: FactMergingSettings = field(default_factory=FactMergingSettings)
     use: UseSettings = field(default_factory=UseSettings)
     supersession: SupersessionSettings = field(default_factory=SupersessionSettings)
     facts: FactLimits = field(default_factory=FactLimits)
     profile: ProfileLimits = field(default_factory=ProfileLimits)
+    code: CodeSettings = field(default_factory=CodeSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
+    procedures: ProcedureSettings = field(default_factory=ProcedureSettings)
     cached_facts_min: Count = 300
     """Facts of a user, where facts are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
     graph_search_candidates: Count = 512
     """Facts that a search takes from Neo4j's vector index: for users with fewer, searches are exact."""
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     idempotency_retention_seconds: Seconds = RETENTION_SECONDS
-    """How long the first response to a request id is kept for its repeats."""
+    """How long the response to a request id is stored for its repeats, at least."""

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from mneme.semantic.internal.v1 import semantic_pb2 as pb
 from mneme.semantic.v1 import facts_pb2
 from services.common.interactions import SourceInteraction
+from services.common.owners import Owner
 from services.semantic.commands import ExtractionBatch
 from services.semantic.facts.model import ExtractionResult
+from services.semantic.procedures.convert import procedure_to_proto
+from services.semantic.procedures.model import Procedure
 from services.semantic.profile.model import Learned
 from services.semantic.supersession.convert import supersession_to_proto
 from services.semantic.supersession.model import Marks
@@ -28,12 +31,16 @@ def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> p
     return pb.SearchCandidatesResponse(facts=facts, revision=marks.revision, superseded=superseded)
 
 
-def reading_profile(learned: Learned) -> pb.GetReadingProfileResponse:
-    """What a profile asks of a recall."""
+def reading_profile(
+    learned: Learned, revision: int, procedures: Iterable[Procedure], owner: Owner
+) -> pb.GetReadingProfileResponse:
+    """What a profile asks of a recall, and the procedures that may be applied."""
     return pb.GetReadingProfileResponse(
         preferred_sources=learned.preferences.preferred_sources,
         excluded_sources=learned.preferences.excluded_sources,
         fact_confidence_min=learned.fact_confidence_min,
+        procedures_revision=revision,
+        procedures=[procedure_to_proto(procedure, owner.user_id) for procedure in procedures],
     )
 
 

@@ -22,7 +22,7 @@ async def open_semantic_records(connection: Connection, graph: Graph | None) -> 
 
     Args:
         connection: One that row-level security does not bind.
-        graph: The graph that the tier is kept in; None: it is kept in PostgreSQL.
+        graph: The graph that holds the tier's data; None: they are in PostgreSQL.
 
     Raises:
         CopyError: There is no schema.

@@ -1,28 +1,39 @@
-"""Takes interactions in: what they state and supersede, and the facts in them."""
+"""Takes interactions in: what they state, supersede and define, and the facts in them."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from services.common.interactions import SourceInteraction
 from services.common.owners import TenantId
 from services.semantic.facts.model import ExtractionResult
 from services.semantic.facts.service import FactService
+from services.semantic.procedures.service import ProcedureService
 from services.semantic.supersession.service import SupersessionService
 
 
 class Intake:
     """What happens to a batch of interactions."""
 
-    def __init__(self, facts: FactService, supersessions: SupersessionService) -> None:
-        """Hands interactions to both."""
+    def __init__(self, facts: FactService, supersessions: SupersessionService, procedures: ProcedureService) -> None:
+        """Hands interactions to all of them."""
         self._facts = facts
         self._supersessions = supersessions
+        self._procedures = procedures
 
     async def take_in(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> list[ExtractionResult]:
         """The facts of each interaction, in order. What was taken in or removed before is not read again.
 
-        Supersessions come first: the mark of the extraction says that both are done.
+        Facts are read while the rest is stored, and stored last: the mark of the extraction says that all is done.
         """
-        await self._supersessions.take_in(tenant_id, await self._facts.unread(tenant_id, sources))
-        return await self._facts.extract(tenant_id, sources)
+        unread = await self._facts.unread(tenant_id, sources)
+        reading = asyncio.ensure_future(self._facts.read(tenant_id, unread))
+        try:
+            await self._supersessions.take_in(tenant_id, unread)
+            await self._procedures.learn(tenant_id, unread)
+            read = await reading
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        return await self._facts.store_read(tenant_id, sources, read)

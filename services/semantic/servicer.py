@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import grpc
@@ -13,11 +14,18 @@ from mneme.semantic.internal.v1 import semantic_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
 from services.common.owners import TenantId
+from services.common.paging import PageTokens
+from services.common.users import users_page
 from services.semantic import commands, convert
+from services.semantic.code.service import CodeService
 from services.semantic.config import FactLimits
+from services.semantic.content_keys import ContentKeys
+from services.semantic.facts.feedback import FactFeedback
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.servicer import FactServicer
 from services.semantic.intake import Intake
+from services.semantic.procedures import commands as procedure_commands
+from services.semantic.procedures.service import ProcedureService
 from services.semantic.profile.service import ProfileService
 from services.semantic.supersession import commands as supersession_commands
 from services.semantic.supersession.service import SupersessionService
@@ -32,13 +40,29 @@ ROLES: Final[Mapping[str, Role]] = {
     "MarkSuperseded": Role.SERVICE,
     "ObserveInteractions": Role.SERVICE,
     "JudgeInteractions": Role.SERVICE,
+    "JudgeRecall": Role.SERVICE,
+    "ObserveProcedures": Role.SERVICE,
+    "RecordFeedback": Role.SERVICE,
     "GetReadingProfile": Role.SERVICE,
     "ArchiveFacts": Role.SERVICE,
     "RestoreFacts": Role.SERVICE,
     "RemoveBySource": Role.SERVICE,
+    "ListUsers": Role.SERVICE,
     "RemoveOwner": Role.SERVICE,
+    "ForgetQueries": Role.SERVICE,
 }
 """The role that each method needs, by its name."""
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """Use cases of the tier's subjects other than facts."""
+
+    profiles: ProfileService
+    supersessions: SupersessionService
+    procedures: ProcedureService
+    code: CodeService
+    keys: ContentKeys
 
 
 class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer):
@@ -48,20 +72,26 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         self,
         facts: FactServicer,
         removal: FactRemoval,
-        profiles: ProfileService,
-        supersessions: SupersessionService,
+        subjects: Subjects,
+        feedback: FactFeedback,
         intake: Intake,
         limits: FactLimits,
         clock: Clock,
+        tokens: PageTokens,
     ) -> None:
         """Serve the use cases; requests are checked against `limits`, searches as the servicer of facts does."""
         self._facts = facts
         self._removal = removal
-        self._profiles = profiles
-        self._supersessions = supersessions
+        self._profiles = subjects.profiles
+        self._supersessions = subjects.supersessions
+        self._procedures = subjects.procedures
+        self._feedback = feedback
+        self._code = subjects.code
+        self._keys = subjects.keys
         self._intake = intake
         self._limits = limits
         self._clock = clock
+        self._tokens = tokens
 
     async def ExtractFacts(self, request: pb.ExtractFactsRequest, _context: Context) -> pb.ExtractFactsResponse:
         """See semantic.proto."""
@@ -105,12 +135,40 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         await self._profiles.judge(owner, interaction_ids, feedback)
         return pb.JudgeInteractionsResponse()
 
+    async def JudgeRecall(self, request: pb.JudgeRecallRequest, _context: Context) -> pb.JudgeRecallResponse:
+        """See semantic.proto."""
+        owner, judged = procedure_commands.judged_recall(request, current_principal(), limits=self._limits)
+        await self._procedures.judge(owner, judged)
+        return pb.JudgeRecallResponse()
+
+    async def ObserveProcedures(
+        self, request: pb.ObserveProceduresRequest, _context: Context
+    ) -> pb.ObserveProceduresResponse:
+        """See semantic.proto."""
+        owner, shown = procedure_commands.observed_procedures(
+            request, current_principal(), limits=self._limits, settings=self._procedures.settings
+        )
+        found = await self._procedures.observe(owner, shown)
+        return pb.ObserveProceduresResponse(changed_count=found.changed, deleted_count=found.deleted)
+
+    async def RecordFeedback(self, request: pb.RecordFeedbackRequest, _context: Context) -> pb.RecordFeedbackResponse:
+        """See semantic.proto."""
+        caller = current_principal()
+        owner, fact_ids, feedback, key = commands.fact_judgement(request, caller, limits=self._limits)
+        judged = await self._feedback.record(owner, fact_ids, feedback, key=key)
+        return pb.RecordFeedbackResponse(fact_ids=judged.fact_ids)
+
     async def GetReadingProfile(
         self, request: pb.GetReadingProfileRequest, _context: Context
     ) -> pb.GetReadingProfileResponse:
         """See semantic.proto."""
         owner, reader = commands.profile_reader(request, current_principal(), limits=self._limits)
-        return convert.reading_profile(await self._profiles.for_reading(owner, reader.visible_keys()))
+        cached = request.cached_procedures_revision if request.HasField("cached_procedures_revision") else None
+        learned, (revision, procedures) = await asyncio.gather(
+            self._profiles.for_reading(owner, reader.visible_keys()),
+            self._procedures.trusted(owner, cached_revision=cached),
+        )
+        return convert.reading_profile(learned, revision, procedures or (), owner)
 
     async def ArchiveFacts(self, request: pb.ArchiveFactsRequest, _context: Context) -> pb.ArchiveFactsResponse:
         """See semantic.proto."""
@@ -128,13 +186,41 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         await self._profiles.remove(owner, interaction_ids)
         await self._supersessions.remove_sources(owner, interaction_ids)
         result = await self._removal.remove_by_source(owner, interaction_ids)
-        return pb.RemoveBySourceResponse(removed_facts=result.removed, reduced_facts=result.reduced)
+        # After the marks of the extraction: what is not marked yet may still be learned from.
+        removed = await self._procedures.remove_sources(owner, interaction_ids)
+        return pb.RemoveBySourceResponse(
+            removed_facts=result.removed, reduced_facts=result.reduced, removed_procedures=removed
+        )
+
+    async def ListUsers(self, request: pb.ListUsersRequest, _context: Context) -> pb.ListUsersResponse:
+        """See semantic.proto. Users with facts come first, then those with profiles, procedures, code, keys."""
+        tenant_id = TenantId(current_principal().tenant_id)
+        user_ids, token = await users_page(
+            self._tokens,
+            tenant_id,
+            [self._removal.users, self._profiles.users, self._procedures.users, self._code.users, self._keys.users],
+            page_size=request.page_size,
+            page_token=request.page_token,
+        )
+        return pb.ListUsersResponse(user_ids=user_ids, next_page_token=token)
 
     async def RemoveOwner(self, request: pb.RemoveOwnerRequest, _context: Context) -> pb.RemoveOwnerResponse:
         """See semantic.proto."""
         owner = commands.named_owner(request, current_principal(), limits=self._limits)
         had_profile = await self._profiles.remove_owner(owner)
         await self._supersessions.remove_owner(owner)
+        await self._code.remove_owner(owner)
+        facts = await self._removal.remove_owner(owner)
+        procedures = await self._procedures.remove_owner(owner)
         return pb.RemoveOwnerResponse(
-            removed_facts=await self._removal.remove_owner(owner), removed_profile=had_profile
+            removed_facts=facts,
+            removed_profile=had_profile,
+            removed_procedures=procedures,
+            destroyed_data_keys=await self._keys.destroy(owner),
         )
+
+    async def ForgetQueries(self, request: pb.ForgetQueriesRequest, _context: Context) -> pb.ForgetQueriesResponse:
+        """See semantic.proto."""
+        owner, scope = commands.forgotten_scope(request, current_principal(), limits=self._limits)
+        removed = await self._procedures.forget_queries(owner, scope, with_nested=request.with_nested)
+        return pb.ForgetQueriesResponse(removed_queries=removed)

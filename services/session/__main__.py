@@ -21,6 +21,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,
+        keys=assembly.carried_keys,
     )
     async with open_session(
         resources,

@@ -11,6 +11,7 @@ from mneme.session.internal.v1 import session_internal_pb2_grpc
 from mneme.session.v1 import session_pb2_grpc
 from services.common.background import BackgroundWork, every
 from services.common.clock import Clock
+from services.common.encryption.carried import CarriedKeys
 from services.common.errors import StoreUnavailable
 from services.common.hosting import HostSettings
 from services.common.ids import IdSource
@@ -18,6 +19,10 @@ from services.common.paging import PageTokens
 from services.common.rpc.server import ServiceBinding
 from services.common.tokens import TokenCounter
 from services.session.config import RedisAccess, RedisSettings, SessionSettings
+from services.session.context_window.service import ContextWindowService
+from services.session.context_window.servicer import bindings as context_window_bindings
+from services.session.context_window.store import ContextWindowStore
+from services.session.context_window.stores.embedded import EmbeddedContextWindowStore
 from services.session.internal_servicer import ROLES as INTERNAL_ROLES
 from services.session.internal_servicer import SERVICE_NAME as INTERNAL_SERVICE_NAME
 from services.session.internal_servicer import SessionInternalServicer
@@ -41,6 +46,8 @@ class SessionResources:
     """Ids of sessions and turns that come without."""
     secret: bytes
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
+    keys: CarriedKeys | None = None
+    """Encrypts what turns say outside of this process; stored as it is where None."""
 
 
 @dataclass(frozen=True)
@@ -96,16 +103,22 @@ async def open_session(
     Raises:
         ValueError: The URL is of another form, or a file of certificates cannot be used.
         DataDirLocked: Another process has the folder.
+        DecryptionError: The file of events is encrypted by keys that are not there.
     """
     chosen = settings or SessionSettings()
     async with contextlib.AsyncExitStack() as stack:
         store: SessionStore
+        windows: ContextWindowStore = _embedded_windows(chosen)
         if store_url:
-            store = await stack.enter_async_context(_redis_with_fallback(store_url, chosen, access))
+            store, windows = await stack.enter_async_context(
+                _redis_with_fallback(store_url, chosen, access, resources.keys)
+            )
         else:
-            events = stack.enter_context(EventFile(folder)) if folder is not None else None
+            events = stack.enter_context(EventFile(folder, keys=resources.keys)) if folder is not None else None
+            if events is not None:
+                await events.unwrap_keys()
             store = EmbeddedSessionStore(chosen.embedded, chosen.store, events)
-        tier = open_session_on(store, resources, chosen)
+        tier = open_session_on(store, resources, chosen, windows=windows)
         lifetimes = tier.sessions.lifetimes
         stack.push_async_callback(_report_last_reads, lifetimes)
         background = await stack.enter_async_context(BackgroundWork[str]("session"))
@@ -119,12 +132,26 @@ async def _report_last_reads(lifetimes: LifetimeReports) -> None:
 
 
 def open_session_on(
-    store: SessionStore, resources: SessionResources, settings: SessionSettings | None = None
+    store: SessionStore,
+    resources: SessionResources,
+    settings: SessionSettings | None = None,
+    *,
+    windows: ContextWindowStore | None = None,
 ) -> SessionTier:
-    """The tier on any store."""
+    """The tier on any store; context windows are in this process's memory where they have none of their own."""
     chosen = settings or SessionSettings()
-    sessions = SessionService(store, resources.tokens, clock=resources.clock, ids=resources.ids, settings=chosen)
-    servicer = SessionServicer(sessions, chosen.limits, PageTokens(resources.secret), resources.clock)
+    context_windows = ContextWindowService(
+        windows or _embedded_windows(chosen),
+        resources.tokens,
+        clock=resources.clock,
+        ids=resources.ids,
+        settings=chosen.context_window,
+    )
+    sessions = SessionService(
+        store, resources.tokens, clock=resources.clock, ids=resources.ids, settings=chosen, windows=context_windows
+    )
+    pages = PageTokens(resources.secret)
+    servicer = SessionServicer(sessions, chosen.limits, pages, resources.clock)
     return SessionTier(
         sessions,
         (
@@ -135,23 +162,44 @@ def open_session_on(
                 SessionInternalServicer(sessions, chosen, resources.clock),
                 INTERNAL_ROLES,
             ),
+            *context_window_bindings(context_windows, chosen.context_window.limits, pages, resources.clock),
         ),
     )
 
 
+def _embedded_windows(settings: SessionSettings) -> EmbeddedContextWindowStore:
+    retention = settings.store.idempotency_retention
+    return EmbeddedContextWindowStore(settings.context_window.store, idempotency_retention=retention)
+
+
 @contextlib.asynccontextmanager
 async def _redis_with_fallback(
-    url: str, settings: SessionSettings, access: RedisAccess | None
-) -> AsyncIterator[SessionStore]:
+    url: str, settings: SessionSettings, access: RedisAccess | None, keys: CarriedKeys | None
+) -> AsyncIterator[tuple[SessionStore, ContextWindowStore]]:
     # Imported here: without Redis its driver need not be installed.
+    from services.session.context_window.stores.fallback import FallbackContextWindowStore
+    from services.session.context_window.stores.redis import RedisContextWindowStore
     from services.session.stores.fallback import FallbackSessionStore
     from services.session.stores.redis import RedisSessionStore
+    from services.session.stores.redis_calls import RedisCalls
     from services.session.stores.redis_client import create_redis_client
 
     redis: RedisSettings = settings.redis
     async with contextlib.AsyncExitStack() as stack:
         client = create_redis_client(url, redis, access)
         stack.push_async_callback(client.aclose)
-        primary = RedisSessionStore(client, redis, settings.store)
+        calls = RedisCalls(client, redis)
+        primary = RedisSessionStore(calls, redis, settings.store, keys=keys)
         memory = EmbeddedSessionStore(settings.embedded, settings.store)
-        yield await stack.enter_async_context(FallbackSessionStore(primary, memory, settings.fallback))
+        sessions = await stack.enter_async_context(FallbackSessionStore(primary, memory, settings.fallback))
+        primary_windows = RedisContextWindowStore(
+            calls,
+            redis,
+            settings.context_window.store,
+            idempotency_retention=settings.store.idempotency_retention,
+            keys=keys,
+        )
+        windows = await stack.enter_async_context(
+            FallbackContextWindowStore(primary_windows, _embedded_windows(settings), settings.fallback)
+        )
+        yield sessions, windows

@@ -17,6 +17,7 @@ from services.common.idempotency.model import IdempotencyKey
 from services.common.idempotency.requests import idempotency_key
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.paging import Cursor, PageTokens
+from services.common.scope import Scope
 from services.common.validation import Violations
 from services.session.config import SessionDefaults, SessionLimits
 from services.session.model import (
@@ -229,6 +230,19 @@ def removed_conversation(request: internal_pb.RemoveSessionsRequest, *, limits: 
     violations.identifier("conversation_id", request.conversation_id, chars_max=limits.id_chars_max)
     violations.raise_if_any()
     return ConversationId(request.conversation_id)
+
+
+def removed_scope(request: internal_pb.RemoveSessionsRequest) -> Scope:
+    """The scope whose context items are to be removed.
+
+    Raises:
+        InvalidArgument: It is not valid, or a conversation is named as well.
+    """
+    if request.conversation_id:
+        violations = Violations()
+        violations.add("conversation_id", "must be empty where a scope is named")
+        violations.raise_if_any()
+    return scope_from_proto(request.scope, present=True, field_path="scope")
 
 
 def list_command(

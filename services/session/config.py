@@ -17,6 +17,7 @@ from services.common.settings_types import (
     table,
 )
 from services.common.turns import TurnLimits
+from services.session.context_window.config import ContextWindowSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class SessionLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """What every driver keeps beside the windows."""
+    """What every driver stores beside the windows."""
 
     remembered_turns: CountOrNone = 512  # turn ids that a session knows beyond its window, against repeats
     events_max: Count = 10_000  # events of one user that wait for the log; beyond it reported writes are refused
@@ -68,7 +69,6 @@ class EmbeddedSettings:
     sessions_max: Count = 10_000  # beyond it the expired go first, then the least recently active
     payload_bytes_max: Count = 256 * 1024 * 1024  # of all windows together; the same ones go
     idempotency_records_max: CountOrNone = 50_000  # requests that are recognised when they are repeated; the oldest go
-    idempotency_bytes_max: CountOrNone = 64 * 1024 * 1024  # of their responses; that to a deletion holds the window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,3 +120,4 @@ class SessionSettings:
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     redis: RedisSettings = field(default_factory=RedisSettings)
     fallback: FallbackSettings = field(default_factory=FallbackSettings)
+    context_window: ContextWindowSettings = field(default_factory=ContextWindowSettings)

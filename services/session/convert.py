@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from google.protobuf.duration_pb2 import Duration
 
 from mneme.session.internal.v1 import session_internal_pb2 as internal_pb
@@ -53,10 +55,10 @@ def session_turn_to_proto(turn: SessionTurn) -> pb.SessionTurn:
 
 
 def append_response(response: StoreResponse[Appended]) -> pb.AppendTurnsResponse:
-    """What an append did."""
+    """What an append did; without turns, as a repeat returns it."""
     appended = response.value
     return pb.AppendTurnsResponse(
-        session=session_to_proto(appended.session),
+        session=session_to_proto(replace(appended.session, turns=())),
         appended_count=appended.appended_count,
         created=appended.is_created,
         degraded=response.is_degraded,

@@ -65,5 +65,9 @@ class SessionInternalServicer(session_internal_pb2_grpc.SessionInternalServiceSe
         principal = current_principal()
         owner = commands.removed_owner(request, principal, limits=self._limits)
         conversation_id = commands.removed_conversation(request, limits=self._limits)
+        if owner is not None and request.HasField("scope"):
+            scope = commands.removed_scope(request)
+            items = await self._sessions.remove_scope(owner, scope, with_nested=request.with_nested)
+            return pb.RemoveSessionsResponse(removed_context_items=items)
         removed = await self._sessions.remove(TenantId(principal.tenant_id), owner, conversation_id)
         return pb.RemoveSessionsResponse(removed_sessions=removed)

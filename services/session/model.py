@@ -34,7 +34,7 @@ class SessionKey:
 class SessionSpec:
     """What a new session is made with."""
 
-    window_turns: int  # how many turns it keeps, at least 1
+    window_turns: int  # how many turns it holds, at least 1
     ttl: timedelta  # sliding time to live, positive
 
 

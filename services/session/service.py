@@ -11,8 +11,10 @@ from services.common.clock import Clock
 from services.common.errors import NotFound
 from services.common.ids import IdSource
 from services.common.owners import InteractionId, Owner, TenantId
+from services.common.scope import Scope
 from services.common.tokens import TokenCounter
 from services.session.config import SessionSettings
+from services.session.context_window.service import ContextWindowService
 from services.session.lifetimes import LifetimeReports
 from services.session.model import (
     AppendCommand,
@@ -40,10 +42,10 @@ _EVENT_BYTES: Final = 512
 
 
 class SessionService:
-    """Keeps the last turns of running conversations.
+    """Serves the last turns of running conversations.
 
     Commands are checked before they come here. All use cases raise `StoreUnavailable`, and those with a
-    request id     `InvalidArgument` (REQUEST_ID_REUSED), as the store does.
+    request id `InvalidArgument` (REQUEST_ID_REUSED), as the store does.
     """
 
     def __init__(
@@ -54,8 +56,13 @@ class SessionService:
         clock: Clock,
         ids: IdSource,
         settings: SessionSettings,
+        windows: ContextWindowService,
     ) -> None:
-        """Keep them in `store`, with their lengths as `tokens` counts them."""
+        """Stores them in `store`, with their lengths as `tokens` counts them.
+
+        The context window of a session is removed from `windows` with it.
+        """
+        self._windows = windows
         self._store = store
         self._tokens = tokens
         self._clock = clock
@@ -115,10 +122,10 @@ class SessionService:
     async def log_events(self, owner: Owner | None, limit: int) -> Sequence[LogEvent]:
         """What the conversation log does not have yet, of one user or of all; not more than a message holds."""
         events = await self._store.log_events(owner, limit=limit, now=self._clock.now())
-        room_bytes = self._limits.response_bytes_max
+        bytes_left = self._limits.response_bytes_max
         for index, event in enumerate(events):
-            room_bytes -= turn_size_bytes(event.content.turn) if isinstance(event.content, NewTurn) else _EVENT_BYTES
-            if room_bytes < 0 and index:
+            bytes_left -= turn_size_bytes(event.content.turn) if isinstance(event.content, NewTurn) else _EVENT_BYTES
+            if bytes_left < 0 and index:
                 return events[:index]
         return events
 
@@ -135,6 +142,7 @@ class SessionService:
             How many sessions were live.
         """
         now = self._clock.now()
+        await self._windows.remove(tenant_id, owner, conversation_id)
         if owner is None:
             return await self._store.remove_tenant(tenant_id, now=now)
         if conversation_id is not None:
@@ -144,6 +152,10 @@ class SessionService:
                 return 0
             return 1
         return await self._store.remove_owner(owner, now=now)
+
+    async def remove_scope(self, owner: Owner, scope: Scope, *, with_nested: bool) -> int:
+        """Remove items of a scope from the user's context windows; how many. Turns of sessions have no scope."""
+        return await self._windows.remove_scope(owner, scope, with_nested=with_nested)
 
     async def _append(self, command: AppendCommand, report: Report) -> StoreResponse[Appended]:
         turns = await self._counted(command.turns)
@@ -189,6 +201,9 @@ class SessionService:
             report=Report.ALWAYS,
             discard=command.discard,
         )
+        if not response.is_repeat:
+            owner = command.key.owner
+            await self._windows.remove(owner.tenant_id, owner, command.key.conversation_id)
         return replace(response, value=self._fitting(response.value))
 
     async def _counted(self, said: Sequence[SaidTurn]) -> list[NewTurn]:
@@ -216,9 +231,9 @@ class SessionService:
 
         A window may hold a thousand turns of many kilobytes; a response that no client accepts helps nobody.
         """
-        room_bytes = self._limits.response_bytes_max
+        bytes_left = self._limits.response_bytes_max
         for kept, turn in enumerate(reversed(session.turns)):
-            room_bytes -= turn_size_bytes(turn.turn) + len(turn.interaction_id.encode()) + len(turn.scope.key.encode())
-            if room_bytes < 0:
+            bytes_left -= turn_size_bytes(turn.turn) + len(turn.interaction_id.encode()) + len(turn.scope.key.encode())
+            if bytes_left < 0:
                 return replace(session, turns=session.turns[-max(kept, 1) :])
         return session

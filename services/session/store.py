@@ -20,6 +20,7 @@ class StoreResponse(Generic[T_co]):
 
     value: T_co
     is_degraded: bool = False  # True when it comes from the process's memory because the store is unreachable
+    is_repeat: bool = False  # True when the request was done before: the value is the first response, not the state now
 
 
 class SessionStore(Protocol):
@@ -31,9 +32,9 @@ class SessionStore(Protocol):
     - treat a session as absent from its expire time on, judged by the `now` of each call, and drop it;
     - never move a last active time back, whatever order calls of several clocks arrive in;
     - do each call in one atomic step, beside any number of other writers;
-    - return the first response to a repeated idempotency key and change nothing (`append` repeats the counts of the
-      first response with the session as it now is, which counts as reading it), and store idempotency records for the
-      time it was configured with, also beyond the end of the session;
+    - return the first response to a repeated idempotency key and change nothing, and store idempotency records for
+      the time it was configured with, also beyond the end of the session. No record holds a turn: the first response
+      to `append` comes back without the turns of its session;
     - not store a record of a call that failed;
     - report, where a write asks for it, what the conversation log does not have, in the same atomic step: an event
       for each turn that was new, for the settings of a session that was created or extended, and for a deletion. It
@@ -136,7 +137,7 @@ class SessionStore(Protocol):
         report: Report = Report.NO,
         discard: bool = False,
     ) -> StoreResponse[Session]:
-        """Removes a session and returns what it last held. What it remembered of turns goes with it.
+        """Removes a session and returns it as it was, without its turns. What it remembered of turns goes with it.
 
         With `discard` the events of its conversation's turns are removed too.
 

@@ -77,6 +77,16 @@ class EpisodeIndexContract:
         assert list(found.lexical) == [key_of(1)]
         assert found.lexical[key_of(1)] > 0
 
+    async def test_spec_2_9_it_gives_the_vector_of_each_first_piece_back(self, index: EpisodeIndex) -> None:
+        other = piece(1, "something of another tenant", owner=SAME_NAME_ELSEWHERE)
+        await index.put([piece(1, "two dogs"), piece(1, "and a cat", number=1), piece(2, "the weather"), other])
+
+        found = await index.vectors(OWNER, [key_of(1), key_of(2), key_of(3), other.key])
+
+        assert set(found) == {key_of(1), key_of(2)}
+        assert found[key_of(1)] == pytest.approx(EMBEDDER.vector("two dogs"), abs=1e-5)
+        assert dict(await index.vectors(OWNER, [])) == {}
+
     async def test_a_rarer_word_weighs_more(self, index: EpisodeIndex) -> None:
         await index.put([piece(n, "coffee again") for n in range(1, 6)])
         await index.put([piece(6, "coffee harbour"), piece(7, "tea again")])

@@ -133,7 +133,7 @@ class EpisodeRemovalContract:
         for each, cache in caches.items():
             assert await searchable(each, cache) == [1, 2, 3, 4]
 
-        assert await store.delete(OWNER, ids(1, 3), key=write(), now=NOW) == 2
+        assert (await store.delete(OWNER, ids(1, 3), key=write(), now=NOW)).episodes == 2
         used = [AccessCount(owner=OWNER, episode_id=episode_id(n), count=1, last_time=NOW) for n in (1, 2)]
         await store.add_accesses(used)
 
@@ -166,7 +166,7 @@ class EpisodeRemovalContract:
         self, store: EpisodeStore, replica: EpisodeStore
     ) -> None:
         await insert(store, new_episode(1), new_episode(2))
-        assert await store.delete(OWNER, ids(1, 7), key=write(), now=NOW) == 1
+        assert (await store.delete(OWNER, ids(1, 7), key=write(), now=NOW)).episodes == 1
 
         late = await replica.insert(TENANT, [new_episode(1), new_episode(7), new_episode(2), new_episode(3)], now=NOW)
 
@@ -206,15 +206,15 @@ class EpisodeRemovalContract:
         cache = snapshots(replica)
         assert await searchable(replica, cache, BOB) == [4, 5]
 
-        assert await store.delete(OWNER, CONVERSATION, key=write("a"), now=NOW) == 2
+        assert (await store.delete(OWNER, CONVERSATION, key=write("a"), now=NOW)).episodes == 2
         assert await listed(replica) == [3]
         assert sorted(await replica.deleted_keys(OWNER, CONVERSATION)) == [new_episode(1).key, new_episode(2).key]
 
-        assert await store.delete(OWNER, EVERYTHING, key=write("b"), now=NOW) == 1
+        assert (await store.delete(OWNER, EVERYTHING, key=write("b"), now=NOW)).episodes == 1
         assert await listed(replica) == []
         assert await searchable(replica, cache, BOB) == [4, 5]
 
-        assert await store.delete_tenant(TENANT, key=write("c"), now=NOW) == 2
+        assert (await store.delete_tenant(TENANT, key=write("c"), now=NOW)).episodes == 2
         assert await searchable(replica, cache, BOB) == []
         assert await replica.deleted_owners(TENANT) == [OWNER, BOB]
         assert await replica.deleted_owners(TenantId("other")) == []
@@ -224,10 +224,10 @@ class EpisodeRemovalContract:
         await insert(store, new_episode(1))
         for number, stranger in enumerate((SAME_NAME_ELSEWHERE, BOB)):
             assert (await store.archive(stranger, ids(1), key=write(f"a{number}"), now=NOW)).count == 0
-            assert await store.delete(stranger, EVERYTHING, key=write(f"b{number}"), now=NOW) == 0
-            assert await store.delete(stranger, CONVERSATION, key=write(f"c{number}"), now=NOW) == 0
-            assert await store.delete(stranger, ids(1), key=write(f"d{number}"), now=NOW) == 0
-        assert await store.delete_tenant(SAME_NAME_ELSEWHERE.tenant_id, key=write("e"), now=NOW) == 0
+            assert (await store.delete(stranger, EVERYTHING, key=write(f"b{number}"), now=NOW)).episodes == 0
+            assert (await store.delete(stranger, CONVERSATION, key=write(f"c{number}"), now=NOW)).episodes == 0
+            assert (await store.delete(stranger, ids(1), key=write(f"d{number}"), now=NOW)).episodes == 0
+        assert (await store.delete_tenant(SAME_NAME_ELSEWHERE.tenant_id, key=write("e"), now=NOW)).episodes == 0
         assert await store.statuses(OWNER, [episode_id(1)]) == {episode_id(1): EpisodeStatus.PENDING_EMBEDDING}
 
     async def test_spec_6_3_a_repeated_removal_changes_nothing_and_returns_the_first_result(
@@ -240,8 +240,8 @@ class EpisodeRemovalContract:
         again = await store.archive(OWNER, ids(1), key=write("a"), now=NOW)
         assert (again.count, list(again.keys)) == (1, [])
         assert await store.statuses(OWNER, [episode_id(1)]) == {episode_id(1): EpisodeStatus.PENDING_EMBEDDING}
-        assert await store.delete(OWNER, ids(2), key=write("c"), now=NOW) == 1
-        assert await store.delete(OWNER, ids(2), key=write("c"), now=NOW) == 1
+        assert (await store.delete(OWNER, ids(2), key=write("c"), now=NOW)).episodes == 1
+        assert (await store.delete(OWNER, ids(2), key=write("c"), now=NOW)).episodes == 1
         with pytest.raises(InvalidArgument) as caught:
             await store.delete(OWNER, EVERYTHING, key=write("c", "everything"), now=NOW)
         assert caught.value.reason is Reason.REQUEST_ID_REUSED

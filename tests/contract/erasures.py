@@ -43,6 +43,20 @@ async def collected(store: ErasureStore, *kinds: ItemKind) -> list[str]:
 class ErasureStoreContract:
     """Subclass it with fixtures `erasures`, `second` (another store on the same engine), `journal` and `clock`."""
 
+    async def test_spec_6_6_erasures_are_listed_newest_first(self, erasures: ErasureStore, clock: FakeClock) -> None:
+        made = []
+        for i, user_id in enumerate(("u1", "u2", "u1", "u1")):
+            target = Target(TargetKind.CONVERSATION, user_id, conversation_id="c1")
+            made.append((await erasures.begin(ACME, erase(target, f"e{i}")))[0])
+            clock.advance(seconds=1)
+        await erasures.begin(OTHER, erase())
+        newest = made[::-1]
+        assert list(await erasures.list_erasures("acme", None, before=None, limit=9)) == newest
+        of_user = [newest[0], newest[1], newest[3]]
+        assert list(await erasures.list_erasures("acme", "u1", before=None, limit=2)) == of_user[:2]
+        assert list(await erasures.list_erasures("acme", "u1", before=newest[1].erasure_id, limit=2)) == of_user[2:]
+        assert list(await erasures.list_erasures("acme", "nobody", before=None, limit=2)) == []
+
     async def test_spec_6_6_an_erasure_is_durable_and_a_repeat_finds_it(
         self, erasures: ErasureStore, second: ErasureStore
     ) -> None:

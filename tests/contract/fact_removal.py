@@ -9,25 +9,18 @@ import pytest
 
 from services.common.errors import AlreadyExists, Conflict, FailedPrecondition, NotFound
 from services.common.idempotency.model import IdempotencyKey
-from services.common.ids import Uuid7Ids
-from services.common.interactions import SourceInteraction
-from services.common.owners import InteractionId, Owner
+from services.common.owners import InteractionId, TenantId, UserId
 from services.common.scope import GLOBAL_SCOPE
-from services.common.tier_embedder import TierEmbedder
-from services.common.turns import MessageRole, Turn
-from services.semantic.config import EvidenceSettings, SemanticSettings
-from services.semantic.facts.arguments import CreateFact, DeleteFact, ListFacts, UpdateFact
-from services.semantic.facts.extraction.extractor import ParsedFactExtractor
-from services.semantic.facts.model import Fact, FactId, FactStatus, VersionReason
-from services.semantic.facts.removal import FactRemoval
-from services.semantic.facts.service import FactService
-from services.semantic.facts.store import FactFilter, FactSearch, FactStore
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.arguments import CreateFact, ListFacts
+from services.semantic.facts.model import FactId, FactStatus, VersionReason
+from services.semantic.facts.store import FactFilter, FactSearch
+from tests.contract.fact_replicas import EVERY_STATUS, Replica, merged
 from tests.contract.fact_samples import (
     ANN,
     ANN_ELSEWHERE,
     BO,
     DAY_ONE,
-    EMBEDDER,
     MODEL,
     changed,
     enter,
@@ -41,51 +34,6 @@ from tests.contract.fact_samples import (
 )
 from tests.contract.fact_store import MakeStore
 from tests.support.clock import FakeClock
-from tests.support.parsing import InProcessParser
-
-EVERY_STATUS = FactFilter(statuses=frozenset(FactStatus))
-
-
-class Replica:
-    """A store with the use cases above it."""
-
-    def __init__(self, store: FactStore, clock: FakeClock) -> None:
-        embedder, ids, settings = TierEmbedder(EMBEDDER), Uuid7Ids(clock), SemanticSettings()
-        self.store = store
-        self.facts = FactService(
-            store, embedder, ParsedFactExtractor(InProcessParser()), clock=clock, ids=ids, settings=settings
-        )
-        self.removal = FactRemoval(store, embedder, clock=clock, ids=ids, settings=settings)
-
-    async def delete(self, fact_id: FactId, *, request_id: str = "d1", etag: str = "") -> None:
-        await self.removal.delete(DeleteFact(ANN, IdempotencyKey("k", request_id, fact_id), fact_id, etag))
-
-    async def update(self, fact_id: FactId, *, request_id: str = "u1", etag: str = "", **values: object) -> Fact:
-        key = IdempotencyKey("k", request_id, repr(values))
-        return await self.facts.update(UpdateFact(ANN, key, fact_id, values, etag))
-
-    async def texts(self, owner: Owner = ANN) -> set[str]:
-        """What a search finds."""
-        search = FactSearch(vector("Ann lives"), MODEL, GLOBAL_SCOPE, 200, 0.3, includes_threshold=True)
-        return {hit.fact.text for hit in await self.store.search(owner, search)}
-
-    async def listed(self, which: FactFilter | None = None) -> list[Fact]:
-        page = await self.facts.list_facts(ListFacts(ANN, which or FactFilter(), 100, None))
-        return list(page.facts)
-
-    async def extract(self, *sentences: tuple[str, str]) -> list[tuple[FactId, ...]]:
-        """Extract sentences of Ann by their interaction ids."""
-        sources = [
-            SourceInteraction(
-                InteractionId(source),
-                ANN.user_id,
-                "c",
-                number,
-                Turn(MessageRole.USER, text, DAY_ONE + timedelta(days=number), "Ann"),
-            )
-            for number, (source, text) in enumerate(sentences)
-        ]
-        return [result.fact_ids for result in await self.facts.extract(ANN.tenant_id, sources)]
 
 
 class FactRemovalContract:
@@ -277,6 +225,15 @@ class FactRemovalContract:
         assert (await reader.store.get(ANN, tea)).status is FactStatus.STABLE
         assert len(await reader.texts()) == 2
 
+    async def test_spec_6_6_the_users_of_a_tenant_are_listed_by_pages(self, writer: Replica, reader: Replica) -> None:
+        for owner in (ANN, BO, ANN_ELSEWHERE):
+            await enter(writer.store, owner, [said(likes("tea")), said(likes("ink"))])
+        users = reader.store.users
+        assert await users(ANN.tenant_id, after=UserId(""), limit=9) == [ANN.user_id, BO.user_id]
+        assert await users(ANN.tenant_id, after=UserId(""), limit=1) == [ANN.user_id]
+        assert await users(ANN.tenant_id, after=ANN.user_id, limit=9) == [BO.user_id]
+        assert await users(TenantId("nobody"), after=UserId(""), limit=9) == []
+
     async def test_facts_are_archived_in_bulk(self, writer: Replica, reader: Replica) -> None:
         facts = [made_fact(ANN, vector(f"thing {number}")) for number in range(300)]
         await put(writer.store, ANN, facts)
@@ -363,6 +320,33 @@ class FactRemovalContract:
             await writer.facts.get(ANN, low)
         assert (await writer.facts.get(ANN, low, include_low_confidence=True)).fact_id == low
 
+    async def test_spec_6_4_a_judgement_raises_or_lowers_the_confidence_and_can_be_taken_back(
+        self, writer: Replica, reader: Replica
+    ) -> None:
+        tea, ink = await enter(writer.store, ANN, [said(likes("tea", confidence=0.5)), said(likes("ink"))])
+        plain = (await writer.store.get(ANN, ink)).confidence
+        unknown = FactId(new_id())
+        assert await writer.judge(1, tea, unknown, request_id="f1") == (tea,)
+        assert await writer.judge(-1, ink, request_id="f2") == (ink,)
+        good, bad = [await reader.store.get(ANN, fact_id) for fact_id in (tea, ink)]
+        assert (good.feedback, bad.feedback) == (1, -1)
+        assert [good.confidence, bad.confidence] == pytest.approx([0.525, 0.8 * plain])
+        assert {fact.object: fact.feedback for fact in await reader.listed()} == {"tea": 1, "ink": -1}
+        assert await writer.judge(1, tea, unknown, request_id="f1") == (tea,), "the first response"
+        await writer.judge(-1, tea, request_id="f3")
+        assert await reader.texts() == {"Ann likes tea", "Ann likes ink"}
+        await writer.judge(0, tea, ink, request_id="f4")
+        restored = [await reader.store.get(ANN, fact_id) for fact_id in (tea, ink)]
+        assert [(fact.feedback, fact.confidence) for fact in restored] == [(0, 0.5), (0, plain)]
+
+    async def test_spec_6_4_a_judgement_outlasts_evidence_and_ends_with_a_correction(self, writer: Replica) -> None:
+        [tea] = await enter(writer.store, ANN, [said(likes("tea"))])
+        await writer.judge(-1, tea, request_id="f1")
+        await enter(writer.store, ANN, [said(likes("tea"), day=1)])
+        assert (await writer.store.get(ANN, tea)).feedback == -1
+        corrected = await writer.update(tea, text="Ann likes green tea", object="green tea", confidence=0.9)
+        assert (corrected.feedback, corrected.confidence) == (0, 0.9)
+
     async def test_lists_are_filtered_by_subject_and_predicate(self, writer: Replica) -> None:
         of_bo = replace(lives_in("Rome"), subject="Bo", text="Bo lives in Rome")
         await enter(writer.store, ANN, [said(draft) for draft in (likes("tea"), lives_in("Leeds"), of_bo)])
@@ -375,10 +359,3 @@ class FactRemovalContract:
             )
         ]
         assert found == [{"tea", "Leeds"}, {"Leeds", "Rome"}, {"Leeds"}]
-
-
-def merged(fact: Fact, winner: FactId) -> Fact:
-    """The fact, merged into another one."""
-    return replace(
-        fact, status=FactStatus.MERGED_INTO, merged_into_fact_id=winner, contradictions=(), revision=fact.revision + 1
-    )

@@ -26,6 +26,7 @@ from services.semantic.facts.model import (
     Statement,
     StatementId,
 )
+from services.semantic.facts.service import load_for
 from services.semantic.facts.store import FactChange, FactSearch, FactStore, FactWriter
 from services.semantic.facts.working_set import FactWorkingSet
 from tests.support.embedding import HashingEmbedder
@@ -89,7 +90,7 @@ async def enter(
 
     async def work(writer: FactWriter) -> list[FactId]:
         working_set = FactWorkingSet(owner.user_id, EvidenceSettings(), new_id=new_id, model=model)
-        working_set.load(await writer.records(working_set.keys([(s.draft, scope) for s in statements])))
+        await load_for([(s.draft, scope) for s in statements], working_set, writer)
         entered = [working_set.enter(s, scope, vector(s.draft.text)) for s in statements]
         await writer.put(working_set.changes())
         return entered

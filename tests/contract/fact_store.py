@@ -57,8 +57,10 @@ async def search(
     includes_threshold: bool = True,
     reader: Scope = GLOBAL_SCOPE,
     model: str = MODEL,
+    fading_after: datetime | None = None,
 ) -> list[ScoredFact]:
-    return await store.search(owner, FactSearch(vector(query), model, reader, limit, confidence, includes_threshold))
+    asked = FactSearch(vector(query), model, reader, limit, confidence, includes_threshold, fading_after)
+    return await store.search(owner, asked)
 
 
 MakeStore: TypeAlias = Callable[[EvidenceSettings], FactStore]
@@ -210,6 +212,36 @@ class FactStoreContract:
         ids = [(await enter(store, ANN, [said(likes("tea"))], scope=scope))[0] for scope in scopes]
         hits = await search(store, "Ann likes tea", reader=PROJECT)
         assert [hit.fact.fact_id for hit in hits] == sorted(ids)
+
+    async def test_spec_3_4_hits_know_when_they_fade(self, store: FactStore) -> None:
+        await enter(
+            store, ANN, [said(replace(likes("sun"), importance=0.3)), said(replace(likes("rain"), importance=0.9))]
+        )
+        found = {hit.fact.text: hit.fact for hit in await search(store, "weather")}
+        listed = {fact.text: fact for fact in await store.list_facts(ANN, which=FactFilter(), after=None, limit=5)}
+        assert {text: fact.fade_time for text, fact in found.items()} == {
+            text: fact.fade_time for text, fact in listed.items()
+        }
+        assert sorted(fact.fade_time is None for fact in found.values()) == [False, True]
+
+    async def test_spec_3_4_a_search_leaves_out_what_fades_too_soon(self, store: FactStore) -> None:
+        fading = [said(replace(likes(what), importance=0.3), day=day) for day, what in enumerate(["rain", "sun"])]
+        await enter(store, ANN, [*fading, said(replace(likes("snow"), importance=0.9))])
+        ends = {hit.fact.text: hit.fact.fade_time for hit in await search(store, "weather")}
+        first, last = ends["Ann likes rain"], ends["Ann likes sun"]
+        assert first is not None
+        assert last is not None
+        assert first < last
+        moment = timedelta(milliseconds=1)
+        for after, left in (
+            (first - moment, {"Ann likes rain", "Ann likes sun", "Ann likes snow"}),
+            (first, {"Ann likes sun", "Ann likes snow"}),
+            (last - moment, {"Ann likes sun", "Ann likes snow"}),
+            (last, {"Ann likes snow"}),
+        ):
+            assert {hit.fact.text for hit in await search(store, "weather", fading_after=after)} == left
+        found = await search(store, "Ann likes rain", limit=2, fading_after=first)
+        assert len(found) == 2, "what is left out takes no place"
 
     async def test_spec_3_3_confidence_decides_the_use(self, store: FactStore) -> None:
         levels = {0.29: "rain", 0.3: "snow", 0.5: "wind", 0.51: "sun"}

@@ -13,6 +13,7 @@ import pytest
 from services.common.errors import InvalidArgument, Reason
 from services.common.scope import Scope, ScopeLevel
 from services.common.turns import Attachment, MessageRole, Turn
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.ending import EndCommand
 from services.gateway.journal.gate import GateReason, GateSettings
 from services.gateway.journal.model import (
@@ -25,6 +26,7 @@ from services.gateway.journal.model import (
     Feedback,
     FeedbackCommand,
     Interaction,
+    RecallRecord,
     RememberCommand,
     RetryCommand,
     SequenceSpan,
@@ -281,14 +283,37 @@ class JournalContract:
         (letter,) = (await journal.dead_letters("acme", tier=None, limit=10, after=None)).items
         assert (letter.last_reason, letter.last_detail) == ("INVALID_FIELD", "too long")
 
-    async def test_spec_6_4_feedback_is_delivered_to_the_episodic_tier_once(self, journal: Journal) -> None:
-        judged = FeedbackCommand("f1", "u1", ("0190a1b2-0000-7000-8000-000000000001",), 1, b"good")
+    async def test_spec_6_4_feedback_is_delivered_once_to_the_tiers_of_the_memories(self, journal: Journal) -> None:
+        episode, fact, note = ((kind, f"0190a1b2-0000-7000-8000-00000000000{int(kind)}") for kind in MemoryKind)
+        judged = FeedbackCommand("f1", "u1", (episode, fact), 1, b"good")
         first = await journal.append_feedback(ACME, judged)
         again = await journal.append_feedback(ACME, judged)
         assert (first.replayed, again.replayed) == (False, True)
-        (delivery,) = await take(journal, Tier.EPISODIC)
-        assert isinstance(delivery.subject, Feedback)
-        assert (delivery.subject.memory_ids, delivery.subject.value) == (judged.memory_ids, 1)
+        for tier in (Tier.EPISODIC, Tier.PROFILE, Tier.SEMANTIC):
+            (delivery,) = await take(journal, tier)
+            assert isinstance(delivery.subject, Feedback)
+            assert (delivery.subject.memories, delivery.subject.value) == (judged.memories, 1)
+            assert (delivery.subject.ids(MemoryKind.FACT), delivery.subject.recall) == ([fact[1]], None)
+        assert not await take(journal, Tier.AGENTIC)
+        recall_id = "0190a1b2-0000-7000-8000-000000000009"
+        procedure_id, project = "0190a1b2-0000-7000-8000-00000000000a", Scope(ScopeLevel.PROJECT, "p1")
+        recall = RecallRecord(
+            ACME.tenant_id,
+            recall_id,
+            "u1",
+            (note,),
+            NOON,
+            query="ML papers",
+            scope=project,
+            procedure_ids=(procedure_id,),
+        )
+        await journal.add_recalls([recall])
+        await journal.append_feedback(ACME, FeedbackCommand("f2", "u1", (note,), -1, b"bad", recall_id))
+        for tier in (Tier.AGENTIC, Tier.PROFILE):
+            (delivery,) = await take(journal, tier)
+            assert isinstance(delivery.subject, Feedback)
+            assert (delivery.subject.ids(MemoryKind.NOTE), delivery.subject.recall) == ([note[1]], recall)
+        assert not await take(journal, Tier.EPISODIC)
         with pytest.raises(InvalidArgument) as caught:
             await journal.append_feedback(ACME, replace(judged, value=-1, digest=b"bad"))
         assert caught.value.reason is Reason.REQUEST_ID_REUSED

@@ -13,6 +13,7 @@ from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
 from services.common.cache import OwnerCache
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.neo4j.graph import Graph
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
@@ -30,12 +31,13 @@ async def postgres_note_store(
     *,
     cached_min: int = 1_500,
     kind: type[PostgresNoteStore] = PostgresNoteStore,
+    keys: DataKeys = NO_DATA_KEYS,
 ) -> AsyncIterator[PostgresNoteStore]:
     """A store on a database of its own."""
     async with (
         fresh_postgres(server, migrations=[(SCHEMA, MIGRATIONS_FOLDER)]) as urls,
         await create_pool(urls.app, PoolSettings(size_max=4)) as pool,
-        contextlib.aclosing(kind(pool, cache=cache, cached_min=cached_min)) as store,
+        contextlib.aclosing(kind(pool, cache=cache, cached_min=cached_min, keys=keys)) as store,
     ):
         yield store
 

@@ -64,6 +64,7 @@ class NoteStoreContract:
             spoken="note 1",
             question_id=interaction_id(3),
             question_chars=4,
+            feedback=-1,
         )
         await add(store, {0: note})
         assert (await store.get(ANN, note_id(1), links_max=10)).note == note

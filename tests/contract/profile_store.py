@@ -55,6 +55,14 @@ class ProfileStoreContract:
         assert (profile.preferences, profile.etag) == (PREFERENCES, "e2")
         assert profile.update_time == START + timedelta(days=1)
 
+    async def test_spec_6_6_the_users_of_a_tenant_are_listed_by_pages(self, store: ProfileStore) -> None:
+        for owner in (ANN, BO, ANN_ELSEWHERE):
+            await store.write(owner, lambda writer: writer.put_preferences(PREFERENCES, etag="e", update_time=START))
+        assert await store.users(ANN.tenant_id, after=UserId(""), limit=9) == [ANN.user_id, BO.user_id]
+        assert await store.users(ANN.tenant_id, after=UserId(""), limit=1) == [ANN.user_id]
+        assert await store.users(ANN.tenant_id, after=ANN.user_id, limit=9) == [BO.user_id]
+        assert await store.users(TenantId("nobody"), after=UserId(""), limit=9) == []
+
     async def test_what_a_work_returns_is_returned(self, store: ProfileStore) -> None:
         answer = object()
 

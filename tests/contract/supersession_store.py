@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 
 import pytest
 
@@ -56,6 +57,27 @@ def decide(one: Assertion, other: Assertion) -> Supersession | None:
     )
 
 
+def rest(statement: Assertion, premise: Assertion, ended: Supersession) -> Supersession | None:
+    """A statement before the end of its premise rests on it where it repeats the premise's last word."""
+    if statement.time >= ended.end_time or premise.text.split()[-1] not in statement.text.split():
+        return None
+    if statement.place in (premise.place, ended.winner) or not ended.ends_premises:
+        return None
+    return Supersession(
+        loser=statement.place,
+        winner=ended.winner,
+        reason=Reason.PREMISE_ENDED,
+        state=State.APPLIED,
+        end_time=ended.end_time,
+        create_time=NOON + timedelta(days=40),
+        statement=statement.text,
+        standing_statement=ended.standing_statement,
+        is_whole=statement.is_only,
+        premise=premise.text,
+        premise_place=premise.place,
+    )
+
+
 async def once(_records: IdempotencyRecords, work: Callable[[], Awaitable[Supersession]]) -> Supersession:
     return await work()
 
@@ -90,6 +112,33 @@ class SupersessionStoreContract:
         await self.add(store, ADA, assertion(3, "home Bruges", 1))
         await self.add(store, ADA, assertion(1, "home Ghent", 1))
         assert await self.losers(store) == ["home Ghent"]
+
+    async def test_statements_added_together_are_compared_with_each_other_and_with_stored_ones(
+        self, store: SupersessionStore
+    ) -> None:
+        await self.add(store, ADA, assertion(1, "home Ghent", 1))
+        together = [
+            assertion(2, "home Bruges", 1, 2),
+            assertion(3, "home Mons", 1),
+            assertion(4, "tea", *range(10, 20)),
+        ]
+        assert await self.add(store, ADA, *together) == 3
+        assert await self.losers(store) == ["home Bruges", "home Ghent", "home Ghent"]
+
+    async def test_many_statements_can_be_added_at_once(self, store: SupersessionStore) -> None:
+        said = [assertion(number, f"home{number // 2} {number}", number // 2) for number in range(100)]
+        assert await self.add(store, ADA, *said) == 50
+
+    async def test_a_pair_is_decided_once(self, store: SupersessionStore) -> None:
+        pairs: list[frozenset[Place]] = []
+
+        def count(one: Assertion, other: Assertion) -> Supersession | None:
+            pairs.append(frozenset((one.place, other.place)))
+            return decide(one, other)
+
+        said = [assertion(number, f"home {number}", 1) for number in range(1, 5)]
+        await store.add(ADA, said, count, candidates_max=10)
+        assert len(pairs) == len(set(pairs)) == 6
 
     async def test_a_replay_brings_nothing_twice(self, store: SupersessionStore) -> None:
         said = [assertion(1, "home Ghent", 1), assertion(2, "home Bruges", 1)]
@@ -188,3 +237,57 @@ class SupersessionStoreContract:
         assert await store.remove_owner(ADA) == 1
         assert (await self.losers(store), await self.losers(store, BEN)) == ([], ["home Ghent"])
         assert await self.add(store, ADA, assertion(3, "home Leuven", 1)) == 0
+
+    STORY = (assertion(1, "home Ghent", 1, 2), assertion(2, "walks in Ghent", 2), assertion(3, "home Bruges", 1, 3))
+    """A premise, what rests on it, and what ends the premise."""
+
+    async def told(self, store: SupersessionStore, *said: Assertion) -> None:
+        for one in said:
+            await store.add(ADA, [one], decide, candidates_max=10, rest=rest)
+
+    @pytest.mark.parametrize("order", list(permutations(range(3))))
+    async def test_spec_3_5_what_rests_on_a_superseded_statement_is_marked_whatever_came_first(
+        self, store: SupersessionStore, order: tuple[int, ...]
+    ) -> None:
+        await self.told(store, *(self.STORY[number] for number in order))
+        marks = await store.marks(ADA, cached_revision=None, limit=10)
+        assert marks.superseded is not None
+        (found,) = [one for one in marks.superseded if one.reason is Reason.PREMISE_ENDED]
+        assert (found.statement, found.premise, found.standing_statement) == (
+            "walks in Ghent",
+            "home Ghent",
+            "home Bruges",
+        )
+        assert found.premise_place == self.STORY[0].place
+
+    async def test_statements_of_one_request_rest_on_each_other(self, store: SupersessionStore) -> None:
+        await store.add(ADA, self.STORY, decide, candidates_max=10, rest=rest)
+        assert await self.losers(store) == ["home Ghent", "walks in Ghent"]
+
+    async def test_what_rests_follows_decisions_about_its_premise(self, store: SupersessionStore) -> None:
+        await self.told(store, *self.STORY)
+        page = await store.list_page(ADA, state=None, after=None, limit=10)
+        (pair,) = [one.supersession_id for one in page if one.reason is Reason.UPDATED]
+        for decision, losers in (
+            (Decision.BOTH_STAND, []),
+            (Decision.LATER_STANDS, ["home Ghent", "walks in Ghent"]),
+            (Decision.EARLIER_STANDS, ["home Bruges"]),
+            (Decision.LATER_STANDS, ["home Ghent", "walks in Ghent"]),
+        ):
+            await store.resolve(ADA, pair, decision, once)
+            assert await self.losers(store) == losers
+
+    async def test_what_rests_can_be_taken_back_alone(self, store: SupersessionStore) -> None:
+        await self.told(store, *self.STORY)
+        page = await store.list_page(ADA, state=None, after=None, limit=10)
+        (pair,) = [one.supersession_id for one in page if one.reason is Reason.PREMISE_ENDED]
+        for decision in (Decision.BOTH_STAND, Decision.EARLIER_STANDS):
+            decided = await store.resolve(ADA, pair, decision, once)
+            assert decided.state is State.REJECTED
+            assert await self.losers(store) == ["home Ghent"]
+
+    @pytest.mark.parametrize("number", [1, 2, 3])
+    async def test_what_rests_goes_with_the_turn_of_its_premise(self, store: SupersessionStore, number: int) -> None:
+        await self.told(store, *self.STORY)
+        assert await store.remove_sources(ADA, [turn(number)]) == (1 if number == 2 else 2)
+        assert await self.losers(store) == (["home Ghent"] if number == 2 else [])

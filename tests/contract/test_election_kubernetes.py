@@ -1,12 +1,14 @@
-"""Elections by a Lease, against a server with the API's semantics, or against a real one (MNEME_TEST_KUBECONFIG)."""
+"""Elections by a Lease, against a server with the API's semantics, and against a real one by `make lease-e2e`."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +17,11 @@ from kubernetes import client, config
 from services.common.maintenance.elections.kubernetes import LeaseElection, connect
 from tests.contract.election import ElectionContract, Replicas
 from tests.support.lease_api import LeaseApi
+from tests.support.programs import tools_folder
+from tools.cluster.control_plane import API_SERVER, ControlPlane
 
 NAMESPACE, SECONDS = "default", 15
-KUBECONFIG = os.environ.get("MNEME_TEST_KUBECONFIG", "")
+FOLDER = os.environ.get("MNEME_TEST_CLUSTER", "")
 
 
 class LeaseReplicas(Replicas):
@@ -59,33 +63,32 @@ class LeaseReplicas(Replicas):
 
 
 class RealReplicas(LeaseReplicas):
-    """The same against a Kubernetes API server, which other tests may use: it is not stopped, but out of reach."""
+    """The same against the API server of a control plane, which is killed and started again."""
+
+    def __init__(self, server: LeaseApi, cluster: ControlPlane) -> None:
+        super().__init__(server)
+        self._cluster = cluster
 
     def api(self) -> Any:
         configuration = client.Configuration()
-        config.load_kube_config(KUBECONFIG, client_configuration=configuration)  # type: ignore[no-untyped-call]
+        config.load_kube_config(str(self._cluster.kubeconfig), client_configuration=configuration)  # type: ignore[no-untyped-call]
         configuration.retries = False
-        api = client.CoordinationV1Api(client.ApiClient(configuration))
-        self._configurations.append((api.api_client.configuration, configuration.host))
-        return api
-
-    def __init__(self, server: LeaseApi) -> None:
-        super().__init__(server)
-        self._configurations: list[tuple[Any, str]] = []
+        return client.CoordinationV1Api(client.ApiClient(configuration))
 
     async def stop_server(self) -> None:
-        for configuration, _ in self._configurations:
-            configuration.host = "https://127.0.0.1:1"
+        await asyncio.to_thread(self._cluster.stop_program, API_SERVER, signal.SIGKILL)
 
     async def start_server(self) -> None:
-        for configuration, host in self._configurations:
-            configuration.host = host
+        await asyncio.to_thread(self._cluster.start_program, API_SERVER)
 
 
-@pytest.fixture(params=["local", *(["real"] if KUBECONFIG else [])])
+@pytest.fixture(params=["local", *(["real"] if FOLDER else [])])
 def replicas(request: pytest.FixtureRequest) -> Iterator[LeaseReplicas]:
     server = LeaseApi().start()
-    yield RealReplicas(server) if request.param == "real" else LeaseReplicas(server)
+    if request.param == "real":
+        yield RealReplicas(server, ControlPlane(Path(FOLDER), tools_folder() / "bin"))
+    else:
+        yield LeaseReplicas(server)
     server.stop()
 
 

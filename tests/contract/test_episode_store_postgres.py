@@ -1,4 +1,5 @@
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -11,6 +12,7 @@ from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, Postgre
 from tests.contract.episode_background import NOW, insert
 from tests.contract.episode_samples import GLOBAL, OWNER, new_episode
 from tests.contract.episode_store import EpisodeStoreContract
+from tests.support.encryption import ENCRYPTION, chosen_keys
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 
@@ -20,17 +22,22 @@ async def database(postgres_server: EmbeddedPostgres) -> AsyncIterator[DatabaseU
         yield urls
 
 
+@pytest.fixture(params=ENCRYPTION)
+def encryption(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
-async def store(database: DatabaseUrls) -> AsyncIterator[EpisodeStore]:
+async def store(database: DatabaseUrls, encryption: str, tmp_path: Path) -> AsyncIterator[EpisodeStore]:
     pool = await create_pool(database.app, PoolSettings(size_max=8))
-    yield PostgresEpisodeStore(pool, model="model-a")
+    yield PostgresEpisodeStore(pool, model="model-a", keys=chosen_keys(encryption, tmp_path, SCHEMA))
     await pool.close()
 
 
 @pytest.fixture
-async def replica(database: DatabaseUrls) -> AsyncIterator[EpisodeStore]:
+async def replica(database: DatabaseUrls, encryption: str, tmp_path: Path) -> AsyncIterator[EpisodeStore]:
     pool = await create_pool(database.app, PoolSettings(size_max=2))
-    yield PostgresEpisodeStore(pool, model="model-a")
+    yield PostgresEpisodeStore(pool, model="model-a", keys=chosen_keys(encryption, tmp_path, SCHEMA))
     await pool.close()
 
 

@@ -13,6 +13,7 @@ from services.gateway.erasure.stores.postgres import PostgresErasures
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
 from tests.contract.erasures import ErasureStoreContract
 from tests.support.clock import FakeClock
+from tests.support.encryption import ENCRYPTION, chosen_keys
 from tests.support.postgres import fresh_postgres
 from tests.support.postgres_server import PostgresByUrl
 
@@ -30,19 +31,27 @@ class PostgresErasuresContract(ErasureStoreContract):
             await opened.close()
 
     @pytest.fixture
-    def journal(self, pool: Pool, clock: FakeClock) -> PostgresJournal:
-        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
+    def encryption(self) -> str:
+        return "plain"
 
     @pytest.fixture
-    def erasures(self, pool: Pool, clock: FakeClock) -> PostgresErasures:
-        return PostgresErasures(pool, clock=clock, ids=Uuid7Ids(clock))
+    def journal(self, pool: Pool, clock: FakeClock, encryption: str, tmp_path: Path) -> PostgresJournal:
+        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock), keys=chosen_keys(encryption, tmp_path, SCHEMA))
 
     @pytest.fixture
-    def second(self, pool: Pool, clock: FakeClock) -> PostgresErasures:
-        return PostgresErasures(pool, clock=clock, ids=Uuid7Ids(clock))
+    def erasures(self, pool: Pool, clock: FakeClock, encryption: str, tmp_path: Path) -> PostgresErasures:
+        return PostgresErasures(pool, clock=clock, ids=Uuid7Ids(clock), keys=chosen_keys(encryption, tmp_path, SCHEMA))
+
+    @pytest.fixture
+    def second(self, pool: Pool, clock: FakeClock, encryption: str, tmp_path: Path) -> PostgresErasures:
+        return PostgresErasures(pool, clock=clock, ids=Uuid7Ids(clock), keys=chosen_keys(encryption, tmp_path, SCHEMA))
 
 
 class TestEmbeddedPostgresErasures(PostgresErasuresContract):
+    @pytest.fixture(params=ENCRYPTION)
+    def encryption(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
     @pytest.fixture
     def server(self, postgres_server: EmbeddedPostgres) -> EmbeddedPostgres:
         return postgres_server

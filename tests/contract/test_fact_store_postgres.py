@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,11 +22,13 @@ from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import FactStatus, ScoredFact
 from services.semantic.facts.store import FactChange, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.stores.postgres import SCHEMA
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_removal import FactRemovalContract
 from tests.contract.fact_samples import ANN, MODEL, PROJECT, changed, made_fact, put
 from tests.contract.fact_store import FactStoreContract, MakeStore
 from tests.support.caches import eager_cache
+from tests.support.encryption import ENCRYPTION, chosen_keys
 
 QUERY = np.array([1.0, 0.0], np.float32)
 
@@ -37,9 +40,9 @@ async def pool(postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
 
 
 class TestPostgresFactStore(FactStoreContract):
-    @pytest.fixture
-    def make_store(self, pool: Pool) -> MakeStore:
-        return partial(PostgresFactStore, pool)
+    @pytest.fixture(params=ENCRYPTION)
+    def make_store(self, pool: Pool, request: pytest.FixtureRequest, tmp_path: Path) -> MakeStore:
+        return partial(PostgresFactStore, pool, keys=chosen_keys(request.param, tmp_path, SCHEMA))
 
 
 class _CachingStore(PostgresFactStore):
@@ -53,11 +56,12 @@ class _CachingStore(PostgresFactStore):
 
 class TestPostgresFactStoreWithCachedVectors(FactStoreContract):
     @pytest.fixture
-    async def make_store(self, pool: Pool) -> AsyncIterator[MakeStore]:
+    async def make_store(self, pool: Pool, tmp_path: Path) -> AsyncIterator[MakeStore]:
+        keys = chosen_keys("encrypted", tmp_path, SCHEMA)
         async with AsyncExitStack() as stack:
 
             def make(evidence: EvidenceSettings) -> _CachingStore:
-                store = _CachingStore(pool, evidence, cache=eager_cache(), cached_min=1)
+                store = _CachingStore(pool, evidence, cache=eager_cache(), cached_min=1, keys=keys)
                 stack.push_async_callback(store.aclose)
                 return store
 
@@ -65,9 +69,9 @@ class TestPostgresFactStoreWithCachedVectors(FactStoreContract):
 
 
 class TestPostgresFactRemoval(FactRemovalContract):
-    @pytest.fixture
-    def make_store(self, pool: Pool) -> MakeStore:
-        return partial(PostgresFactStore, pool)
+    @pytest.fixture(params=ENCRYPTION)
+    def make_store(self, pool: Pool, request: pytest.FixtureRequest, tmp_path: Path) -> MakeStore:
+        return partial(PostgresFactStore, pool, keys=chosen_keys(request.param, tmp_path, SCHEMA))
 
 
 class _WarmStore(PostgresFactStore):

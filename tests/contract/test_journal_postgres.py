@@ -14,6 +14,7 @@ from tests.contract.journal import GATED, JournalContract
 from tests.contract.journal_fairness import FairClaimsContract
 from tests.contract.journal_removal import JournalRemovalContract
 from tests.support.clock import FakeClock
+from tests.support.encryption import ENCRYPTION, chosen_keys
 from tests.support.postgres import fresh_postgres
 
 
@@ -29,10 +30,15 @@ class TestPostgresJournal(JournalContract, FairClaimsContract, JournalRemovalCon
             yield opened
             await opened.close()
 
-    @pytest.fixture
-    async def journal(self, pool: Pool, clock: FakeClock) -> PostgresJournal:
-        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock), settings=GATED)
+    @pytest.fixture(params=ENCRYPTION)
+    def encryption(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
 
     @pytest.fixture
-    async def second(self, pool: Pool, clock: FakeClock) -> PostgresJournal:
-        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
+    async def journal(self, pool: Pool, clock: FakeClock, encryption: str, tmp_path: Path) -> PostgresJournal:
+        keys = chosen_keys(encryption, tmp_path, SCHEMA)
+        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock), settings=GATED, keys=keys)
+
+    @pytest.fixture
+    async def second(self, pool: Pool, clock: FakeClock, encryption: str, tmp_path: Path) -> PostgresJournal:
+        return PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock), keys=chosen_keys(encryption, tmp_path, SCHEMA))

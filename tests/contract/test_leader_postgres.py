@@ -20,9 +20,9 @@ from services.common.owners import Owner
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
-from tests.contract.test_maintenance_postgres import ADA, BEN, RUN, Shelves, shelves
+from tests.contract.test_maintenance_postgres import ADA, BEN, RUN
 from tests.support.clock import FakeClock
-from tests.support.maintenance import MAINTENANCE
+from tests.support.maintenance import MAINTENANCE, Shelves, shelves
 from tests.support.postgres import fresh_postgres
 
 LEASE = timedelta(seconds=60)
@@ -159,7 +159,7 @@ async def test_spec_6_9_a_stale_leader_never_writes(store: PostgresMaintenanceSt
         await store.renew(old, cursor="z", now=FakeClock().now(), lease=LEASE)
     with pytest.raises(Conflict):
         await store.log_planned(old, ADA, [Change("retire", "a1", 1)], FakeClock().now())
-    await store.release(old, is_finished=True)
+    await store.release(old, is_finished=True, now=FakeClock().now())
     assert await claimed(store, 1, holder="old") is None
     assert await claimed(store, 2, holder="second") is None, "the stale leader's release changed nothing"
     async with fenced_transaction(pool) as connection:  # outside of a job nothing is checked

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
@@ -12,7 +12,7 @@ from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricR
 
 from services.common.errors import Conflict, StoreUnavailable
 from services.common.ids import Uuid7Ids
-from services.common.maintenance import Cap, Change, MaintenanceRunner, Step
+from services.common.maintenance import Cap, Change, MaintenanceRunner
 from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.owners import Owner, TenantId, UserId
 from services.common.postgres.pool import PoolSettings, create_pool
@@ -20,57 +20,13 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.common.telemetry import state
 from tests.support.clock import FakeClock
-from tests.support.maintenance import MAINTENANCE, runner
+from tests.support.maintenance import MAINTENANCE, Shelves, runner, shelves
 from tests.support.postgres import fresh_postgres
 
 ADA = Owner(TenantId("acme"), UserId("ada"))
 BEN = Owner(TenantId("acme"), UserId("ben"))
 LEASE = timedelta(seconds=60)
 RUN = "0190a1b2-0000-7000-8000-000000000001"
-
-
-@dataclass
-class Shelves:
-    """A job that retires memories below a weight, each owner a step."""
-
-    memories: dict[Owner, dict[str, float]]
-    cap: Cap = field(default_factory=lambda: Cap(share=0.5))
-    name: str = "test.weed"
-    retired: dict[Owner, set[str]] = field(default_factory=dict)
-    looked_at: list[Owner] = field(default_factory=list)
-    breaks_at: Owner | None = None  # the process dies there
-    kept_meanwhile: set[str] = field(default_factory=set)  # became heavy between plan and apply
-
-    async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[dict[str, float]]]:
-        for each in sorted(self.memories, key=lambda o: o.key):
-            if each.key <= after or owner not in {None, each}:
-                continue
-            self.looked_at.append(each)
-            left = {k: v for k, v in self.memories[each].items() if k not in self.retired.get(each, set())}
-            yield Step(left, each.key, each, len(self.memories[each]))
-
-    def plan(self, state: dict[str, float], now: datetime) -> Sequence[Change]:
-        assert now.tzinfo is not None
-        light = sorted((weight, name) for name, weight in state.items() if weight < 0.1)
-        return [Change("retire", name, 1, {"weight": weight}) for weight, name in light]
-
-    async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
-        assert owner is not None
-        if owner == self.breaks_at:
-            raise StoreUnavailable("shelves")
-        made = [change for change in changes if change.target not in self.kept_meanwhile]
-        self.retired.setdefault(owner, set()).update(change.target for change in made)
-        return made
-
-    async def undo(self, owner: Owner | None, changes: Sequence[Change]) -> int:
-        assert owner is not None
-        back = {change.target for change in changes} & self.retired[owner]
-        self.retired[owner] -= back
-        return len(back)
-
-
-def shelves(**fields: object) -> Shelves:
-    return Shelves({ADA: {"a1": 0.0, "a2": 0.05, "a3": 0.01, "a4": 0.9}, BEN: {"b1": 0.0, "b2": 0.9}}, **fields)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -162,7 +118,7 @@ async def test_spec_6_9_of_two_replicas_one_works(
     replica, job = runner(pool, clock), shelves()
     assert not (await replica.run(job)).is_claimed
     assert job.looked_at == []
-    await store.release(claim, is_finished=True)
+    await store.release(claim, is_finished=True, now=clock.now())
     assert (await replica.run(job)).is_claimed
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from services.agentic.model import GenerationResult
 from services.agentic.store import NoteStore, NoteWriter, ProcessedTurn
-from services.agentic.stores import neo4j_cypher
+from services.agentic.stores import neo4j_cypher, neo4j_upkeep
 from services.agentic.stores.neo4j import Neo4jNoteStore
 from services.common.errors import Conflict
 from services.common.idempotency.model import IdempotencyKey, IdempotencyRecord
@@ -20,13 +20,22 @@ from tests.contract.note_removal import NoteRemovalContract
 from tests.contract.note_samples import ANN, BOB, NOW, interaction_id
 from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
+from tests.contract.note_upkeep import NoteUpkeepContract
+from tests.contract.note_use import NoteUseContract
 
-_QUERIES = {name: query for name, query in vars(neo4j_cypher).items() if str(query).startswith("CYPHER 25")}
+_QUERIES = {
+    name: query
+    for module in (neo4j_cypher, neo4j_upkeep)
+    for name, query in vars(module).items()
+    if name[0] != "_" and str(query).startswith("CYPHER 25")
+}
 _CREATE_ONLY = {"ADD_PROCESSED"}
 _FIND_BY_INDEX = {"NodeIndexSeek", "NodeUniqueIndexSeek", "NodeVectorIndexSearch", "MergeUniqueNode"}
 
 
-class TestNeo4jNoteStore(NoteStoreContract, NoteSearchContract, NoteRemovalContract):
+class TestNeo4jNoteStore(
+    NoteStoreContract, NoteSearchContract, NoteRemovalContract, NoteUpkeepContract, NoteUseContract
+):
     @pytest.fixture
     async def store(self, neo4j_url: str) -> AsyncIterator[NoteStore]:
         async with neo4j_note_store(neo4j_url) as store:

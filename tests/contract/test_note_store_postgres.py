@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
 
 import pytest
 
 from services.agentic.model import ScoredNote
 from services.agentic.store import NoteSearch, NoteStore
-from services.agentic.stores.postgres import PostgresNoteStore
+from services.agentic.stores.postgres import SCHEMA, PostgresNoteStore
 from services.common.owners import Owner
 from services.common.postgres import cached_vectors
 from services.common.postgres.server import EmbeddedPostgres
@@ -19,18 +20,30 @@ from tests.contract.note_removal import NoteRemovalContract
 from tests.contract.note_samples import ANN, add, make_note, numbers, search
 from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
+from tests.contract.note_upkeep import NoteUpkeepContract
+from tests.contract.note_use import NoteUseContract
 from tests.support.caches import eager_cache
+from tests.support.encryption import ENCRYPTION, chosen_keys
 
 
-class TestPostgresNoteStore(NoteStoreContract, NoteSearchContract, NoteRemovalContract):
+class TestPostgresNoteStore(
+    NoteStoreContract, NoteSearchContract, NoteRemovalContract, NoteUpkeepContract, NoteUseContract
+):
+    @pytest.fixture(params=ENCRYPTION)
+    def encryption(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
     @pytest.fixture
-    async def store(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
-        async with postgres_note_store(postgres_server) as store:
+    async def store(
+        self, postgres_server: EmbeddedPostgres, encryption: str, tmp_path: Path
+    ) -> AsyncIterator[NoteStore]:
+        async with postgres_note_store(postgres_server, keys=chosen_keys(encryption, tmp_path, SCHEMA)) as store:
             yield store
 
     @pytest.fixture
-    async def replica(self, store: PostgresNoteStore) -> AsyncIterator[NoteStore]:
-        async with aclosing(PostgresNoteStore(store._pool)) as replica:
+    async def replica(self, store: PostgresNoteStore, encryption: str, tmp_path: Path) -> AsyncIterator[NoteStore]:
+        keys = chosen_keys(encryption, tmp_path, SCHEMA)
+        async with aclosing(PostgresNoteStore(store._pool, keys=keys)) as replica:
             yield replica
 
 
@@ -43,15 +56,19 @@ class _CachingStore(PostgresNoteStore):
         return await super().search(owner, search)
 
 
-class TestPostgresNoteStoreWithCachedVectors(NoteSearchContract, NoteRemovalContract):
+class TestPostgresNoteStoreWithCachedVectors(NoteSearchContract, NoteRemovalContract, NoteUpkeepContract):
     @pytest.fixture
-    async def store(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[NoteStore]:
-        async with postgres_note_store(postgres_server, eager_cache(), cached_min=1, kind=_CachingStore) as store:
+    async def store(self, postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[NoteStore]:
+        keys = chosen_keys("encrypted", tmp_path, SCHEMA)
+        async with postgres_note_store(
+            postgres_server, eager_cache(), cached_min=1, kind=_CachingStore, keys=keys
+        ) as store:
             yield store
 
     @pytest.fixture
-    async def replica(self, store: _CachingStore) -> AsyncIterator[NoteStore]:
-        async with aclosing(_CachingStore(store._pool, cache=eager_cache(), cached_min=1)) as replica:
+    async def replica(self, store: _CachingStore, tmp_path: Path) -> AsyncIterator[NoteStore]:
+        keys = chosen_keys("encrypted", tmp_path, SCHEMA)
+        async with aclosing(_CachingStore(store._pool, cache=eager_cache(), cached_min=1, keys=keys)) as replica:
             yield replica
 
 

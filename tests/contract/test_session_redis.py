@@ -1,17 +1,25 @@
 """Sessions in Redis: one server, Clusters, and behind Sentinels."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
+from services.common.encryption.envelope import DecryptionError
+from services.common.encryption.key_file import add_key
+from services.session.model import Report
 from services.session.stores.redis import RedisSessionStore
 from tests.contract.session_events import SessionRemovalContract
-from tests.contract.session_samples import STORE_SETTINGS
+from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, key, turn
 from tests.contract.session_store import SessionStoreContract
-from tests.support.redis import redis_cluster_url, redis_store, redis_url, require_redis_server, unused_prefix
+from tests.support.clock import FakeClock
+from tests.support.encryption import carried_keys
+from tests.support.redis import dump, redis_cluster_url, redis_store, redis_url, require_redis_server, unused_prefix
 from tests.support.redis_group import RedisClusterGroup, SentinelGroup, running
 
 __all__ = ["redis_cluster_url", "redis_url"]
+
+CANARY = "Miso the cat prefers sardines"
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +54,58 @@ class TestRedisSessionStore(SessionStoreContract, SessionRemovalContract):
     async def replica(self, redis_url: str, key_prefix: str) -> AsyncIterator[RedisSessionStore]:
         async with redis_store(redis_url, store_settings=STORE_SETTINGS, key_prefix=key_prefix) as replica:
             yield replica
+
+
+class TestRedisSessionStoreWithEncryption(SessionStoreContract, SessionRemovalContract):
+    @pytest.fixture
+    async def store(self, redis_url: str, key_prefix: str, tmp_path: Path) -> AsyncIterator[RedisSessionStore]:
+        keys = carried_keys(tmp_path)
+        async with redis_store(redis_url, store_settings=STORE_SETTINGS, key_prefix=key_prefix, keys=keys) as store:
+            yield store
+
+    @pytest.fixture
+    async def replica(self, redis_url: str, key_prefix: str, tmp_path: Path) -> AsyncIterator[RedisSessionStore]:
+        keys = carried_keys(tmp_path)
+        async with redis_store(redis_url, store_settings=STORE_SETTINGS, key_prefix=key_prefix, keys=keys) as replica:
+            yield replica
+
+    async def test_spec_7_3_redis_holds_nothing_of_what_turns_say(
+        self, store: RedisSessionStore, redis_url: str, key_prefix: str
+    ) -> None:
+        clock = FakeClock()
+        await store.append(key(), [turn("a", content=CANARY)], create=SPEC, now=clock.now(), report=Report.BOUNDED)
+        (window,) = (await store.get(key(), now=clock.now())).value.turns
+        assert window.turn.content == CANARY
+        assert CANARY not in await dump(redis_url, key_prefix)
+        async with redis_store(redis_url, store_settings=STORE_SETTINGS, key_prefix=key_prefix) as plain:
+            with pytest.raises(DecryptionError):
+                await plain.get(key(), now=clock.now())
+            with pytest.raises(DecryptionError):
+                await plain.log_events(ADA, limit=9, now=clock.now())
+            other = key("s2")
+            await plain.append(other, [turn("b", content=CANARY)], create=SPEC, now=clock.now())
+        assert CANARY in await dump(redis_url, key_prefix)  # it would have been found
+        assert (await store.get(other, now=clock.now())).value.turns[0].turn.content == CANARY
+
+    async def test_spec_7_3_a_session_outlives_a_rotation_while_the_earlier_key_is_there(
+        self, store: RedisSessionStore, redis_url: str, key_prefix: str, tmp_path: Path
+    ) -> None:
+        clock = FakeClock()
+        await store.append(key(), [turn("a", content=CANARY)], create=SPEC, now=clock.now())
+        file = tmp_path / "encryption-keys"
+        add_key(file)
+        async with redis_store(
+            redis_url, store_settings=STORE_SETTINGS, key_prefix=key_prefix, keys=carried_keys(tmp_path)
+        ) as rotated:
+            appended = await rotated.append(key(), [turn("b", content="more")], create=None, now=clock.now())
+            assert [one.turn.content for one in appended.value.session.turns] == [CANARY, "more"]
+        lines = [line for line in file.read_text("ascii").splitlines() if not line.startswith("v1 ")]
+        file.write_text("\n".join(lines) + "\n", "ascii")
+        async with redis_store(
+            redis_url, store_settings=STORE_SETTINGS, key_prefix=key_prefix, keys=carried_keys(tmp_path)
+        ) as without:
+            with pytest.raises(DecryptionError):
+                await without.get(key(), now=clock.now())
 
 
 class TestRedisClusterSessionStore(SessionStoreContract, SessionRemovalContract):

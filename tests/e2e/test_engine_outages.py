@@ -13,7 +13,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_spec_1_6_5_10_and_6_1_an_engine_that_goes_away_loses_nothing_and_is_named(
     production_stack: Target, production_engines: ProductionEngines, name: str
 ) -> None:
-    report = await run_outage(production_stack, name, production_engines.by_name[name], away_seconds=10.0)
+    # At the benchmark's pace a busy machine would spend minutes on what waited, which is the benchmark's to measure.
+    engine = production_engines.by_name[name]
+    report = await run_outage(production_stack, name, engine, away_seconds=10.0, slower=6.0)
 
     assert report.problems == ()
     assert report.is_clean

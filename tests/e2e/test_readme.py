@@ -19,11 +19,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 ROOT = Path(__file__).parent.parent.parent
 BLOCK = re.compile(r"<!-- test: (\w+) -->\n```\w+\n(.*?)```", re.DOTALL)
 DEFAULT_ADDRESS = "127.0.0.1:7700"
+DEFAULT_HTTP_ADDRESS = "127.0.0.1:7780"
 
 
 def block(name: str) -> str:
     found = dict(BLOCK.findall((ROOT / "README.md").read_text("utf-8")))
-    assert set(found) == {"grpcurl", "python", "console"}
+    assert set(found) == {"grpcurl", "curl", "python", "console"}
     return str(found[name])
 
 
@@ -40,7 +41,7 @@ async def run(
     )
     async with asyncio.timeout(seconds):
         out, err = await process.communicate(text.encode())
-    assert process.returncode == 0, err.decode()
+    assert process.returncode == 0, err.decode() or out.decode()
     return out.decode()
 
 
@@ -81,6 +82,17 @@ async def test_first_calls_with_grpcurl(stack: RunningStack, request: pytest.Fix
     assert 0 <= context.get("token_count", 0) <= 400
     assert context["section_reports"]
     assert transcript["interactions"][0]["turn"]["content"].startswith("I moved to Lisbon")
+
+
+async def test_first_calls_with_curl(stack: RunningStack) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not on this machine")
+    script = block("curl").replace(DEFAULT_HTTP_ADDRESS, stack.services.http_address)
+    out = await run(["bash", "-eu", "-c", script])
+    written, end = json.JSONDecoder().raw_decode(out.strip())
+    recalled = json.loads(out.strip()[end:])
+    assert len(written["interactions"]) == 1
+    assert not recalled.get("degraded")
 
 
 async def test_first_calls_with_python(stack: RunningStack) -> None:

@@ -61,7 +61,7 @@ class World:
         assert isinstance(appended, Appended)
         for tier, sink in (
             (Tier.EPISODIC, EpisodicSink(self.upstream, timeout_seconds=10)),
-            (Tier.SEMANTIC, SemanticSink(self.upstream, timeout_seconds=10)),
+            (Tier.SEMANTIC, SemanticSink(self.upstream, on_change=lambda *_: None, timeout_seconds=10)),
             (Tier.AGENTIC, AgenticSink(self.upstream, timeout_seconds=10)),
         ):
             async with self.journal.claim(tier, limit=100) as batch:

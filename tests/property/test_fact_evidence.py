@@ -239,6 +239,7 @@ class _RunsAgain:
         self.archive = store.archive
         self.restore = store.restore
         self.remove_owner = store.remove_owner
+        self.users = store.users
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         async def failing(writer: FactWriter) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from services.cli.demo_data import demo_entries
 from services.cli.importers.model import ImportedTurn
 from services.cli.main import app
 from services.common.auth import Role, create_api_key
-from tests.support.stack import running_stack
+from tests.support.stack import running_stack, unlinked_by_use
 
 TENANTS: Final = {"acme": ("ana", "ben"), "globex": ("ana",)}
 """Users of each tenant; one of them is of both."""
@@ -62,7 +62,7 @@ async def fill(data_dir: Path, model_folder: Path, keys_folder: Path) -> Filled:
     async with running_stack(data_dir, model_folder, keys_file=keys_file) as stack:
         turns = [entry for entry in demo_entries() if isinstance(entry, ImportedTurn)][:_TURNS]
         for tenant, users in TENANTS.items():
-            async with Client(stack.gateway_target, keys[tenant], default_timeout_seconds=60.0) as client:
+            async with Client(stack.gateway_target, keys[tenant], default_timeout_seconds=300.0) as client:
                 for number, user in enumerate(users):
                     given = [RememberItem(user, e.conversation_id, e.turn) for e in turns[number:]]
                     result = await client.remember_stream(given)
@@ -76,7 +76,7 @@ async def ask_all(target: str, keys: Mapping[str, str]) -> dict[tuple[str, str, 
     """Ids of what every user's questions find, tier by tier, in order."""
     answers: dict[tuple[str, str, str], Any] = {}
     for tenant, users in TENANTS.items():
-        async with Client(target, keys[tenant], default_timeout_seconds=60.0) as client:
+        async with Client(target, keys[tenant], default_timeout_seconds=300.0) as client:
             for user in users:
                 for question in QUESTIONS:
                     found = await client.recall(user, question, limit=8, as_of_time=_AS_OF)
@@ -91,7 +91,7 @@ async def ask_all(target: str, keys: Mapping[str, str]) -> dict[tuple[str, str, 
 
 async def remember_more(target: str, keys: Mapping[str, str]) -> list[str]:
     """Goes on with the first conversation of a user, and what then stands at its end."""
-    async with Client(target, keys["acme"], default_timeout_seconds=60.0) as client:
+    async with Client(target, keys["acme"], default_timeout_seconds=300.0) as client:
         conversation = await anext(c.conversation_id async for c in client.list_conversations("ben"))
         result = await client.remember("ben", conversation, [Turn("My new bicycle is orange."), Turn("It squeaks.")])
         await client.wait_until_visible("ben", result.consistency_token)
@@ -128,7 +128,9 @@ async def reopened(filled: Filled, data_dir: Path, model_folder: Path, **setting
         api_keys_file=filled.keys_file, embedding_model_dir=model_folder, otlp_endpoint="", **settings
     )
     chosen = StackSettings(data_dir=data_dir, port=0, host_settings=host_settings, grace_seconds=1.0)
-    async with run_stack(chosen) as services:
+    async with AsyncExitStack() as started:
+        with unlinked_by_use():
+            services = await started.enter_async_context(run_stack(chosen))
         yield services.gateway_target
 
 
@@ -143,7 +145,7 @@ async def until_begun(
         copying: The copy, a process whose standard error is a pipe.
     """
     query = "SELECT true FROM mneme_copy.progress WHERE kind LIKE $1 AND NOT is_complete"
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while copying.returncode is None:
             is_begun = await connection.fetchval("SELECT to_regclass('mneme_copy.progress') IS NOT NULL")
             if is_begun and await connection.fetchval(query, kind):

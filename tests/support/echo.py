@@ -11,7 +11,6 @@ import grpc
 
 from services.common.auth import Authenticator, Principal, Role, current_principal
 from services.common.hosting import RunningServer
-from services.common.rpc.channel import open_channel
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, method_roles
 from tests.support.clock import SequentialIds
@@ -150,8 +149,11 @@ WAYS: Final = ("socket", "in process")
 
 
 def channel_to(running: RunningServer, way: str) -> grpc.aio.Channel:
-    """A channel to a server by one of the ways."""
-    return running.server.open_in_process_channel() if way == "in process" else open_channel(running.address)
+    """A channel to a server by one of the ways; a call is made once, so that a test sees its first status."""
+    if way == "in process":
+        return running.server.open_in_process_channel()
+    options = [("grpc.enable_retries", 0), ("grpc.use_local_subchannel_pool", 1)]
+    return grpc.aio.insecure_channel(running.address, options=options)
 
 
 @contextlib.asynccontextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.engines.folders import passing_folder
 from tools.engines.group import EngineGroup, missing
 
 
@@ -19,7 +20,7 @@ class SessionEngines:
     """Starts engines when they are first asked for, without a care for what a crash would cost."""
 
     def __init__(self, folder: Path) -> None:
-        self._group = EngineGroup(folder, durable=False)
+        self._group = EngineGroup(folder, durable=False, short_lived=True)
 
     def url(self, name: str, request: pytest.FixtureRequest) -> str:
         """Where the tests find an engine, as the one who may do everything there."""
@@ -48,7 +49,7 @@ def absent(request: pytest.FixtureRequest, name: str, reason: str) -> None:
 @pytest.fixture(scope="session")
 def session_engines() -> Iterator[SessionEngines]:
     """The session's engines, gone at its end."""
-    with engines_home() as folder:
+    with engines_home(passing_folder()) as folder:
         engines = SessionEngines(folder)
         yield engines
         engines.clean()
@@ -62,9 +63,9 @@ def engine_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def engines_home() -> Iterator[Path]:
+def engines_home(parent: Path | None = None) -> Iterator[Path]:
     """A folder for engines, removed at the end."""
     # Not in pytest's: each session that starts takes away every other user's way into the folder of all sessions,
     # and so the data of a PostgreSQL that root runs as somebody else.
-    with tempfile.TemporaryDirectory(prefix="mneme-engines-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mneme-engines-", dir=parent) as folder:
         yield Path(folder)

@@ -28,6 +28,8 @@ import pytest
 from services.common.datadir import DataDir
 from services.common.postgres.migrations import load_migrations, migrate
 from services.common.postgres.server import EmbeddedPostgres
+from tests.support.engines import engines_home
+from tools.engines.folders import passing_folder
 
 _database_numbers = itertools.count(1)
 
@@ -49,12 +51,14 @@ class DatabaseUrls:
     """As services connect: bound by row-level security."""
     superuser: str
     """For looking behind row-level security."""
+    database: str
+    """Its name."""
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+def postgres_server() -> Iterator[EmbeddedPostgres]:
     """The session's server. It belongs to no event loop, so tests with loops of their own can share it."""
-    with DataDir(tmp_path_factory.mktemp("pg") / "data") as data_dir:
+    with engines_home(passing_folder()) as folder, DataDir(folder / "data") as data_dir:
         server = EmbeddedPostgres(data_dir)
         asyncio.run(server.start())
         yield server
@@ -70,7 +74,7 @@ async def fresh_database(postgres_server: EmbeddedPostgres) -> AsyncIterator[Dat
 
 @contextlib.asynccontextmanager
 async def fresh_postgres(
-    server: PostgresServer, *, migrations: Sequence[tuple[str, Path]] = ()
+    server: PostgresServer, *, migrations: Sequence[tuple[str, Path]] = (), copied_from: str = ""
 ) -> AsyncIterator[DatabaseUrls]:
     """A database of its own, dropped afterwards together with whoever is still connected.
 
@@ -78,11 +82,14 @@ async def fresh_postgres(
         server: A running server.
         migrations: (schema, folder) pairs to apply. They run once per content of the folders; further
             databases with the same ones are file copies of the first.
+        copied_from: A database that nobody is connected to, whose content it has instead.
     """
     administration = await asyncpg.connect(server.dsn(role="postgres", database="postgres"))
     name = f"test_{os.getpid()}_{next(_database_numbers)}"
     try:
-        template = await _migrated_template(server, administration, migrations) if migrations else "template1"
+        template = copied_from or "template1"
+        if migrations:
+            template = await _migrated_template(server, administration, migrations)
         await administration.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" OWNER mneme_owner')
         try:
             yield _urls(server, name)
@@ -115,4 +122,5 @@ def _urls(server: PostgresServer, database: str) -> DatabaseUrls:
         owner=server.dsn(role="mneme_owner", database=database),
         app=server.dsn(role="mneme_app", database=database),
         superuser=server.dsn(role="postgres", database=database),
+        database=database,
     )

@@ -9,6 +9,7 @@ In the place of a Qdrant server, which cannot be installed from packages, stands
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.engines import absent, engines_home
+from tests.support.stack import unlinked_by_use
 from tools.engines.group import missing
 from tools.engines.process import free_port
 
@@ -50,7 +52,7 @@ def production_engines(request: pytest.FixtureRequest) -> Iterator[ProductionEng
             absent(request, name, reason)
     with (
         engines_home() as folder,
-        running_engines(_SERVERS, folder) as group,
+        running_engines(_SERVERS, folder, short_lived=True) as group,
         qdrant_server.running(folder / "qdrant", free_port()) as qdrant,
     ):
         servers = {name: RestartedEngine(folder, engine) for name, engine in group.engines.items()}
@@ -75,7 +77,9 @@ async def production_stack(
         host_settings=chosen,
         grace_seconds=1.0,
     )
-    async with run_stack(settings) as running:
+    async with contextlib.AsyncExitStack() as started:
+        with unlinked_by_use():
+            running = await started.enter_async_context(run_stack(settings))
         yield Target(
             gateway=running.gateway_target,
             driver="production",

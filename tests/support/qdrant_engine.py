@@ -154,6 +154,13 @@ class Collection:
         found = [point for shard in self._chosen(request) for point in shard.scroll(asked)[0]]
         return [_retrieved(point) for point in sorted(found, key=lambda point: point.id)[: request.limit]]
 
+    def retrieve(self, request: qdrant.GetPoints) -> list[qdrant.RetrievedPoint]:
+        """The points of these ids that are there, with the vectors that are named."""
+        ids: list[Any] = [UUID(one.uuid) for one in request.ids]
+        payload, names = _payload_fields(request.with_payload), list(request.with_vectors.include.names)
+        found = [point for shard in self._chosen(request) for point in shard.retrieve(ids, payload, names)]
+        return [_retrieved(point) for point in found]
+
     def query(self, request: qdrant.QueryPoints) -> qdrant.BatchResult:
         asked = QueryRequest(
             limit=request.limit,

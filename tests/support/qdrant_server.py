@@ -109,6 +109,9 @@ class StandIn:
 
     def _Get(self, request: Any) -> Any:
         collection = self.collections.get(request.collection_name)
+        if isinstance(request, qdrant.GetPoints):
+            _limit(collection, "max_timeout", request.timeout)
+            return qdrant.GetResponse(result=collection.retrieve(request))
         made = collection.made
         config = qdrant.CollectionConfig(
             params=qdrant.CollectionParams(
@@ -235,7 +238,7 @@ async def serving(stand_in: StandIn, *, port: int = 0) -> AsyncIterator[int]:
         (
             points_service_pb2_grpc.add_PointsServicer_to_server,
             points_service_pb2_grpc.PointsServicer,
-            ("Upsert", "Delete", "Count", "Scroll", "QueryBatch", "CreateFieldIndex"),
+            ("Upsert", "Delete", "Get", "Count", "Scroll", "QueryBatch", "CreateFieldIndex"),
         ),
     )
     for register, base, names in registrations:

@@ -15,12 +15,15 @@ import subprocess
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+import redis.asyncio
 
+from services.common.encryption.carried import CarriedKeys
 from services.session.config import RedisAccess, RedisSettings, StoreSettings
 from services.session.stores.redis import RedisSessionStore
+from services.session.stores.redis_calls import RedisCalls
 from services.session.stores.redis_client import create_redis_client
 
 URL_VARIABLE: Final = "MNEME_TEST_REDIS_URL"
@@ -142,15 +145,50 @@ async def redis_store(
     settings: RedisSettings | None = None,
     access: RedisAccess | None = None,
     key_prefix: str | None = None,
+    keys: CarriedKeys | None = None,
 ) -> AsyncIterator[RedisSessionStore]:
     """An empty store: keys begin with a prefix that no other test has, unless one is given."""
-    prefix = key_prefix or unused_prefix()
+    async with redis_calls(url, settings=settings, access=access, key_prefix=key_prefix) as (calls, chosen):
+        yield RedisSessionStore(calls, chosen, store_settings or StoreSettings(), keys=keys)
+
+
+async def dump(url: str, key_prefix: str) -> str:
+    """All values of keys with a prefix, as commands return them and as the server serializes them."""
+    client = redis.asyncio.Redis.from_url(url)
+    readers: dict[Any, Any] = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"list": lambda name: client.lrange(name, 0, -1),
+        b"zset": lambda name: client.zrange(name, 0, -1),
+        b"set": client.smembers,
+        b"stream": client.xrange,
+    }
+    try:
+        found = [
+            repr(await readers[await client.type(name)](name)) + repr(await client.dump(name))
+            async for name in client.scan_iter(match=f"{key_prefix}*")
+        ]
+    finally:
+        await client.aclose()
+    assert found, "there are no keys with the prefix"
+    return "\n".join(found)
+
+
+@contextlib.asynccontextmanager
+async def redis_calls(
+    url: str,
+    *,
+    settings: RedisSettings | None = None,
+    access: RedisAccess | None = None,
+    key_prefix: str | None = None,
+) -> AsyncIterator[tuple[RedisCalls, RedisSettings]]:
+    """Calls with a prefix of keys that no other test has, unless one is given, and their settings."""
     # A busy machine must not look like a lost Redis.
     base = settings or RedisSettings(call_timeout_seconds=10.0, sentinel_timeout_seconds=5.0)
-    settings = replace(base, key_prefix=prefix)
-    client = create_redis_client(url, settings, access)
+    chosen = replace(base, key_prefix=key_prefix or unused_prefix())
+    client = create_redis_client(url, chosen, access)
     try:
-        yield RedisSessionStore(client, settings, store_settings or StoreSettings())
+        yield RedisCalls(client, chosen), chosen
     finally:
         await client.aclose()
 
@@ -176,11 +214,12 @@ def _command(*words: str) -> bytes:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """A port that nobody listens on, below those that outgoing connections take before a server starts on it."""
+    while True:
+        port = random.randrange(22_000, 27_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _cluster_port() -> int:

@@ -146,9 +146,12 @@ class SentinelGroup:
             ["redis-server", str(file), "--sentinel"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         assert process.stdout is not None
-        if not any(_SENTINEL_READY in line for line in process.stdout):
-            raise RuntimeError(f"redis-sentinel ended with {process.wait()}")
-        return process
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if _SENTINEL_READY in line:
+                return process
+        raise RuntimeError(f"redis-sentinel ended with {process.wait()}: {''.join(said[-5:])}")
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import itertools
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,9 +34,11 @@ from mneme.episodic.v1 import episodic_pb2_grpc
 from mneme.gateway.v1 import (
     conversations_pb2_grpc,
     deliveries_pb2_grpc,
+    documents_pb2_grpc,
     erasure_pb2_grpc,
     grants_pb2_grpc,
     memory_pb2_grpc,
+    portability_pb2_grpc,
 )
 from mneme.semantic.v1 import profile_pb2_grpc
 from mneme.session.v1 import session_pb2_grpc
@@ -44,6 +46,7 @@ from mneme_client import Client
 from services.common.auth import IDENTITY_METADATA_KEY, IdentitySigner, Principal, Role, create_api_key, revoke_api_key
 from services.common.auth.authenticator import DEVELOPMENT_PRINCIPAL
 from services.common.postgres.server import EmbeddedPostgres
+from tests.support.gate import Gate
 from tests.support.postgres import fresh_postgres
 
 if TYPE_CHECKING:  # they bring in every engine, which no other test needs
@@ -52,6 +55,8 @@ if TYPE_CHECKING:  # they bring in every engine, which no other test needs
     from services.gateway.config import GatewaySettings
 
 Metadata = tuple[tuple[str, str], ...]
+
+ANY_PORT = "127.0.0.1:0"
 
 _user_numbers = itertools.count(1)
 
@@ -91,7 +96,9 @@ class Stubs:
     conversations: conversations_pb2_grpc.ConversationServiceStub
     deliveries: deliveries_pb2_grpc.DeliveryServiceStub
     grants: grants_pb2_grpc.GrantServiceStub
+    documents: documents_pb2_grpc.DocumentServiceStub
     erasures: erasure_pb2_grpc.ErasureServiceStub
+    portability: portability_pb2_grpc.PortabilityServiceStub
     profiles: profile_pb2_grpc.ProfileServiceStub
     sessions: session_pb2_grpc.SessionServiceStub
     episodes: episodic_pb2_grpc.EpisodicServiceStub
@@ -107,7 +114,9 @@ async def stubs(target: str) -> AsyncIterator[Stubs]:
             conversations_pb2_grpc.ConversationServiceStub(channel),
             deliveries_pb2_grpc.DeliveryServiceStub(channel),
             grants_pb2_grpc.GrantServiceStub(channel),
+            documents_pb2_grpc.DocumentServiceStub(channel),
             erasure_pb2_grpc.ErasureServiceStub(channel),
+            portability_pb2_grpc.PortabilityServiceStub(channel),
             profile_pb2_grpc.ProfileServiceStub(channel),
             session_pb2_grpc.SessionServiceStub(channel),
             episodic_pb2_grpc.EpisodicServiceStub(channel),
@@ -157,6 +166,9 @@ async def running_stack(
     tls: tuple[Path, Path] | None = None,
     gateway: GatewaySettings | None = None,
     metrics_listen: str = "",
+    http_listen: str = "",
+    encryption_key_file: Path | None = None,
+    links_by_use: bool = False,
 ) -> AsyncIterator[Stack]:
     """A stack on free ports, without a model of its own; with `tls`, a certificate and its key, for the gateway."""
     from services.cli.stack import StackSettings, run_stack
@@ -169,6 +181,8 @@ async def running_stack(
         embedding_model_dir=model_folder,
         otlp_endpoint="",
         metrics_listen=metrics_listen,
+        http_listen=http_listen,
+        encryption_key_file=encryption_key_file,
         tls_certificate=certificate,
         tls_key=key,
     )
@@ -180,8 +194,18 @@ async def running_stack(
         host_settings=host_settings,
         grace_seconds=1.0,
     )
-    async with run_stack(chosen) as services:
+    async with contextlib.AsyncExitStack() as started:
+        with contextlib.nullcontext() if links_by_use else unlinked_by_use():
+            services = await started.enter_async_context(run_stack(chosen))
         yield services
+
+
+@contextlib.contextmanager
+def unlinked_by_use() -> Iterator[None]:
+    """Services that start meanwhile make no links by use: one response never depends on when the last was counted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MNEME_AGENTIC__USE__IS_ENABLED", "false")
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -200,7 +224,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def stack(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> AsyncIterator[RunningStack]:
     """All services in development mode."""
     data_dir = tmp_path_factory.mktemp("stack") / "data"
-    async with running_stack(data_dir, model_folder) as services:
+    async with running_stack(data_dir, model_folder, http_listen=ANY_PORT) as services:
         yield RunningStack(services, _secret(data_dir))
 
 
@@ -228,7 +252,7 @@ async def secured_stack(tmp_path_factory: pytest.TempPathFactory, model_folder: 
         )
         if name == "revoked":
             revoke_api_key(keys_file, record.key_id)
-    async with running_stack(folder / "data", model_folder, keys_file=keys_file) as services:
+    async with running_stack(folder / "data", model_folder, keys_file=keys_file, http_listen=ANY_PORT) as services:
         yield RunningStack(services, _secret(folder / "data"), keys)
 
 
@@ -263,68 +287,6 @@ def user_id() -> str:
     return f"user-{next(_user_numbers)}-{uuid.uuid4().hex[:8]}"
 
 
-class Gate:
-    """A way to a service that can be shut: connections are refused and those that are open break.
-
-    It can also hold everything back, as a service does that has too much to do.
-    """
-
-    def __init__(self, target: str) -> None:
-        """Leads to `target`, once opened."""
-        host, _, port = target.rpartition(":")
-        self._to = (host, int(port))
-        self._port = 0
-        self._server: asyncio.Server | None = None
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._flows = asyncio.Event()
-        self._flows.set()
-
-    @property
-    def target(self) -> str:
-        """Where it stands; the same each time it is opened."""
-        return f"127.0.0.1:{self._port}"
-
-    async def open(self) -> None:
-        """Lets calls pass."""
-        self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", self._port)
-        self._port = self._server.sockets[0].getsockname()[1]
-
-    async def shut(self) -> None:
-        """Breaks what is open and refuses what comes."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        for writer in tuple(self._writers):
-            writer.transport.abort()
-
-    def hold(self) -> None:
-        """Lets nothing through, and breaks nothing."""
-        self._flows.clear()
-
-    def release(self) -> None:
-        """Lets through what was held back."""
-        self._flows.set()
-
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_reader, far_writer = await asyncio.open_connection(*self._to)
-        ends = {writer, far_writer}
-        self._writers |= ends
-        try:
-            await asyncio.gather(self._copy(reader, far_writer), self._copy(far_reader, writer))
-        finally:
-            self._writers -= ends
-            for end in ends:
-                end.transport.abort()
-
-    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
-            while data := await reader.read(65_536):
-                await self._flows.wait()
-                writer.write(data)
-                await writer.drain()
-        writer.transport.abort()
-
-
 @dataclass(frozen=True)
 class GatedGateway:
     """A gateway whose tiers can be taken away."""
@@ -353,7 +315,7 @@ async def gated_gateway(
         settings: Defaults where None; the pauses of an outage are always short.
     """
     from services.common.clock import SystemClock
-    from services.common.hosting import HostSettings, serving
+    from services.common.hosting import HostSettings, running_server
     from services.common.ids import Uuid7Ids
     from services.common.postgres.pool import PoolSettings, create_pool
     from services.gateway.app import GatewayResources, open_gateway
@@ -384,8 +346,8 @@ async def gated_gateway(
             )
         )
         server = await exits.enter_async_context(contextlib.AsyncExitStack())
-        target = await server.enter_async_context(
-            serving(
+        running = await server.enter_async_context(
+            running_server(
                 opened.bindings,
                 address="127.0.0.1:0",
                 settings=HostSettings(otlp_endpoint=""),
@@ -395,7 +357,7 @@ async def gated_gateway(
                 grace_seconds=5.0,
             )
         )
-        yield GatedGateway(target, gates, server.aclose)
+        yield GatedGateway(running.address, gates, server.aclose)
 
 
 def _secret(data_dir: Path) -> bytes:

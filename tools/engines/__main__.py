@@ -17,7 +17,7 @@ from types import FrameType
 
 from tools.engines.engine import kept_password
 from tools.engines.environment import write_environment
-from tools.engines.folders import engines_folder
+from tools.engines.folders import engines_folder, passing_folder
 from tools.engines.group import NAMES, EngineGroup, install, missing
 from tools.engines.process import EngineError
 
@@ -91,8 +91,8 @@ def _run(names: Sequence[str], command: Sequence[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
     install(names)
-    with tempfile.TemporaryDirectory(prefix="mneme-engines-") as folder:
-        group = EngineGroup(Path(folder), names, durable=False)
+    with tempfile.TemporaryDirectory(prefix="mneme-engines-", dir=passing_folder()) as folder:
+        group = EngineGroup(Path(folder), names, durable=False, short_lived=True)
         try:
             group.start()
             child = subprocess.Popen(command, env={**os.environ, **group.test_variables()})

@@ -1,4 +1,4 @@
-"""The file that tells a shell where the engines are."""
+"""The file with the engines' addresses, for a shell."""
 
 from __future__ import annotations
 

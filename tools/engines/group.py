@@ -33,7 +33,13 @@ class EngineGroup:
     """
 
     def __init__(
-        self, folder: Path, names: Iterable[str] = (), *, password: str | None = None, durable: bool = True
+        self,
+        folder: Path,
+        names: Iterable[str] = (),
+        *,
+        password: str | None = None,
+        durable: bool = True,
+        short_lived: bool = False,
     ) -> None:
         """Prepares them; nothing is touched.
 
@@ -42,12 +48,13 @@ class EngineGroup:
             names: Of `NAMES`; none: all. A pooler brings the server that it stands before.
             password: What clients give to all of them. None: Redis and Neo4j ask for none, PostgreSQL makes one.
             durable: False for data that nobody misses after a crash.
+            short_lived: True for engines that run for minutes: Neo4j then warms up faster and ends up slower.
         """
         wanted = with_needed(names)
         self._postgres = PostgresEngine(folder / "postgres", password=password, durable=durable)
         self._redis = RedisEngine(folder / "redis", password=password, durable=durable)
         self._pgbouncer = PgbouncerEngine(folder / "pgbouncer", self._postgres)
-        self._neo4j = Neo4jEngine(folder / "neo4j", password=password)
+        self._neo4j = Neo4jEngine(folder / "neo4j", password=password, short_lived=short_lived)
         every: Sequence[Engine] = (self._redis, self._postgres, self._pgbouncer, self._neo4j)
         self.engines = {engine.name: engine for engine in every if engine.name in wanted}
 

@@ -14,7 +14,7 @@ PAGE_SIZE_MAX = 200
 """Largest page that the service returns."""
 
 REMEMBER_STREAM_METHOD = "/mneme.gateway.v1.MemoryService/RememberStream"
-"""The only method that takes a stream."""
+"""A method whose requests and responses are streams."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from mneme.errors.v1 import error_reason_pb2
 from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memory_pb2
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
+from mneme_client.enums import MemoryKind, Role, ScopeLevel, Tier
 from mneme_client.errors import from_item_status
-from mneme_client.types import Attachment, MemoryKind, Role, Scope, ScopeLevel, Tier, Turn
+from mneme_client.types import Attachment, Scope, Turn
 
 
 def moment(message: Message, field: str) -> datetime | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import erasure_pb2
 from mneme_client import results_erasure as r
+from mneme_client.enums import ErasureState, ErasureStore, MemoryKind
 from mneme_client.from_wire import moment
-from mneme_client.types import ErasureState, ErasureStore, MemoryKind
 
 
 def erasure(message: erasure_pb2.Erasure) -> r.Erasure:
@@ -14,10 +14,13 @@ def erasure(message: erasure_pb2.Erasure) -> r.Erasure:
         erasure_id=message.erasure_id,
         user_id=message.user_id,
         state=ErasureState(message.state),
-        stores=tuple(r.StoreReceipt(ErasureStore(s.store), s.done, dict(s.counts)) for s in message.stores),
+        stores=tuple(
+            r.StoreReceipt(ErasureStore(s.store), s.done, dict(s.counts), s.bytes_may_remain) for s in message.stores
+        ),
         create_time=moment(message, "create_time"),
         complete_time=moment(message, "complete_time"),
         backup_expire_time=moment(message, "backup_expire_time"),
+        purge_note=message.purge_note,
     )
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import recall_pb2, tiers_pb2
 from mneme_client import results as r
-from mneme_client.from_wire import duration, moment, scope, session_turn, turn
-from mneme_client.from_wire_resources import fact, note
-from mneme_client.types import (
+from mneme_client.enums import (
     ConflictKind,
     ConflictPolicy,
     ConflictReason,
     MemoryKind,
+    ProcedureKind,
     TaskType,
     Tier,
     TierState,
 )
+from mneme_client.from_wire import duration, moment, scope, session_turn, turn
+from mneme_client.from_wire_resources import fact, note
 
 
 def recall_result(message: recall_pb2.RecallResponse) -> r.RecallResult:
@@ -134,6 +135,7 @@ def query_reading(message: recall_pb2.QueryReading) -> r.QueryReading:
         task_type_given=message.task_type_given,
         rewritten_query=message.rewritten_query,
         applied_patterns=tuple(
-            r.AppliedPattern(p.pattern, p.replacement, p.confidence) for p in message.applied_patterns
+            r.AppliedPattern(p.pattern, p.replacement, p.confidence, p.procedure_id, ProcedureKind(p.kind))
+            for p in message.applied_patterns
         ),
     )

@@ -6,9 +6,7 @@ from mneme.agentic.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from mneme_client import resources as r
-from mneme_client.from_wire import attachment, item_error, moment, scope
-from mneme_client.results import ItemError
-from mneme_client.types import (
+from mneme_client.enums import (
     EpisodeStatus,
     FactAdmission,
     FactCategory,
@@ -20,6 +18,8 @@ from mneme_client.types import (
     NoteStatus,
     Role,
 )
+from mneme_client.from_wire import attachment, item_error, moment, scope
+from mneme_client.results import ItemError
 
 
 def episode(message: episodic_pb2.Episode) -> r.Episode:
@@ -80,6 +80,7 @@ def fact(message: facts_pb2.Fact) -> r.Fact:
         scope=scope(message.scope),
         revision=message.revision,
         etag=message.etag,
+        feedback=message.feedback,
     )
 
 
@@ -147,6 +148,10 @@ def note(message: notes_pb2.Note) -> r.Note:
         create_time=moment(message, "create_time"),
         update_time=moment(message, "update_time"),
         etag=message.etag,
+        feedback=message.feedback,
+        source_note_ids=tuple(message.source_note_ids),
+        successor_id=message.successor_id,
+        decay=message.decay,
     )
 
 
@@ -161,6 +166,7 @@ def link(message: notes_pb2.Link) -> r.Link:
         create_time=moment(message, "create_time"),
         update_time=moment(message, "update_time"),
         etag=message.etag,
+        feedback=message.feedback,
     )
 
 

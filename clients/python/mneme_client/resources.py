@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from mneme_client.types import (
-    Attachment,
+from mneme_client.enums import (
     EpisodeStatus,
     FactAdmission,
     FactCategory,
@@ -21,8 +20,8 @@ from mneme_client.types import (
     NoteKind,
     NoteStatus,
     Role,
-    Scope,
 )
+from mneme_client.types import Attachment, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +102,7 @@ class Fact:
     scope: Scope
     revision: int  # counts changes, from 1
     etag: str  # names this state, for updates and deletes
+    feedback: int = 0  # the last judgement: -1 bad, 0 none, 1 good
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,10 @@ class Note:
     create_time: datetime | None
     update_time: datetime | None  # accesses do not count
     etag: str  # names this state, for updates and deletes
+    feedback: int = 0  # the last judgement: -1 bad, 0 none, 1 good
+    source_note_ids: tuple[str, ...] = ()  # of a concept or summary that maintenance made: from which notes
+    successor_id: str = ""  # of an archived note: the one that stands for it
+    decay: float = 1.0  # share of the importance that the time since the last access has left, in (0, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,7 @@ class Link:
     create_time: datetime | None
     update_time: datetime | None  # when its strength was last set
     etag: str  # names this state, for updates
+    feedback: int = 0  # the last judgement of what holds both notes: -1 bad, 0 none, 1 good
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,18 @@ from datetime import datetime, timedelta
 
 from grpc import StatusCode
 
-from mneme_client.resources import Fact, Note
-from mneme_client.types import (
+from mneme_client.enums import (
     ConflictKind,
     ConflictPolicy,
     ConflictReason,
     MemoryKind,
-    Scope,
+    ProcedureKind,
     TaskType,
     Tier,
     TierState,
-    Turn,
 )
+from mneme_client.resources import Fact, Note
+from mneme_client.types import Scope, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +171,13 @@ class TimeRange:
 
 @dataclass(frozen=True, slots=True)
 class AppliedPattern:
-    """A learned pattern that changed the query."""
+    """A learned pattern that changed the query, how it was searched, or how it is to be responded to."""
 
-    pattern: str
-    replacement: str  # what stands in the place of the pattern
+    pattern: str  # empty: it is for every query
+    replacement: str  # what stands in the place of the pattern; of other kinds than rewriting, what to do
     confidence: float  # in [0, 1]
+    procedure_id: str = ""  # empty for a pattern of the deployment
+    kind: ProcedureKind = ProcedureKind.QUERY_REWRITING
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class QueryReading:
     task_type_confidence: float = 0.0  # in [0, 1]; 1 where it was given
     task_type_given: bool = False
     rewritten_query: str = ""  # after learned rewriting; empty where nothing was rewritten
-    applied_patterns: tuple[AppliedPattern, ...] = ()  # what rewrote the query
+    applied_patterns: tuple[AppliedPattern, ...] = ()  # those that rewrote the query first
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +300,7 @@ class SessionWindow:
 class AppendResult:
     """What an append to a session did."""
 
-    session: SessionWindow  # after it
+    session: SessionWindow  # after it, without turns
     appended_count: int  # turns that were new
     created: bool  # this call created the session
 

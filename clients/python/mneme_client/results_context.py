@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role
 from mneme_client.results import Conflict, Explanation, QueryReading, TierReport
-from mneme_client.types import ContextSectionKind, ContextSectionState, MemoryKind, Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.types import ErasureState, ErasureStore, MemoryKind
+from mneme_client.enums import ErasureState, ErasureStore, MemoryKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class StoreReceipt:
     store: ErasureStore
     done: bool  # the store has nothing left of it
     counts: Mapping[str, int]  # by name, such as "episodes"
+    bytes_may_remain: bool = False  # in files of the store's engine, until they are rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Erasure:
     create_time: datetime | None
     complete_time: datetime | None  # None while it is pending
     backup_expire_time: datetime | None  # until when backups may hold it; None where the service does not know
+    purge_note: str = ""  # what to run so that no bytes of it are left in files
 
 
 @dataclass(frozen=True, slots=True)

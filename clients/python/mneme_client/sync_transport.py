@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import Message
 
 from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
@@ -101,6 +102,25 @@ class SyncTransport:
 
         retry = self._retry if made is not None else NEVER
         self._repeat(REMEMBER_STREAM_METHOD, attempt, timeout_seconds, retry)
+
+    def upload(self, call: Call[Result], requests: Iterable[Message], timeout_seconds: float) -> Result:
+        """Sends a stream of requests and reads one response; repeats it if the requests are a list or a tuple.
+
+        Raises:
+            MnemeClientError: It failed, repeats included.
+        """
+        method = self._channel.stream_unary(
+            call.method,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.response_type.FromString,
+        )
+        response = self._repeat(
+            call.method,
+            lambda timeout, metadata, _: method(iter(requests), timeout=timeout, metadata=metadata),
+            timeout_seconds,
+            self._retry if isinstance(requests, list | tuple) else NEVER,
+        )
+        return call.read(response)
 
     def stream(self, call: Call[Result], timeout_seconds: float) -> Generator[Result, None, None]:
         """Makes a call with a stream as response; repeats it if it fails before the first message.

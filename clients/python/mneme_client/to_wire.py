@@ -14,17 +14,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import memory_pb2
 from mneme.semantic.v1 import profile_pb2
+from mneme_client.enums import MemoryKind, Role, WireEnum
 from mneme_client.resources import Preferences
-from mneme_client.types import (
-    Attachment,
-    MemoryKind,
-    RememberItem,
-    Role,
-    Scope,
-    Turn,
-    TurnInput,
-    WireEnum,
-)
+from mneme_client.types import Attachment, RememberItem, Scope, Turn, TurnInput
 
 
 def memory_references(kind: MemoryKind, memory_ids: Iterable[str]) -> list[memory_pb2.MemoryReference]:

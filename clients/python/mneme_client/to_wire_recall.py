@@ -7,7 +7,8 @@ from datetime import datetime
 
 from mneme.gateway.v1 import context_pb2, recall_pb2
 from mneme_client import to_wire
-from mneme_client.types import ConflictChoice, ContextOrder, ContextSectionKind, Scope, Scoring, TaskType, Tier
+from mneme_client.enums import ContextOrder, ContextSectionKind, TaskType, Tier
+from mneme_client.types import ConflictChoice, Scope, Scoring
 
 
 def recall_request(

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import Message
 
 from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
@@ -94,6 +95,25 @@ class Transport:
 
         retry = self._retry if made is not None else NEVER
         await self._repeat(REMEMBER_STREAM_METHOD, attempt, timeout_seconds, retry)
+
+    async def upload(self, call: Call[Result], requests: Iterable[Message], timeout_seconds: float) -> Result:
+        """Sends a stream of requests and reads one response; repeats it if the requests are a list or a tuple.
+
+        Raises:
+            MnemeClientError: It failed, repeats included.
+        """
+        method = self._open().stream_unary(
+            call.method,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.response_type.FromString,
+        )
+        response = await self._repeat(
+            call.method,
+            lambda timeout, metadata, _: method(iter(requests), timeout=timeout, metadata=metadata),
+            timeout_seconds,
+            self._retry if isinstance(requests, list | tuple) else NEVER,
+        )
+        return call.read(response)
 
     async def stream(self, call: Call[Result], timeout_seconds: float) -> AsyncGenerator[Result, None]:
         """Makes a call with a stream as response; repeats it if it fails before the first message.

@@ -30,10 +30,12 @@ from services.agentic.store import (
 )
 from services.agentic.stores import neo4j_cypher as cypher
 from services.agentic.stores.neo4j_rows import link_from_fields, list_key, note_from_values, scored_from_fields
+from services.agentic.stores.neo4j_upkeep import Neo4jUpkeepReads
 from services.agentic.stores.neo4j_writer import Neo4jNoteWriter, places_to_fields, results_from_records
 from services.common.errors import NotFound
+from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
-from services.common.owners import InteractionId, Owner
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 
 GRAPH_MIGRATIONS_FOLDER: Final = Path(__file__).parent / "graph_migrations"
 COMPONENT: Final = "agentic"
@@ -41,7 +43,7 @@ COMPONENT: Final = "agentic"
 _T = TypeVar("_T")
 
 
-class Neo4jNoteStore:
+class Neo4jNoteStore(Neo4jUpkeepReads):
     """A `NoteStore`. Searches are filtered inside the vector index, to the notes that the reader may see."""
 
     def __init__(self, graph: Graph, *, search_candidates: int = 1_000) -> None:
@@ -61,6 +63,7 @@ class Neo4jNoteStore:
 
         async def locked(transaction: GraphTransaction) -> _T:
             [record] = await transaction.run(cypher.LOCK_USER, _parameters(owner))
+            await check_graph_fence(transaction)
             return await work(Neo4jNoteWriter(transaction, owner, notes_count=record["notes"]))
 
         return await self._graph.write(locked)
@@ -85,6 +88,11 @@ class Neo4jNoteStore:
     async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
         """A note with its strongest links."""
         return await self._get(owner, note_id, links_max=links_max)
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """One query, by an index."""
+        found = await self._graph.read(cypher.USERS, {"tenant_id": tenant_id, "after": after, "limit": limit})
+        return [UserId(row["user_id"]) for row in found]
 
     async def list_notes(
         self, owner: Owner, which: NoteFilter, *, after: NotePosition | None, limit: int

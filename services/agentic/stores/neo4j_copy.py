@@ -40,7 +40,8 @@ def _note_row(record: Record) -> dict[str, Any]:
 _NOTE_READS: Final = _fields(
     "tenant_id", "user_id", "note_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata",
     "derived_from", "time", "create_time", "update_time", "status", "access_count", "last_access_time", "scope_key",
-    "speaker", "conversation_id", "position", "spoken", "question_id", "question_chars",
+    "speaker", "conversation_id", "position", "spoken", "question_id", "question_chars", "feedback",
+    "source_note_ids", "successor_id", "raised",
 )  # fmt: skip
 _NOTES: Final = GraphKind(
     kind=_kind("notes", _NOTE_KEY, _NOTE_READS),
@@ -101,6 +102,7 @@ _LINK_READS: Final[dict[str, LiteralString]] = {
     "origin": "l.origin",
     "create_time": "l.create_time",
     "update_time": "l.update_time",
+    "feedback": "coalesce(l.feedback, 0)",
     "other_scope_key": "other.scope_key",
     "is_hidden": "(n.status <> 1 OR other.status <> 1)",
 }
@@ -117,7 +119,27 @@ _LINKS: Final = GraphKind(
         MATCH (b:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.other_note_id})
         MERGE (a)-[l:LINKED {type: row.type}]->(b)
         SET l.strength = row.strength, l.origin = row.origin, l.create_time = row.create_time,
-            l.update_time = row.update_time
+            l.update_time = row.update_time, l.feedback = row.feedback
+    """,
+)
+
+_PAIR_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id", "note_id"),
+    "other_note_id": "other.note_id",
+    "use_count": "u.use_count",
+    "last_use_time": "u.last_use_time",
+}
+_PAIRS: Final = GraphKind(
+    kind=_kind("note_pairs", (*_NOTE_KEY, "other_note_id"), _PAIR_READS),
+    match="(n:Note)-[u:USED_WITH]->(other:Note)",
+    reads=_PAIR_READS,
+    indexed=3,
+    write="""
+        UNWIND $rows AS row
+        MATCH (a:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
+        MATCH (b:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.other_note_id})
+        MERGE (a)-[u:USED_WITH]->(b)
+        SET u.use_count = row.use_count, u.last_use_time = row.last_use_time
     """,
 )
 
@@ -156,5 +178,5 @@ _IDEMPOTENCY_RECORDS: Final = GraphKind(
     """,
 )
 
-KINDS: Final = (_NOTES, _VECTORS, _LINKS, _PROCESSED, _IDEMPOTENCY_RECORDS)
-"""All that the tier keeps in a graph, but for its owners' nodes, which are made with the notes."""
+KINDS: Final = (_NOTES, _VECTORS, _LINKS, _PAIRS, _PROCESSED, _IDEMPOTENCY_RECORDS)
+"""All that the tier stores in a graph, but for its owners' nodes, which are made with the notes."""

@@ -35,6 +35,10 @@ NOTE_PROPERTIES: Final = (
     "spoken",
     "question_id",
     "question_chars",
+    "feedback",
+    "source_note_ids",
+    "successor_id",
+    "raised",
 )
 
 #: The values alone, without the names of all properties for each note.
@@ -48,8 +52,16 @@ SET o.works = o.works + 1
 RETURN o.notes AS notes
 """
 
+# By the index, which begins with tenant and user.
+USERS: Final = """CYPHER 25
+MATCH (n:NoteOwner {tenant_id: $tenant_id}) WHERE n.user_id > $after
+WITH DISTINCT n.user_id AS user_id ORDER BY user_id LIMIT $limit
+RETURN user_id
+"""
+
 _LINK: Final = (
-    "l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time, .update_time}"
+    "l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time, .update_time, "
+    ".feedback}"
 )
 
 #: $begin_strength is null, or links after this place are read.
@@ -250,7 +262,8 @@ SET_STATUS: Final = """CYPHER 25
 UNWIND $note_ids AS note_id
 MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
 WHERE n.status <> $status
-SET n.status = $status, n.update_time = $update_time
+SET n.status = $status, n.update_time = $update_time,
+    n.successor_id = CASE WHEN $status = 1 THEN null ELSE n.successor_id END
 """
 
 #: Takes the notes out of the results of their interactions, too.
@@ -287,17 +300,15 @@ WHERE n.note_id >= ''
 RETURN collect(n.note_id) AS note_ids
 """
 
-PUT_LINKS: Final = """CYPHER 25
+PUT_LINKS: Final = f"""CYPHER 25
 UNWIND $links AS link
-MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: link.from_note_id})
-MATCH (b:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: link.to_note_id})
-MERGE (a)-[l:LINKED {type: link.type}]->(b)
+MATCH (a:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: link.from_note_id}})
+MATCH (b:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: link.to_note_id}})
+MERGE (a)-[l:LINKED {{type: link.type}}]->(b)
 ON CREATE SET l.create_time = link.create_time
-SET l.strength = link.strength, l.origin = link.origin, l.update_time = link.update_time
+SET l.strength = link.strength, l.origin = link.origin, l.update_time = link.update_time, l.feedback = link.feedback
 WITH l, link.from_note_id AS from_note_id, link.to_note_id AS to_note_id
-RETURN collect(
-    l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time, .update_time}
-) AS links
+RETURN collect({_LINK}) AS links
 """
 
 GET_LINK: Final = f"""CYPHER 25

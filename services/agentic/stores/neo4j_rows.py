@@ -59,6 +59,9 @@ def note_to_fields(note: Note) -> dict[str, Any]:
         "spoken": note.spoken,
         "question_id": note.question_id,
         "question_chars": note.question_chars,
+        "feedback": note.feedback,
+        "source_note_ids": list(note.source_note_ids),
+        "raised": note.raised,
     }
 
 
@@ -90,6 +93,10 @@ def note_from_values(values: Sequence[Any]) -> Note:
         spoken=fields["spoken"],
         question_id=fields["question_id"],
         question_chars=fields["question_chars"],
+        feedback=fields["feedback"],
+        source_note_ids=tuple(NoteId(i) for i in fields["source_note_ids"] or ()),
+        successor_id=fields["successor_id"],
+        raised=fields["raised"] or 0,
     )
 
 
@@ -103,6 +110,7 @@ def link_to_fields(link: Link) -> dict[str, Any]:
         "origin": int(link.origin),
         "create_time": whole_microseconds(link.create_time),
         "update_time": whole_microseconds(link.update_time),
+        "feedback": link.feedback,
     }
 
 
@@ -115,6 +123,7 @@ def link_from_fields(fields: Mapping[str, Any]) -> Link:
         LinkOrigin(fields["origin"]),
         create_time=from_microseconds(fields["create_time"]),
         update_time=from_microseconds(fields["update_time"]),
+        feedback=fields["feedback"] or 0,  # links of earlier versions have none
     )
 
 

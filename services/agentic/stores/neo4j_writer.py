@@ -28,6 +28,7 @@ from services.agentic.stores.neo4j_rows import (
     note_from_values,
     note_to_fields,
 )
+from services.agentic.stores.neo4j_upkeep import Neo4jUpkeepWrites
 from services.common.embedding.vectors import Matrix
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
@@ -49,7 +50,7 @@ class _Added:
     model: str
 
 
-class Neo4jNoteWriter:
+class Neo4jNoteWriter(Neo4jUpkeepWrites):
     """A `NoteWriter` in an open transaction."""
 
     def __init__(self, transaction: GraphTransaction, owner: Owner, *, notes_count: int) -> None:

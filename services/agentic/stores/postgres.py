@@ -21,10 +21,15 @@ from services.agentic.store import (
 )
 from services.agentic.stores import postgres_sql as sql
 from services.agentic.stores.postgres_rows import link_from_row, nearest_from_rows, note_from_row, scored_from_row
+from services.agentic.stores.postgres_sealing import NOTES, PROCESSED, open_notes
+from services.agentic.stores.postgres_upkeep import PostgresUpkeepReads
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
 from services.common.cache import OwnerCache
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.sealing import reading_cipher
 from services.common.errors import NotFound
-from services.common.owners import InteractionId, Owner
+from services.common.maintenance.fence import check_fence
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.postgres.cached_vectors import (
     Nearest,
     NearestQuery,
@@ -34,6 +39,7 @@ from services.common.postgres.cached_vectors import (
 )
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool, Record, array_of_ids
+from services.common.postgres.users import users_statement
 
 _T = TypeVar("_T")
 
@@ -41,18 +47,29 @@ MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
 SCHEMA: Final = sql.SCHEMA
 _VECTORS: Final = VectorSource("notes", sql.NEW_VECTORS_AS_TENANT, sql.COUNT_VECTORS_AS_TENANT)
 
+_USERS: Final = users_statement("agentic.notes")
 
-class PostgresNoteStore(StoreWithCachedVectors):
+
+class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
     """A `NoteStore`. Searches are exact: they compare all vectors of the user and of nobody else."""
 
-    def __init__(self, pool: Pool, *, cache: OwnerCache | None = None, cached_min: int | None = None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        cache: OwnerCache | None = None,
+        cached_min: int | None = None,
+        keys: DataKeys = NO_DATA_KEYS,
+    ) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`.
 
         Args:
             pool: Where the notes are.
             cache: The process's; None: one of its own.
             cached_min: Notes of a user from which on vectors are cached; None: the default.
+            keys: Encrypt what notes say.
         """
+        self._keys = keys
         super().__init__(
             pool, _VECTORS, cache or OwnerCache(), vectors_min=cached_min or AgenticSettings().cached_notes_min
         )
@@ -61,25 +78,28 @@ class PostgresNoteStore(StoreWithCachedVectors):
         """Runs work, once, in a transaction under the user's advisory lock, which ends with it."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(sql.LOCK_USER, owner.tenant_id, owner.user_id)
-            return await work(PostgresNoteWriter(connection, owner))
+            await check_fence(connection)
+            return await work(PostgresNoteWriter(connection, owner, self._keys))
 
     async def processed(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
     ) -> Mapping[InteractionId, GenerationResult]:
         """Results of those of the interactions that were processed before."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            return await PostgresNoteWriter(connection, owner).processed(interaction_ids)
+            return await PostgresNoteWriter(connection, owner, self._keys).processed(interaction_ids)
 
     async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, StoredQuestion]:
         """The questions of those of the places where something was asked."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            rows = await connection.fetch(
+            found = await connection.fetch(
                 sql.QUESTIONS,
                 owner.tenant_id,
                 owner.user_id,
                 [place.conversation_id for place in places],
                 [place.position for place in places],
             )
+            cipher = await reading_cipher(self._keys, connection, owner)
+            rows = [PROCESSED.open(cipher, row) for row in found]
         return {
             TurnKey(r["conversation_id"], r["position"]): StoredQuestion(
                 InteractionId(str(r["interaction_id"])), r["speaker"], r["question"]
@@ -94,21 +114,31 @@ class PostgresNoteStore(StoreWithCachedVectors):
             if row is None:
                 raise NotFound("note", note_id)
             links = await _links(connection, owner, note_id, limit=links_max)
-        return WrittenNote(note_from_row(row), tuple(links))
+            cipher = await reading_cipher(self._keys, connection, owner)
+        return WrittenNote(note_from_row(NOTES.open(cipher, row)), tuple(links))
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """One statement, by the key of the table."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return [UserId(row[0]) for row in await connection.fetch(_USERS, tenant_id, after, limit)]
 
     async def list_notes(
         self, owner: Owner, which: NoteFilter, *, after: NotePosition | None, limit: int
     ) -> list[Note]:
         """A page of notes, newest first, ties by id."""
         kind = None if which.kind is None else int(which.kind)
-        arguments: list[Any] = [int(which.status), kind, which.tag or None, which.start_time, which.end_time, limit]
+        arguments: list[Any] = [int(which.status), kind, None, which.start_time, which.end_time, limit]
         statement = sql.LIST_NOTES
         if after is not None:
             statement = sql.LIST_NOTES_AFTER
             arguments += [after.create_time, uuid.UUID(after.note_id)]
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            cipher = await reading_cipher(self._keys, connection, owner)
+            if which.tag:
+                # As it is stored now, and as it was before encryption was switched on.
+                arguments[2] = list({which.tag, cipher.seal_name("tags", which.tag)})
             rows = await connection.fetch(statement, owner.tenant_id, owner.user_id, *arguments)
-        return [note_from_row(row) for row in rows]
+        return [note_from_row(row) for row in open_notes(cipher, rows)]
 
     async def list_links(
         self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
@@ -132,24 +162,31 @@ class PostgresNoteStore(StoreWithCachedVectors):
         frontier = walk.frontier_max if search.hops >= 2 else 0
         asked = (search.model, scope_keys, search.vector, search.limit, seeds, walk.damping, walk.fanout_max, frontier)
 
+        async def scored(rows: Sequence[Record]) -> list[ScoredNote]:
+            cipher = await reading_cipher(self._keys, self._pool, owner)
+            return [scored_from_row(owner, row) for row in open_notes(cipher, rows)]
+
         async def read(near: Nearest) -> list[ScoredNote] | None:
             ids = list(map(str, near.ids))
             if _links_matter(near.scores, search):
                 given = (array_of_ids(ids), near.scores, near.revision, near.epoch)
                 rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, *given)
-                return None if not rows or rows[0]["is_stale"] else [scored_from_row(owner, row) for row in rows]
+                return None if not rows or rows[0]["is_stale"] else await scored(rows)
             del ids[search.limit :]
             rows = await self._rows(
                 sql.NOTES_AS_TENANT, *key, search.model, array_of_ids(ids), near.revision, near.epoch
             )
-            return None if not rows or rows[0]["is_stale"] else nearest_from_rows(owner, rows, ids, near.scores)
+            if not rows or rows[0]["is_stale"]:
+                return None
+            cipher = await reading_cipher(self._keys, self._pool, owner)
+            return nearest_from_rows(owner, open_notes(cipher, rows), ids, near.scores)
 
         found = await self._vectors.search(
             VectorOwner(*key, search.model), NearestQuery(search.vector, scope_keys, max(search.limit, seeds)), read
         )
         if found is None:
             rows = await self._rows(sql.SEARCH_AS_TENANT, *key, *asked)
-            found = [scored_from_row(owner, row) for row in rows]
+            found = await scored(rows)
         return found
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:

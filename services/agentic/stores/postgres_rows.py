@@ -21,6 +21,9 @@ from services.agentic.model import (
     WalkedLink,
 )
 from services.agentic.store import Neighbour
+from services.agentic.stores.postgres_sealing import NOTES
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.rows import Row
 from services.common.owners import InteractionId, Owner, UserId
 from services.common.scope import Scope
 from services.common.turns import Attachment
@@ -29,8 +32,8 @@ from services.common.turns import Attachment
 _KINDS: Final = {int(kind): kind for kind in NoteKind}
 
 
-def note_from_row(row: asyncpg.Record) -> Note:
-    """A note from the columns `postgres_sql.NOTE_COLUMNS`."""
+def note_from_row(row: Row) -> Note:
+    """A note from the columns `postgres_sql.NOTE_COLUMNS`, opened."""
     return Note(
         note_id=NoteId(str(row["note_id"])),
         user_id=UserId(row["user_id"]),
@@ -55,21 +58,26 @@ def note_from_row(row: asyncpg.Record) -> Note:
         spoken=row["spoken"],
         question_id=None if row["question_id"] is None else InteractionId(str(row["question_id"])),
         question_chars=row["question_chars"],
+        feedback=row["feedback"],
+        source_note_ids=tuple(NoteId(str(i)) for i in row["source_note_ids"]),
+        successor_id=None if row["successor_id"] is None else NoteId(str(row["successor_id"])),
+        raised=row["raised"],
     )
 
 
 def link_from_row(row: asyncpg.Record) -> Link:
     """A link from its columns."""
     key = LinkKey(NoteId(str(row["from_note_id"])), NoteId(str(row["to_note_id"])), LinkType(row["type"]))
-    return Link(key, row["strength"], LinkOrigin(row["origin"]), row["create_time"], row["update_time"])
+    origin = LinkOrigin(row["origin"])
+    return Link(key, row["strength"], origin, row["create_time"], row["update_time"], row["feedback"])
 
 
-def neighbour_from_row(row: asyncpg.Record, similarity: float) -> Neighbour:
+def neighbour_from_row(row: Row, similarity: float) -> Neighbour:
     """A neighbour from the columns that linking looks at."""
     return Neighbour(NoteId(str(row["note_id"])), NoteKind(row["kind"]), row["content"], row["speaker"], similarity)
 
 
-def scored_from_row(owner: Owner, row: asyncpg.Record) -> ScoredNote:
+def scored_from_row(owner: Owner, row: Row) -> ScoredNote:
     """A hit from the columns of a search."""
     steps = ((row["seed"], row["seed_strength"]), (row["via"], row["via_strength"]))
     path = tuple(WalkedLink(NoteId(i), strength) for i, strength in steps if i is not None)
@@ -80,7 +88,7 @@ def scored_from_row(owner: Owner, row: asyncpg.Record) -> ScoredNote:
 
 
 def nearest_from_rows(
-    owner: Owner, rows: Sequence[asyncpg.Record], ids: Sequence[str], scores: Sequence[float]
+    owner: Owner, rows: Sequence[Row], ids: Sequence[str], scores: Sequence[float]
 ) -> list[ScoredNote]:
     """The hits among notes that were found by their vectors alone, in the order of these ids.
 
@@ -90,7 +98,7 @@ def nearest_from_rows(
         ids: Of the notes asked for.
         scores: Cosines, one for each of them at least.
     """
-    by_id = {row[0]: row for row in rows}
+    by_id = {row["note_id"]: row for row in rows}
     hits = []
     for note_id, score in zip(ids, scores, strict=False):
         row = by_id.get(note_id)
@@ -100,7 +108,7 @@ def nearest_from_rows(
     return hits
 
 
-def _hit(owner: Owner, row: asyncpg.Record) -> Note:
+def _hit(owner: Owner, row: Row) -> Note:
     """The note of a search's row, by position: each Recall reads some."""
     (
         note_id,
@@ -118,8 +126,9 @@ def _hit(owner: Owner, row: asyncpg.Record) -> Note:
         access_count,
         last_access_time,
         scope_key,
+        feedback,
         *_,
-    ) = row
+    ) = row.values()
     return Note(
         note_id,
         owner.user_id,
@@ -138,29 +147,46 @@ def _hit(owner: Owner, row: asyncpg.Record) -> Note:
         access_count,
         last_access_time,
         Scope.from_key(scope_key),
+        feedback=feedback,
     )
 
 
-def note_values(owner: Owner, note: Note) -> tuple[object, ...]:
+def note_values(owner: Owner, note: Note, cipher: Cipher) -> tuple[object, ...]:
     """The parameters of `postgres_sql.UPDATE_NOTE`."""
+    sealed = NOTES.seal(
+        cipher,
+        {
+            "note_id": note.note_id,
+            "content": note.content,
+            "spoken": note.spoken,
+            "speaker": note.speaker,
+            "keywords": note.keywords,
+            "tags": note.tags,
+            "attachments": [[a.uri, a.mime_type, a.caption] for a in note.attachments],
+            "metadata": dict(note.metadata),
+        },
+    )
     return (
         owner.tenant_id,
         owner.user_id,
         uuid.UUID(note.note_id),
-        note.content,
+        sealed["content"],
         int(note.kind),
         note.importance,
-        note.keywords,
-        note.tags,
-        [[a.uri, a.mime_type, a.caption] for a in note.attachments],
-        dict(note.metadata),
+        sealed["keywords"],
+        sealed["tags"],
+        sealed["attachments"],
+        sealed["metadata"],
         [uuid.UUID(i) for i in note.derived_from],
         note.time,
         note.update_time,
-        note.speaker,
+        sealed["speaker"],
         note.conversation_id,
         note.position,
-        note.spoken,
+        sealed["spoken"],
         None if note.question_id is None else uuid.UUID(note.question_id),
         note.question_chars,
+        note.feedback,
+        [uuid.UUID(i) for i in note.source_note_ids],
+        note.raised,
     )

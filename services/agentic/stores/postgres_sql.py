@@ -12,14 +12,15 @@ SCHEMA: Final = "agentic"
 NOTE_COLUMNS: Final = (
     "n.note_id, n.user_id, n.content, n.kind, n.importance, n.keywords, n.tags, n.attachments, n.metadata, "
     "n.derived_from, n.time, n.create_time, n.update_time, n.status, n.access_count, n.last_access_time, n.scope_key, "
-    "n.speaker, n.conversation_id, n.position, n.spoken, n.question_id, n.question_chars"
+    "n.speaker, n.conversation_id, n.position, n.spoken, n.question_id, n.question_chars, n.feedback, "
+    "n.source_note_ids, n.successor_id, n.raised"
 )
 
 #: Of a hit: without what only linking looks at. Ids are text: the driver makes an object of each UUID.
 _HIT_COLUMNS: Final = (
     "n.note_id::text AS note_id, n.content, n.kind, n.importance, n.keywords, n.tags, n.attachments, n.metadata, "
     "n.derived_from::text[] AS derived_from, n.time, n.create_time, n.update_time, n.access_count, n.last_access_time, "
-    "n.scope_key"
+    "n.scope_key, n.feedback"
 )
 
 LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mneme.agentic.' || $1 || chr(31) || $2, 0))"
@@ -29,7 +30,7 @@ GET_NOTE: Final = f"SELECT {NOTE_COLUMNS} FROM agentic.notes n WHERE tenant_id =
 LINK_COLUMNS: Final = (
     "CASE WHEN is_first THEN note_id ELSE other_note_id END AS from_note_id, "
     "CASE WHEN is_first THEN other_note_id ELSE note_id END AS to_note_id, type, strength, origin, create_time, "
-    "update_time"
+    "update_time, feedback"
 )
 
 #: $4 type or null, $5 number; after a link of strength $6 between $7 and $8 of type $9, or null.
@@ -44,12 +45,12 @@ ORDER BY strength DESC, from_note_id, to_note_id, type
 LIMIT $5
 """  # noqa: S608 - no input in it
 
-#: $3 status, $4 kind, $5 tag, $6 and $7 bounds of the time, each or null; $8 number; after a note of time $9 with id
-#: $10, or null. Two statements, so that the planner reads a later page from its place in the index.
+#: $3 status, $4 kind, $5 forms of a tag, $6 and $7 bounds of the time, each or null; $8 number; after a note of time
+#: $9 with id $10, or null. Two statements, so that the planner reads a later page from its place in the index.
 LIST_NOTES: Final = f"""
 SELECT {NOTE_COLUMNS} FROM agentic.notes n
 WHERE tenant_id = $1 AND user_id = $2 AND status = $3 AND ($4::smallint IS NULL OR kind = $4)
-    AND ($5::text IS NULL OR $5 = ANY (tags)) AND ($6::timestamptz IS NULL OR time >= $6)
+    AND ($5::text[] IS NULL OR tags && $5) AND ($6::timestamptz IS NULL OR time >= $6)
     AND ($7::timestamptz IS NULL OR time < $7)
 ORDER BY create_time DESC, note_id
 LIMIT $8
@@ -185,7 +186,8 @@ CROSS JOIN LATERAL (
 #: Vectors of a user after revision $4, up to $5 of them. Those of archived notes are `gone`.
 NEW_VECTORS_AS_TENANT: Final = as_tenant(f"""
 SELECT array_agg(note_id) FILTER (WHERE is_active) AS ids, array_agg(scope_key) FILTER (WHERE is_active) AS scope_keys,
-    NULL::float8[] AS levels, string_agg(vector_send(embedding), ''::bytea) FILTER (WHERE is_active) AS vectors,
+    NULL::float8[] AS levels, NULL::float8[] AS ends,
+    string_agg(vector_send(embedding), ''::bytea) FILTER (WHERE is_active) AS vectors,
     array_agg(note_id) FILTER (WHERE NOT is_active) AS gone, max(number) AS revision, {_EPOCH} AS epoch
 FROM (
     SELECT note_id, scope_key, is_active, embedding, number FROM agentic.note_vectors

@@ -65,15 +65,18 @@ ORDER BY note_id
 ADD_NOTE: Final = """
 INSERT INTO agentic.notes (
     tenant_id, user_id, note_id, content, kind, importance, keywords, tags, attachments, metadata, derived_from, time,
-    update_time, speaker, conversation_id, position, spoken, question_id, question_chars, create_time, scope_key, status
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 1)
+    update_time, speaker, conversation_id, position, spoken, question_id, question_chars, feedback, source_note_ids,
+    raised, create_time, scope_key, status
+) VALUES (
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, 1
+)
 """
 
 UPDATE_NOTE: Final = """
 UPDATE agentic.notes
 SET content = $4, kind = $5, importance = $6, keywords = $7, tags = $8, attachments = $9, metadata = $10,
     derived_from = $11, time = $12, update_time = $13, speaker = $14, conversation_id = $15, position = $16,
-    spoken = $17, question_id = $18, question_chars = $19
+    spoken = $17, question_id = $18, question_chars = $19, feedback = $20, source_note_ids = $21, raised = $22
 WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3
 """
 
@@ -95,7 +98,8 @@ DELETE FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_
 """
 
 SET_STATUS: Final = """
-UPDATE agentic.notes SET status = $4, update_time = $5
+UPDATE agentic.notes
+SET status = $4, update_time = $5, successor_id = CASE WHEN $4 = 1 THEN NULL ELSE successor_id END
 WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND status <> $4
 """
 
@@ -104,6 +108,18 @@ SET_VECTORS_ACTIVE: Final = """
 UPDATE agentic.note_vectors SET is_active = $4, number = DEFAULT
 WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND is_active <> $4
 """
+
+
+def _note(name: str, note_id: str) -> str:
+    """A join with one note, looked up by its key whatever the planner believes.
+
+    Of a table that it knows nothing of it would join all notes of the user with all, and find the wanted ones there.
+    """
+    return f"""CROSS JOIN LATERAL (
+    SELECT note_id, status, scope_key FROM agentic.notes
+    WHERE tenant_id = $1 AND user_id = $2 AND note_id = {note_id} OFFSET 0
+) {name}"""  # noqa: S608 - no input in it
+
 
 _PAIRS: Final = """
     WITH ends AS MATERIALIZED (
@@ -117,8 +133,8 @@ _PAIRS: Final = """
 SET_LINKS_HIDDEN: Final = f"""
 UPDATE agentic.link_ends l SET is_hidden = a.status <> 1 OR b.status <> 1
 FROM ({_PAIRS}) p
-JOIN agentic.notes a ON a.tenant_id = $1 AND a.user_id = $2 AND a.note_id = p.note_id
-JOIN agentic.notes b ON b.tenant_id = $1 AND b.user_id = $2 AND b.note_id = p.other_note_id
+{_note("a", "p.note_id")}
+{_note("b", "p.other_note_id")}
 WHERE l.tenant_id = $1 AND l.user_id = $2 AND l.note_id = p.note_id AND l.other_note_id = p.other_note_id
 """  # noqa: S608 - no input in it
 
@@ -159,19 +175,23 @@ ALL_NOTE_IDS: Final = "SELECT note_id FROM agentic.notes WHERE tenant_id = $1 AN
 PUT_LINKS: Final = f"""
 INSERT INTO agentic.link_ends (
     tenant_id, user_id, note_id, other_note_id, type, is_first, strength, origin, create_time, update_time,
-    other_scope_key, is_hidden
+    other_scope_key, is_hidden, feedback
 )
 SELECT $1, $2, ends.note_id, ends.other_note_id, given.type, ends.is_first, given.strength, given.origin,
-    given.create_time, given.update_time, ends.other_scope_key, a.status <> 1 OR b.status <> 1
-FROM unnest($3::uuid[], $4::uuid[], $5::smallint[], $6::float8[], $7::smallint[], $8::timestamptz[], $9::timestamptz[])
-    AS given (from_note_id, to_note_id, type, strength, origin, create_time, update_time)
-JOIN agentic.notes a ON a.tenant_id = $1 AND a.user_id = $2 AND a.note_id = given.from_note_id
-JOIN agentic.notes b ON b.tenant_id = $1 AND b.user_id = $2 AND b.note_id = given.to_note_id
+    given.create_time, given.update_time, ends.other_scope_key, a.status <> 1 OR b.status <> 1,
+    given.feedback
+FROM unnest(
+    $3::uuid[], $4::uuid[], $5::smallint[], $6::float8[], $7::smallint[], $8::timestamptz[], $9::timestamptz[],
+    $10::smallint[]
+) AS given (from_note_id, to_note_id, type, strength, origin, create_time, update_time, feedback)
+{_note("a", "given.from_note_id")}
+{_note("b", "given.to_note_id")}
 CROSS JOIN LATERAL (
     VALUES (a.note_id, b.note_id, true, b.scope_key), (b.note_id, a.note_id, false, a.scope_key)
 ) AS ends (note_id, other_note_id, is_first, other_scope_key)
 ON CONFLICT (tenant_id, user_id, note_id, other_note_id, type, is_first)
-    DO UPDATE SET strength = excluded.strength, origin = excluded.origin, update_time = excluded.update_time
+    DO UPDATE SET strength = excluded.strength, origin = excluded.origin, update_time = excluded.update_time,
+        feedback = excluded.feedback
 RETURNING {LINK_COLUMNS}
 """  # noqa: S608 - no input in it
 

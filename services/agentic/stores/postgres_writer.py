@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -13,8 +14,13 @@ from services.agentic.store import Neighbour, NeighbourQuery, ProcessedTurn, Rem
 from services.agentic.stores import postgres_write_sql as sql
 from services.agentic.stores.neighbours import Nearest, nearest
 from services.agentic.stores.postgres_rows import link_from_row, neighbour_from_row, note_from_row, note_values
+from services.agentic.stores.postgres_sealing import NOTES
+from services.agentic.stores.postgres_sealing import PROCESSED as PROCESSED_TABLE
 from services.agentic.stores.postgres_sql import PROCESSED, SCHEMA
+from services.agentic.stores.postgres_upkeep import PostgresUpkeepWrites
 from services.common.embedding.vectors import Matrix, Vector
+from services.common.encryption.postgres import DataKeys
+from services.common.encryption.sealing import OwnerSealing
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
@@ -27,19 +33,22 @@ _VECTORS_ONE_BY_ONE_MAX: Final = 8
 """Up to here a search for each is faster than fetching all."""
 
 
-class PostgresNoteWriter:
+class PostgresNoteWriter(PostgresUpkeepWrites):
     """A `NoteWriter` in an open transaction."""
 
-    def __init__(self, connection: Connection, owner: Owner) -> None:
+    def __init__(self, connection: Connection, owner: Owner, keys: DataKeys) -> None:
         """Write for `owner` through a connection bound to its tenant."""
         self._connection = connection
         self._owner = owner
         self._tenant_id = owner.tenant_id
         self._user_id = owner.user_id
+        self._sealing = OwnerSealing(keys, connection, owner)
 
     def idempotency(self) -> IdempotencyRecords:
         """The tenant's idempotency records."""
-        return PostgresIdempotencyRecords(self._connection, self._tenant_id, schema=SCHEMA)
+        return PostgresIdempotencyRecords(
+            self._connection, self._tenant_id, schema=SCHEMA, sealing=self._sealing.cipher
+        )
 
     async def processed(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
         """Results of those of the interactions that were processed before."""
@@ -52,6 +61,7 @@ class PostgresNoteWriter:
 
     async def add_processed(self, turns: Sequence[ProcessedTurn]) -> None:
         """Record interactions as processed."""
+        cipher = await self._sealing.cipher(is_new=True)
         await self._connection.executemany(
             sql.ADD_PROCESSED,
             [
@@ -62,8 +72,8 @@ class PostgresNoteWriter:
                     turn.conversation_id,
                     turn.position,
                     [uuid.UUID(i) for i in turn.result.note_ids],
-                    turn.speaker,
-                    turn.question,
+                    cipher.seal_name("speaker", turn.speaker),
+                    cipher.seal(turn.result.interaction_id, PROCESSED_TABLE.field("question"), turn.question),
                 )
                 for turn in turns
             ],
@@ -87,7 +97,7 @@ class PostgresNoteWriter:
         if not wanted:
             return [[] for _ in chosen]
         details = await self._connection.fetch(sql.NOTES_FOR_LINKING, self._tenant_id, self._user_id, list(wanted))
-        by_id = {detail["note_id"]: detail for detail in details}
+        by_id = {detail["note_id"]: detail for detail in await self._sealing.opened(NOTES, details)}
         return [[neighbour_from_row(by_id[i], similarity) for i, similarity in near] for near in chosen]
 
     async def _nearest_to_one(self, vector: Vector, scope: Scope, query: NeighbourQuery) -> Nearest:
@@ -140,16 +150,19 @@ class PostgresNoteWriter:
     async def get_notes(self, note_ids: Sequence[NoteId]) -> Mapping[NoteId, Note]:
         """Those of the notes that are there."""
         rows = await self._fetch(sql.GET_NOTES, _uuids(note_ids))
-        return {note.note_id: note for note in map(note_from_row, rows)}
+        return {note.note_id: note for note in map(note_from_row, await self._sealing.opened(NOTES, rows))}
 
     async def notes_of_sources(self, interaction_ids: Sequence[InteractionId]) -> list[Note]:
         """Notes that come from one of the interactions or answer its question."""
-        return [note_from_row(row) for row in await self._fetch(sql.NOTES_OF_SOURCES, _uuids(interaction_ids))]
+        rows = await self._fetch(sql.NOTES_OF_SOURCES, _uuids(interaction_ids))
+        return [note_from_row(row) for row in await self._sealing.opened(NOTES, rows)]
 
     async def add_notes(self, notes: Sequence[Note], vectors: Matrix, *, model: str) -> None:
         """Store new notes with their vectors."""
+        cipher = await self._sealing.cipher(is_new=True)
         await self._connection.executemany(
-            sql.ADD_NOTE, [(*note_values(self._owner, note), note.create_time, note.scope.key) for note in notes]
+            sql.ADD_NOTE,
+            [(*note_values(self._owner, note, cipher), note.create_time, note.scope.key) for note in notes],
         )
         await self._connection.executemany(
             sql.ADD_VECTOR,
@@ -161,7 +174,9 @@ class PostgresNoteWriter:
 
     async def update_notes(self, notes: Sequence[Note]) -> None:
         """Set the fields of stored notes."""
-        await self._connection.executemany(sql.UPDATE_NOTE, [note_values(self._owner, note) for note in notes])
+        cipher = await self._sealing.cipher(is_new=True)
+        values = [note_values(self._owner, note, cipher) for note in notes]
+        await self._connection.executemany(sql.UPDATE_NOTE, values)
 
     async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
         """Give stored notes other vectors."""
@@ -195,7 +210,7 @@ class PostgresNoteWriter:
         rows = await self._fetch(sql.ALL_NOTE_IDS)
         removed = await self._delete([row["note_id"] for row in rows])
         await self._fetch(sql.BLOCK_ALL)
-        return removed
+        return replace(removed, data_keys=await self._sealing.destroy())
 
     async def _delete(self, ids: Sequence[uuid.UUID]) -> RemovedCounts:
         [[links]] = await self._fetch(sql.DELETE_LINKS_OF, ids)
@@ -217,6 +232,7 @@ class PostgresNoteWriter:
             [int(link.origin) for link in links],
             [link.create_time for link in links],
             [link.update_time for link in links],
+            [link.feedback for link in links],
         )
         stored = {link.key: link for link in map(link_from_row, rows)}
         for link in links:

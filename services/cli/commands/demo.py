@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,12 +17,14 @@ from rich.text import Text
 
 from mneme_client import Client, RecallResult
 from services.cli import options
+from services.cli.commands.demo_coding import default_root, run_coding_demo
 from services.cli.commands.up import stop_signals
 from services.cli.demo_data import DEMO_USER, DemoQuestion, demo_entries, demo_questions
 from services.cli.health import Answer, ask
 from services.cli.importers.load import import_entries
 from services.cli.importers.model import ImportedTurn
 from services.cli.local_stack import StackOptions, open_stack
+from services.cli.local_stack import http_port as chosen_http_port
 from services.cli.rendering import parts_in_words, plain, print_degraded, retrievers_in_words, turn_text, when, who
 from services.cli.state import CliState, state_of
 from services.cli.traces import trace_calls
@@ -37,20 +40,34 @@ def demo(
     data_dir: options.DataDir = None,
     host: options.Host = "127.0.0.1",
     port: options.Port = 7700,
+    http_port: options.HttpPort = None,
     trace_console: options.TraceConsole = False,
+    coding: Annotated[bool, typer.Option("--coding", help="A day of a coding agent on a repository, instead.")] = False,
+    path: Annotated[
+        Path | None,
+        typer.Option("--path", exists=True, file_okay=False, help="Its folder; Mneme's own one if not given."),
+    ] = None,
 ) -> None:
     """Import a conversation of two friends, ask questions about it, and show the answers with their reasons.
 
-    Uses the service at --target if there is one, and else starts all services in this process.
+    With --coding it indexes a repository, works through a recorded day of a coding agent on it, and takes the work up
+    again the next day. Uses the service at --target if there is one, and else starts all services in this process.
     """
     state = state_of(context, data_dir=data_dir)
-    state.run(_demo(state, host=host, port=port, serve=serve, trace=trace_console))
+    served = StackOptions(
+        data_dir=state.data_dir, host=host, port=port, http_port=chosen_http_port(http_port, port=port) if serve else 0
+    )
+    if coding:
+        root = (path or default_root()).resolve()
+        state.run(_coding_demo(state, served, root, serve=serve, trace=trace_console))
+        return
+    state.run(_demo(state, served, serve=serve, trace=trace_console))
 
 
-async def _demo(state: CliState, *, host: str, port: int, serve: bool, trace: bool) -> None:
+async def _demo(state: CliState, served: StackOptions, *, serve: bool, trace: bool) -> None:
     begun = time.monotonic()
     with trace_calls(state.out, enabled=trace) as tracer:
-        async with _service(state, tracer, host=host, port=port) as (target, client, is_ours):
+        async with _service(state, tracer, served) as (target, client, is_ours):
             asked_at = await _ensure_imported(state, client)
             for number, question in enumerate(demo_questions(), start=1):
                 if question.shown:
@@ -58,15 +75,27 @@ async def _demo(state: CliState, *, host: str, port: int, serve: bool, trace: bo
             state.out.print(f"\nAll of this took {time.monotonic() - begun:.1f} s.", highlight=False)
             _print_next_steps(state, target, is_serving=serve or not is_ours)
             if serve and is_ours:
-                stop = stop_signals()
-                state.out.print("\nServing. Ctrl-C stops it.", style="dim")
-                await stop.wait()
-                state.out.print("stopping: calls under way are finished first")
+                await _serve(state)
+
+
+async def _coding_demo(state: CliState, served: StackOptions, root: Path, *, serve: bool, trace: bool) -> None:
+    with trace_calls(state.out, enabled=trace) as tracer:
+        async with _service(state, tracer, served) as (_, client, is_ours):
+            await run_coding_demo(state, client, root)
+            if serve and is_ours:
+                await _serve(state)
+
+
+async def _serve(state: CliState) -> None:
+    stop = stop_signals()
+    state.out.print("\nServing. Ctrl-C stops it.", style="dim")
+    await stop.wait()
+    state.out.print("stopping: calls under way are finished first")
 
 
 @asynccontextmanager
 async def _service(
-    state: CliState, tracer: Tracer | None, *, host: str, port: int
+    state: CliState, tracer: Tracer | None, served: StackOptions
 ) -> AsyncIterator[tuple[str, Client, bool]]:
     """The address of a service, a client of it, and whether it runs in this process."""
     if await ask(state.target, tls=state.tls) is Answer.SERVING:
@@ -76,7 +105,7 @@ async def _service(
         return
     state.out.print(f"Starting all services on embedded engines, data in {state.data_dir}", soft_wrap=True)
     started = time.monotonic()
-    stack = open_stack(StackOptions(data_dir=state.data_dir, host=host, port=port))
+    stack = open_stack(served)
     async with stack as target, state.local_client(target, tracer) as client:
         elapsed = time.monotonic() - started
         state.out.print(f"Serving at {target} after {elapsed:.1f} s.", markup=False, highlight=False)

@@ -144,6 +144,8 @@ async def _show(state: CliState, client: Client, erasure: Erasure, *, json: bool
     for receipt in erasure.stores:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(receipt.counts.items())) or "nothing"
         state.out.print(f"  {receipt.store.name.lower()}: {counts}", highlight=False)
+    if erasure.purge_note:
+        state.out.print(erasure.purge_note, markup=False, highlight=False)
 
 
 def _print_json(state: CliState, value: object) -> None:

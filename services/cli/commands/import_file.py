@@ -1,4 +1,4 @@
-"""`mneme import`: a file of turns."""
+"""`mneme import`: turns of a file, an export of a chat service, or a file of `mneme export`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from services.cli import options
+from services.cli.commands.portability import import_user
 from services.cli.importers.load import ImportSummary, import_entries
 from services.cli.importers.model import UnreadableFileError
-from services.cli.importers.source import FileFormat, Source, open_source
+from services.cli.importers.source import FileFormat, Source, detect, open_source
 from services.cli.state import CliState, state_of
 
 _PROBLEMS_SHOWN = 50
@@ -19,24 +19,29 @@ _PROBLEMS_SHOWN = 50
 
 def import_file(
     context: typer.Context,
-    file: options.FileArgument,
+    file: Annotated[Path, typer.Argument(exists=True, readable=True, help="A file, a folder or a ZIP archive.")],
     user: Annotated[
         str,
         typer.Option("--user", "-u", help="Whose memory; the file's name without its ending if not given."),
     ] = "",
     file_format: Annotated[
-        FileFormat, typer.Option("--format", help="auto: .json is LoCoMo's layout, all else JSON lines.")
+        FileFormat, typer.Option("--format", help="The layout; auto: by its content.")
     ] = FileFormat.AUTO,
     wait: Annotated[bool, typer.Option("--wait", help="Return when everything can be found.")] = False,
 ) -> None:
-    """Remember the turns of a file: JSON lines, or the layout of LoCoMo.
+    """Remember the turns of a file, or restore a user from a file of `mneme export`.
 
-    Bad entries are reported by number and the good ones kept; then the exit code is 1. Importing a file
-    again adds only what is new in it.
+    Turns: JSON lines, LoCoMo, ShareGPT, and the exports of ChatGPT and Claude (file, folder or ZIP). Bad entries are
+    reported by their place and the good ones kept; then the exit code is 1. Importing a file again adds only what is
+    new in it. A user: everything with ids and times, or nothing.
     """
     state = state_of(context)
     try:
-        source = open_source(file, file_format)
+        chosen = detect(file) if file_format is FileFormat.AUTO else file_format
+        if chosen is FileFormat.USER:
+            import_user(state, file)
+            return
+        source = open_source(file, chosen)
         summary = state.run(_import(state, file, source, user or file.stem, wait=wait))
     except (UnreadableFileError, OSError) as error:
         state.fail(str(error))

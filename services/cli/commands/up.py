@@ -11,6 +11,7 @@ import typer
 
 from services.cli import options
 from services.cli.local_stack import LogLevel, StackOptions, open_stack
+from services.cli.local_stack import http_port as chosen_http_port
 from services.cli.state import CliState, state_of
 
 
@@ -19,6 +20,7 @@ def up(
     data_dir: options.DataDir = None,
     host: options.Host = "127.0.0.1",
     port: options.Port = 7700,
+    http_port: options.HttpPort = None,
     processes: Annotated[
         bool, typer.Option("--processes", help="One process for each service instead of one for all.")
     ] = False,
@@ -28,7 +30,14 @@ def up(
 ) -> None:
     """Start all five services on embedded engines, and serve until SIGTERM or Ctrl-C."""
     state = state_of(context, data_dir=data_dir)
-    stack = StackOptions(data_dir=state.data_dir, host=host, port=port, processes=processes, log_level=log_level)
+    stack = StackOptions(
+        data_dir=state.data_dir,
+        host=host,
+        port=port,
+        http_port=chosen_http_port(http_port, port=port),
+        processes=processes,
+        log_level=log_level,
+    )
     state.run(_serve(state, stack))
 
 
@@ -37,6 +46,8 @@ async def _serve(state: CliState, stack: StackOptions) -> None:
     started = time.monotonic()
     async with open_stack(stack) as target:
         state.out.print(f"Mneme serves at {target}, started in {time.monotonic() - started:.1f} s", highlight=False)
+        if stack.http_port:
+            state.out.print(f"HTTP at http://{stack.host}:{stack.http_port}", highlight=False)
         state.out.print(f"data folder {stack.data_dir}", markup=False, highlight=False, soft_wrap=True)
         state.out.print("Ctrl-C stops it.", style="dim")
         await stop.wait()

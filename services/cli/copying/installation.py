@@ -86,7 +86,7 @@ class Installation:
 
 @contextlib.asynccontextmanager
 async def open_installation(place: Place, *, migrate: bool, force: bool) -> AsyncIterator[Installation]:
-    """Starts or connects to the engines of a place, and keeps its services from being started on its data folder.
+    """Starts or connects to the engines of a place, and locks its data folder, so that its services cannot start.
 
     Args:
         place: Where it is.

@@ -25,7 +25,9 @@ from services.cli.importers.model import (
     text_problem,
 )
 
-_SESSION = re.compile(r"session_(\d+)")
+SESSION = re.compile(r"session_(\d+)")
+"""Keys of a file's sessions."""
+
 _DATE_TIME_FORMAT = "%I:%M %p on %d %B, %Y"
 
 
@@ -51,7 +53,7 @@ def load_locomo(path: Path) -> list[LocomoSession]:
         raise UnreadableFileError(f"{path.name} is not JSON: {error}") from error
     sessions = []
     if isinstance(document, dict):
-        numbers = sorted(int(match[1]) for key in document if (match := _SESSION.fullmatch(key)))
+        numbers = sorted(int(match[1]) for key in document if (match := SESSION.fullmatch(key)))
         names = [f"session_{number}" for number in numbers]
         sessions = [
             LocomoSession(name, document.get(f"{name}_date_time"), document[name])

@@ -9,6 +9,8 @@ from services.common.auth.current import (
     set_current_principal,
 )
 from services.common.auth.identity import IDENTITY_METADATA_KEY, METADATA_BYTES_MAX, IdentitySigner, IdentityVerifier
+from services.common.auth.jwt_keys import JwksError, JwksKeys, file_source, url_source
+from services.common.auth.jwt_tokens import JwtRules, JwtVerifier
 from services.common.auth.key_file import (
     ApiKeyFileError,
     ApiKeyRecord,
@@ -28,15 +30,21 @@ __all__ = [
     "Authenticator",
     "IdentitySigner",
     "IdentityVerifier",
+    "JwksError",
+    "JwksKeys",
+    "JwtRules",
+    "JwtVerifier",
     "Principal",
     "Role",
     "create_api_key",
     "current_granted_scopes",
     "current_principal",
     "current_principal_or_none",
+    "file_source",
     "list_api_keys",
     "require",
     "revoke_api_key",
     "role_missing",
     "set_current_principal",
+    "url_source",
 ]

@@ -7,6 +7,8 @@ from typing import Final
 
 from services.common.auth.api_keys import ApiKeyRing
 from services.common.auth.identity import IDENTITY_METADATA_KEY, IdentityVerifier
+from services.common.auth.jwt_tokens import JwtVerifier
+from services.common.auth.key_file import KEY_PREFIX
 from services.common.auth.model import Principal, Role
 from services.common.errors import Reason, Unauthenticated
 
@@ -20,9 +22,9 @@ _BEARER: Final = "bearer "
 class Authenticator:
     """Tries the credentials that a call carries, in a fixed order.
 
-    First the identity signed by another service, then an API key. A credential that is present must be good:
-    a bad one is never passed over for the next. A call without any is the development principal's where there
-    is one.
+    First the identity signed by another service, then an API key or a token of the identity provider. A credential
+    that is present must be good: a bad one is never passed over for the next. A call without any is the development
+    principal's where there is one.
     """
 
     def __init__(
@@ -30,11 +32,13 @@ class Authenticator:
         *,
         identities: IdentityVerifier | None = None,
         api_keys: ApiKeyRing | None = None,
+        tokens: JwtVerifier | None = None,
         development_principal: Principal | None = None,
     ) -> None:
         """Accepts the kinds of credential that are given; a development principal needs a loopback address."""
         self._identities = identities
         self._api_keys = api_keys
+        self._tokens = tokens
         self.development_principal = development_principal
 
     def authenticate(self, metadata: Mapping[str, str | bytes]) -> Principal:
@@ -53,11 +57,19 @@ class Authenticator:
             return self._identities.verify(identity)
         authorization = metadata.get(_AUTHORIZATION_KEY)
         if authorization is not None:
-            if self._api_keys is None or not isinstance(authorization, str):
-                raise Unauthenticated("API keys are not accepted here")
-            if authorization[: len(_BEARER)].lower() != _BEARER:
-                raise Unauthenticated("the authorization is not of the form 'Bearer <API key>'")
-            return self._api_keys.authenticate(authorization[len(_BEARER) :].strip())
+            return self._authorized(authorization)
         if self.development_principal is not None:
             return self.development_principal
         raise Unauthenticated("a credential is required", reason=Reason.CREDENTIAL_MISSING)
+
+    def _authorized(self, authorization: str | bytes) -> Principal:
+        if not isinstance(authorization, str) or (self._api_keys is None and self._tokens is None):
+            raise Unauthenticated("API keys are not accepted here")
+        if authorization[: len(_BEARER)].lower() != _BEARER:
+            raise Unauthenticated("the authorization is not of the form 'Bearer <API key or token>'")
+        credential = authorization[len(_BEARER) :].strip()
+        if self._tokens is not None and (self._api_keys is None or not credential.startswith(f"{KEY_PREFIX}_")):
+            return self._tokens.verify(credential)
+        if self._api_keys is None:
+            raise Unauthenticated("API keys are not accepted here")
+        return self._api_keys.authenticate(credential)

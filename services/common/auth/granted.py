@@ -10,7 +10,7 @@ from typing import Final
 from services.common.errors import LimitExceeded
 
 GRANTED_SCOPES_MAX: Final = 1_024
-"""Granted places of one identity: four times what the gateway keeps for a user, so that no search fails for them."""
+"""Granted places of one identity: four times what the gateway stores for a user, so that no search fails for them."""
 
 _SEPARATOR: Final = "\n"  # ids hold no control characters
 _BYTES_MAX: Final = GRANTED_SCOPES_MAX * 4 * 4 * 130  # scopes x ids x bytes of a character x characters

@@ -44,7 +44,7 @@ async def open_administration(urls: Sequence[str], *, place: str) -> AsyncIterat
         if not url:
             continue
         try:
-            # No prepared statements are kept, so that the URL may lead through PgBouncer; a page may take its time.
+            # No prepared statements are cached, so that the URL may lead through PgBouncer; a page may take its time.
             connection = await asyncpg.connect(
                 url,
                 timeout=30,

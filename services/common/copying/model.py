@@ -37,6 +37,15 @@ class Kind:
     """All fields, those of the key included."""
     vectors: frozenset[str] = frozenset()
     """Fields with vectors that an engine may bring to length 1 once more, and so return rounded otherwise."""
+    of_some_engines: bool = False
+    """Whether an engine may have no place for it, such as keys of an encryption that only another engine has."""
+
+
+OWNER_FIELDS: Final = ("tenant_id", "user_id")
+"""Fields that say whose a record is."""
+
+Owner: TypeAlias = tuple[str, str]
+"""Values of `OWNER_FIELDS`."""
 
 
 class RecordStore(Protocol):
@@ -63,6 +72,26 @@ class RecordStore(Protocol):
 
         May be interrupted and repeated.
         """
+        ...
+
+
+class OwnedRecords(Protocol):
+    """Records of one owner among others."""
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """See `RecordStore.kinds`."""
+        ...
+
+    async def read_owned(self, kind: Kind, owner: Owner, *, after: Key | None, limit: int) -> list[Record]:
+        """Records of an owner behind a key, in an order by key that all engines have.
+
+        Fewer than `limit` only at the end.
+        """
+        ...
+
+    async def write(self, kind: Kind, records: Sequence[Record], *, replace: bool = False) -> None:
+        """See `RecordStore.write`; with `replace`, records whose key is there become those that are given."""
         ...
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, LiteralString
 import neo4j.vector
 import numpy as np
 
-from services.common.copying.model import CopyError, Key, Kind, Record
+from services.common.copying.model import OWNER_FIELDS, CopyError, Key, Kind, Owner, Record
 from services.common.copying.postgres_values import vector_bytes
 from services.common.neo4j.graph import USER_AGENT, Graph, GraphTransaction
 
@@ -83,8 +83,22 @@ class GraphRecords:
                 break
         return found
 
-    async def write(self, kind: Kind, records: Sequence[Record]) -> None:
-        """See `RecordStore.write`. A page is one transaction.
+    async def read_owned(self, kind: Kind, owner: Owner, *, after: Key | None, limit: int) -> list[Record]:
+        """See `OwnedRecords.read_owned`."""
+        described = self._kinds[kind.name]
+        if after is None:
+            return await self._read(described, None, owner, limit, owned=True)
+        found: list[Record] = []
+        for level in reversed(range(len(OWNER_FIELDS), len(kind.key))):
+            found += await self._read(described, level, after, limit - len(found), owned=True)
+            if len(found) >= limit:
+                break
+        return found
+
+    async def write(self, kind: Kind, records: Sequence[Record], *, replace: bool = False) -> None:  # noqa: ARG002
+        """See `RecordStore.write`. The records of one call are one transaction.
+
+        A record whose key is there already is always replaced, so `replace` makes no difference.
 
         Raises:
             CopyError: A record conflicts with another one in the graph.
@@ -103,8 +117,10 @@ class GraphRecords:
 
         await self._graph.write(work)
 
-    async def _read(self, described: GraphKind, level: int | None, after: Key | None, limit: int) -> list[Record]:
-        query = _query(described, level)
+    async def _read(
+        self, described: GraphKind, level: int | None, after: Key | None, limit: int, *, owned: bool = False
+    ) -> list[Record]:
+        query = _query(described, level, owned=owned)
         parameters: dict[str, Any] = {"limit": limit}
         parameters.update({f"k{number}": value for number, value in enumerate(after or ())})
         return [self._record(described, row) for row in await self._graph.read(query, parameters)]
@@ -120,12 +136,15 @@ class GraphRecords:
 _NUMBERS: Final[tuple[LiteralString, ...]] = ("0", "1", "2", "3", "4", "5", "6", "7")
 
 
-def _query(described: GraphKind, level: int | None) -> LiteralString:
-    """Records whose key begins as the parameters do, up to a field that is greater; all of them without a level."""
+def _query(described: GraphKind, level: int | None, *, owned: bool = False) -> LiteralString:
+    """Records whose key begins as the parameters do, up to a field that is greater; all of them without a level.
+
+    Those of one owner have the first fields of the parameters in any case.
+    """
     expressions = [described.reads[name] for name in described.kind.key]
     conditions: list[LiteralString] = [described.condition]
     for number, (expression, place) in enumerate(zip(expressions, _NUMBERS, strict=False)):
-        if level is not None and number < level:
+        if (level is not None and number < level) or (owned and number < len(OWNER_FIELDS)):
             conditions.append(f"{expression} = $k{place}")
         elif level is not None and number == level:
             conditions.append(f"{expression} > $k{place}")

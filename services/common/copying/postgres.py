@@ -5,13 +5,15 @@ from __future__ import annotations
 import graphlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from services.common.copying.model import CopyError, Key, Kind, Record
-from services.common.copying.postgres_values import ValueForm, form_of
+from services.common.copying.model import OWNER_FIELDS, CopyError, Key, Kind, Owner, Record
+from services.common.copying.postgres_values import DECODED_JSON, ValueForm, form_of
 from services.common.postgres.types import Connection
 
+ENCRYPTION_KEYS: Final = "data_keys"
+"""Table of the keys that a schema's content is encrypted with; graphs have none."""
 SEQUENCES: Final = "sequences"
 """Name of the kind that holds how far a schema's sequences are, identities of columns among them."""
 
@@ -67,6 +69,7 @@ class _Table:
 
     name: str  # quoted, with its schema
     columns: Mapping[str, ValueForm]
+    texts: frozenset[str]  # columns whose order depends on a collation
 
     def record(self, row: Any) -> Record:
         return {
@@ -96,12 +99,13 @@ class PostgresRecords:
         self._tables = tables
 
     @classmethod
-    async def open(cls, connection: Connection, *, schema: str) -> PostgresRecords:
+    async def open(cls, connection: Connection, *, schema: str, has_json_codec: bool = False) -> PostgresRecords:
         """Reads the tables from the catalog.
 
         Args:
-            connection: As `open_administration` makes it; used by one task at a time.
+            connection: As `open_administration` makes it, or of a pool; used by one task at a time.
             schema: Whose tables; kinds are named by it and their tables.
+            has_json_codec: JSON passes the connection as objects, as in the connections of a pool.
 
         Raises:
             CopyError: The schema is missing, a table has no key, or a column's type is not known.
@@ -111,9 +115,11 @@ class PostgresRecords:
         kinds: dict[str, Kind] = {}
         tables: dict[str, _Table] = {}
         for name, columns in (await _columns(connection, schema)).items():
-            kind = _kind(f"{schema}.{name}", columns)
+            kind = replace(_kind(f"{schema}.{name}", columns), of_some_engines=name == ENCRYPTION_KEYS)
             kinds[name] = kind
-            tables[kind.name] = _Table(f"{_quoted(schema)}.{_quoted(name)}", _forms(kind.name, columns))
+            texts = frozenset(row["name"] for row in columns if row["type_name"] == "text")
+            forms = _forms(kind.name, columns, has_json_codec=has_json_codec)
+            tables[kind.name] = _Table(f"{_quoted(schema)}.{_quoted(name)}", forms, texts)
         ordered = [kinds[name] for name in await _order(connection, schema, kinds)]
         if await connection.fetchval(_HAS_SEQUENCES, schema):
             sequences = Kind(name=f"{schema}.{SEQUENCES}", key=("sequence",), fields=frozenset({"sequence", "value"}))
@@ -149,8 +155,26 @@ class PostgresRecords:
         query = f"SELECT {names} FROM {table.name} {behind} ORDER BY {key} LIMIT $1"  # noqa: S608 - from the catalog
         return [table.record(row) for row in await self._connection.fetch(query, limit, *values)]
 
-    async def write(self, kind: Kind, records: Sequence[Record]) -> None:
-        """See `RecordStore.write`."""
+    async def read_owned(self, kind: Kind, owner: Owner, *, after: Key | None, limit: int) -> list[Record]:
+        """See `OwnedRecords.read_owned`. Texts are in the order of their bytes, whatever the database's collation."""
+        table = self._tables[kind.name]
+        key = [name for name in kind.key if name not in OWNER_FIELDS]
+        ordered = ", ".join(_quoted(name) + (' COLLATE "C"' if name in table.texts else "") for name in key) or "1"
+        behind, values = "", []
+        if after is not None:
+            marks = ", ".join(f"${number}" for number in range(4, len(key) + 4))
+            behind = f"AND ({ordered}) > ({marks})" if key else "AND false"
+            found = dict(zip(kind.key, after, strict=True))
+            values = [table.columns[name].from_record(found[name]) for name in key]
+        names = ", ".join(_quoted(name) for name in table.columns)
+        query = (
+            f"SELECT {names} FROM {table.name} WHERE tenant_id = $1 AND user_id = $2 {behind} "  # noqa: S608
+            f"ORDER BY {ordered} LIMIT $3"
+        )
+        return [table.record(row) for row in await self._connection.fetch(query, *owner, limit, *values)]
+
+    async def write(self, kind: Kind, records: Sequence[Record], *, replace: bool = False) -> None:
+        """See `RecordStore.write`; with `replace`, records whose key is there become those that are given."""
         if kind.name not in self._tables:
             for record in records:
                 name = f"{_quoted(self._schema)}.{_quoted(record['sequence'])}"
@@ -161,9 +185,13 @@ class PostgresRecords:
         marks = ", ".join(f"${number}" for number in range(1, len(table.columns) + 1))
         key = ", ".join(_quoted(name) for name in kind.key)
         # Identities keep the values that others know them by.
+        others = [_quoted(name) for name in table.columns if name not in kind.key]
+        change = ", ".join(f"{name} = excluded.{name}" for name in others)
+        if "user_id" in table.columns and "user_id" not in kind.key:
+            change += f" WHERE {table.name}.user_id = excluded.user_id"  # nobody else's record is replaced
         query = (
             f"INSERT INTO {table.name} ({names}) OVERRIDING SYSTEM VALUE VALUES ({marks}) "  # noqa: S608
-            f"ON CONFLICT ({key}) DO NOTHING"
+            f"ON CONFLICT ({key}) DO " + (f"UPDATE SET {change}" if replace and others else "NOTHING")
         )
         async with self._connection.transaction():
             await self._connection.executemany(query, [table.row(record) for record in records])
@@ -183,9 +211,14 @@ def _kind(name: str, columns: Sequence[Any]) -> Kind:
     return Kind(name=name, key=tuple(column for _, column in key), fields=frozenset(row["name"] for row in columns))
 
 
-def _forms(name: str, columns: Sequence[Any]) -> dict[str, ValueForm]:
+def _forms(name: str, columns: Sequence[Any], *, has_json_codec: bool) -> dict[str, ValueForm]:
     try:
-        return {row["name"]: form_of(row["type_name"].removeprefix("public.")) for row in columns}
+        return {
+            row["name"]: DECODED_JSON
+            if has_json_codec and row["type_name"] in ("json", "jsonb")
+            else form_of(row["type_name"].removeprefix("public."))
+            for row in columns
+        }
     except LookupError as error:
         raise CopyError(f"table {name} has a column of a type that copying does not know: {error}") from error
 

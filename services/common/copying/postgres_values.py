@@ -63,6 +63,8 @@ def _same(value: Any) -> Any:
 
 
 _SAME: Final = ValueForm(_same, _same)
+DECODED_JSON: Final = _SAME
+"""JSON in connections whose codec decodes it."""
 _JSON: Final = ValueForm(json.loads, lambda value: json.dumps(value, ensure_ascii=False))
 _FORMS: Final[Mapping[str, ValueForm]] = {
     **dict.fromkeys(

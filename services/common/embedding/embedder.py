@@ -106,7 +106,7 @@ class EmbedderSettings:
     query_batch_max: Count = 16
     """Waiting queries that are answered by one run."""
     cached_documents_max: CountOrNone = 4_096
-    """Documents whose vectors are kept by text, least recently used dropped first: some 6 KB each."""
+    """Documents whose vectors are cached by text, the least recently used evicted first: some 6 KB each."""
     cached_bytes_max: CountOrNone = 32 * 1024 * 1024
     """The same in bytes of vectors: long texts have many token vectors."""
     waiting_texts_max: Count = 20_000

@@ -28,6 +28,8 @@ _POOLED_OUTPUTS: Final = ("sentence_embedding",)
 _TOKEN_OUTPUTS: Final = ("token_embeddings", "last_hidden_state")
 _KNOWN_INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _SENTENCE_ENDS: Final = (".", "?", "!")
+_RUN_TOKENS: Final = 64
+"""Tokens that take as long as the fixed work of one more run."""
 _WARM_UP_TEXT: Final = "This is an example sentence"
 
 
@@ -129,11 +131,8 @@ class OnnxSentenceEncoder:
             EmbeddingFailedError: The model could not be run.
         """
         pieces = self._tokenizer.encode_batch_fast(list(texts))
-        order = sorted(range(len(texts)), key=lambda index: len(pieces[index].ids))
-        size = self._settings.batch_size
         found: dict[int, TextEncoding] = {}
-        for start in range(0, len(order), size):
-            batch = order[start : start + size]
+        for batch in batches_of_like_length([len(piece.ids) for piece in pieces], texts_max=self._settings.batch_size):
             run = self._run([pieces[index] for index in batch])
             for row, index in enumerate(batch):
                 # A copy: a view would keep the whole run's matrix alive.
@@ -228,6 +227,24 @@ class OnnxSentenceEncoder:
                 if name in names:
                     return name, pooled
         raise ModelUnavailableError(f"{file} gives {names}, none of which is a sentence or token embedding")
+
+
+def batches_of_like_length(lengths: Sequence[int], *, texts_max: int) -> list[list[int]]:
+    """Return the places of texts in batches: all texts of a batch are computed at the length of its longest.
+
+    Args:
+        lengths: Of the texts, in tokens.
+        texts_max: Of a batch.
+    """
+    batches: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        batch = batches[-1] if batches else []
+        padding = len(batch) * (lengths[place] - lengths[batch[-1]]) if batch else 0
+        if not batch or len(batch) == texts_max or padding > _RUN_TOKENS:
+            batches.append([place])
+        else:
+            batch.append(place)
+    return batches
 
 
 def _unit_rows(vectors: Matrix) -> Matrix:

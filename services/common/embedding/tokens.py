@@ -18,7 +18,7 @@ from services.common.embedding.vectors import Vector
 COMPACT_SCALE: Final = 127.0
 """What a component of length 1 is stored as."""
 TOKEN_ID_MAX: Final = 2**16 - 1
-"""The highest id of a word piece that can be kept: ids take two bytes."""
+"""The highest id of a word piece that can be stored: ids take two bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class TextEncoding:
 
 
 def compact(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
-    """Returns vectors of length 1 with a byte for each component: a cosine is kept to some 0.005."""
+    """Returns vectors of length 1 with a byte for each component: a cosine is exact to some 0.005."""
     rounded: npt.NDArray[np.int8] = np.rint(vectors * COMPACT_SCALE).astype(np.int8)
     return rounded
 

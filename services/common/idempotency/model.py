@@ -16,7 +16,7 @@ from services.common.errors import FieldViolation, InvalidArgument, NotFound, Re
 from services.common.owners import UserId
 
 RETENTION_SECONDS: Final = 7 * 86_400.0
-"""Default of how long a record is kept, the same in every service."""
+"""Default retention of records, the same in every service."""
 
 _ResponseT = TypeVar("_ResponseT")
 
@@ -64,7 +64,7 @@ class Idempotency(Generic[_ResponseT]):
     """Runs a request once, and returns its first response to repeats."""
 
     def __init__(self, response_type: type[_ResponseT], *, retention_seconds: float) -> None:
-        """Responses are dataclasses of `response_type`; records are kept for `retention_seconds` at least."""
+        """Responses are dataclasses of `response_type`; records are stored for `retention_seconds` at least."""
         self._adapter: TypeAdapter[_ResponseT] = TypeAdapter(response_type)
         self._retention = timedelta(seconds=retention_seconds)
 

@@ -1,16 +1,15 @@
 """Confidence grows with evidence and fades without it (SPEC 3.4).
 
-Both are functions of what is stored and of the time that is asked about. Nothing is rewritten daily: what a store keeps
+Both are functions of what is stored and of the time that is asked about. Nothing is rewritten daily: what a store holds
 is the time at which the threshold will be crossed.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from datetime import datetime, timedelta
 
-from services.common.knowledge.model import DEFAULTS, Belief, Evidence, KnowledgeSettings, Standing
+from services.common.knowledge.model import DEFAULTS, Belief, KnowledgeSettings
 
 _DAY = timedelta(days=1)
 
@@ -45,24 +44,5 @@ def deprecated_time(belief: Belief, settings: KnowledgeSettings = DEFAULTS) -> d
     return belief.last_time + days * _DAY
 
 
-def with_evidence(belief: Belief, item: Evidence) -> Belief:
-    """Returns the belief with one more supporting episode; itself if that episode counts already.
-
-    An active or deprecated belief is active then; what was superseded or merged stays so.
-    """
-    if any(known.episode_id == item.episode_id for known in belief.evidence):
-        return belief
-    standing = Standing.ACTIVE if belief.standing is Standing.DEPRECATED else belief.standing
-    return replace(belief, evidence=belief.evidence | {item}, standing=standing)
-
-
-def with_standing_at(belief: Belief, at: datetime, settings: KnowledgeSettings = DEFAULTS) -> Belief:
-    """Returns the belief, deprecated if its confidence is below the threshold at that time."""
-    if belief.standing is not Standing.ACTIVE or confidence_at(belief, at, settings) >= settings.deprecated_below:
-        return belief
-    return replace(belief, standing=Standing.DEPRECATED)
-
-
 def _supported(belief: Belief, count: int, settings: KnowledgeSettings) -> float:
-    supported = supported_confidence(belief.base_confidence, count, rate=settings.evidence_rate)
-    return supported * settings.reduction ** len(belief.reduced_by)
+    return supported_confidence(belief.base_confidence, count, rate=settings.evidence_rate)

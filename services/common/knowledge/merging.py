@@ -8,8 +8,8 @@ the guard cannot read a pair, or two ends of a chain differ, the whole component
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from services.common.knowledge.evidence import confidence_at
@@ -18,7 +18,6 @@ from services.common.knowledge.model import (
     Belief,
     BeliefId,
     Candidate,
-    Evidence,
     KnowledgeSettings,
     Standing,
 )
@@ -92,45 +91,6 @@ def plan_merges(
         else:
             queued.append(group)
     return MergePlan(tuple(merges), tuple(queued))
-
-
-def merged(beliefs: Mapping[BeliefId, Belief], merge: Merge, *, at: datetime) -> list[Belief]:
-    """Returns the winner with all evidence, then the losers with their link; evidence counts once.
-
-    Raises:
-        ValueError: One of them is no longer active; the plan is out of date then.
-    """
-    group = [beliefs[belief_id] for belief_id in (merge.winner_id, *merge.loser_ids)]
-    if any(belief.standing is not Standing.ACTIVE for belief in group):
-        raise ValueError("a belief of the merge is no longer active")
-    winner, *losers = group
-    # The first statement of a loser supports the winner as one more episode.
-    said = [Evidence(loser.observed_time, f"belief:{loser.belief_id}") for loser in losers]
-    evidence = _united([*said, *(item for belief in group for item in belief.evidence)])
-    starts = [belief.valid_from for belief in group if belief.valid_from is not None]
-    united = replace(
-        winner,
-        evidence=evidence,
-        earlier_evidence_count=sum(belief.earlier_evidence_count for belief in group),
-        importance=max(belief.importance for belief in group),
-        observed_time=min(belief.observed_time for belief in group),
-        valid_from=min(starts) if starts else None,
-        contradicts=frozenset().union(*(belief.contradicts for belief in group)),
-    )
-    return [
-        united,
-        *(
-            replace(loser, standing=Standing.MERGED, successor_id=winner.belief_id, end_recorded_time=at)
-            for loser in losers
-        ),
-    ]
-
-
-def _united(items: Iterable[Evidence]) -> frozenset[Evidence]:
-    first: dict[str, Evidence] = {}
-    for item in sorted(items):
-        first.setdefault(item.episode_id, item)
-    return frozenset(first.values())
 
 
 def _relation(first: Belief, second: Belief, guard: Guard) -> Relation:

@@ -42,19 +42,8 @@ class Belief:
     observed_time: datetime  # when it was first said; aware, UTC
     evidence: frozenset[Evidence] = frozenset()  # support beyond the first statement
     earlier_evidence_count: int = 0  # supporting episodes that are no longer listed
-    valid_from: datetime | None = None  # None: from when it was first said
-    valid_to: datetime | None = None  # None: it holds
-    recorded_time: datetime | None = None  # when it was stored; None: when it was first said
-    end_recorded_time: datetime | None = None  # when `valid_to` was stored; None: together with the belief
     contradicts: frozenset[BeliefId] = frozenset()
-    reduced_by: frozenset[BeliefId] = frozenset()  # contradictions that halved its confidence, each once
     standing: Standing = Standing.ACTIVE
-    successor_id: BeliefId | None = None  # what superseded it or what it was merged into
-
-    @property
-    def effective_time(self) -> datetime:
-        """Since when it is true as far as known."""
-        return self.valid_from or self.observed_time
 
     @property
     def last_time(self) -> datetime:
@@ -69,7 +58,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeSettings:
-    """Rates and thresholds; the defaults are those of SPEC 3.4 to 3.6."""
+    """Rates and thresholds; the defaults are those of SPEC 3.4 and 3.6."""
 
     evidence_rate: float = 0.05
     """Share of the remaining doubt that one supporting episode removes."""
@@ -77,16 +66,10 @@ class KnowledgeSettings:
     """Rate of the exponential decay without new evidence."""
     deprecated_below: float = 0.3
     """Confidence under which a belief is deprecated."""
-    confident_from: float = 0.5
-    """Confidence from which both sides of a contradiction count as clear."""
-    reduction: float = 0.5
-    """What remains of both confidences under the policy `reduce`."""
     merge_confidence_above: float = 0.6
     """Confidence that one of a group needs for an automatic merge."""
     merge_cosine_above: float = 0.85
-    """Cosine above which a pair is a candidate for merging or contradiction."""
-    evidence_cosine_min: float = 0.75
-    """Cosine from which an episode is a candidate for support."""
+    """Cosine above which a pair is a candidate for merging."""
 
 
 DEFAULTS = KnowledgeSettings()

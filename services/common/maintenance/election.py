@@ -82,7 +82,7 @@ class Leader:
         try:
             await self._step()
         except MnemeError as error:
-            # Whoever leads goes on until its time is over: the election answers again, or another one takes its place.
+            # The leader goes on until its term ends: the election responds again, or another leader takes over.
             _log.warning("election_failed", error=type(error).__name__, leads=self.term is not None)
         finally:
             self._is_settled.set()

@@ -31,6 +31,11 @@ def writing_under(claim: Claim) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+def current_claim() -> Claim | None:
+    """The claim under which is written; None outside of a job."""
+    return _CURRENT.get()
+
+
 async def check_fence(connection: Connection, claim: Claim | None = None) -> None:
     """Refuses the rest of a transaction whose claim another replica has taken over.
 

@@ -27,6 +27,14 @@ class MaintenanceMetrics:
         description = "When a job was last completed, in seconds since 1970."
         observe("mneme.maintenance.completed", description, "maintenance_job", lambda: dict(self._completed), unit="s")
 
+        self._failures: dict[str, float] = {}
+        description = "Scheduled runs of a job that failed in a row; at 3 it stops until it is resumed."
+        observe("mneme.maintenance.failures", description, "maintenance_job", lambda: dict(self._failures))
+
+    def failed(self, job: str, failures: int) -> None:
+        """Take in how often a job failed in a row."""
+        self._failures = {**self._failures, job: failures}
+
     def record(self, report: RunReport, *, is_finished: bool, now: datetime) -> None:
         """Take in one run, complete or failed."""
         job = {"maintenance_job": report.job}

@@ -63,6 +63,8 @@ class RunReport:
     retired: int = 0  # memories that were taken out of use, or would be
     over_cap: int = 0  # memories that stayed because of the cap
     is_claimed: bool = True  # False: another replica runs the job, and nothing was done
+    is_stopped: bool = False  # the job failed too often: nothing was done
+    is_cut: bool = False  # the time was over before the end; the next run goes on there
 
 
 class Job(Protocol[S]):

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from services.common.errors import Conflict
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.maintenance.fence import check_fence
 from services.common.maintenance.model import Change
-from services.common.maintenance.store import Claim, LogEntry
+from services.common.maintenance.store import Claim, JobState, LogEntry, RunSummary
 from services.common.owners import Owner, TenantId, UserId
 from services.common.postgres.migrations import APP_ROLE, migrate
 from services.common.postgres.pool import translate_errors
+from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
+
+_T = TypeVar("_T")
 
 SCHEMA: Final = "maintenance"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
@@ -36,8 +41,34 @@ _RENEW: Final = """
     WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4 AND term = $7
 """
 _RELEASE: Final = """
-    UPDATE maintenance.claims SET holder = '', is_open = NOT $5, cursor = CASE WHEN $5 THEN '' ELSE cursor END
+    UPDATE maintenance.claims SET holder = '', is_open = NOT $5, cursor = CASE WHEN $5 THEN '' ELSE cursor END,
+        failures = CASE WHEN $5 THEN 0 WHEN $8 THEN failures + 1 ELSE failures END,
+        complete_time = CASE WHEN $5 THEN $7 ELSE complete_time END
     WHERE job = $1 AND tenant_id = $2 AND user_id = $3 AND holder = $4 AND term = $6
+"""
+_STATES: Final = """
+    SELECT job, failures, complete_time FROM maintenance.claims WHERE tenant_id = '' AND user_id = '' AND job = ANY ($1)
+"""
+_RUNS: Final = """
+    SELECT run_id, job, min(create_time) AS time, bool_and(is_undone) AS is_undone,
+        sum(jsonb_array_length(changes)) AS applied,
+        sum((SELECT sum((change ->> 'retires')::bigint) FROM jsonb_array_elements(changes) AS change)) AS retired
+    FROM maintenance.log
+    WHERE tenant_id = $1 AND user_id = $2 AND job = ANY ($3) AND is_applied AND ($4::uuid IS NULL OR run_id < $4)
+        AND ($5::uuid IS NULL OR run_id = $5)
+    GROUP BY run_id, job
+    ORDER BY run_id DESC
+    LIMIT $6
+"""
+_PURGE_LOG: Final = """
+    DELETE FROM maintenance.log AS l USING (
+        SELECT tenant_id, entry_id FROM maintenance.log WHERE create_time < $1
+        ORDER BY create_time LIMIT $2 FOR UPDATE SKIP LOCKED
+    ) AS old WHERE l.tenant_id = old.tenant_id AND l.entry_id = old.entry_id
+"""
+_ENTRIES: Final = """
+    SELECT * FROM maintenance.log WHERE run_id = $1 AND ($2::text IS NULL OR (tenant_id = $2 AND user_id = $3))
+    ORDER BY entry_id
 """
 
 
@@ -83,10 +114,25 @@ class PostgresMaintenanceStore:
         if status == "UPDATE 0":
             raise Conflict("another replica has taken the maintenance job over")
 
-    async def release(self, claim: Claim, *, is_finished: bool) -> None:
+    async def release(self, claim: Claim, *, is_finished: bool, now: datetime, is_failed: bool = False) -> None:
         """See `MaintenanceStore.release`."""
         async with self._transaction() as connection:
-            await connection.execute(_RELEASE, claim.job, *claim.key, claim.holder, is_finished, claim.term)
+            await connection.execute(
+                _RELEASE, claim.job, *claim.key, claim.holder, is_finished, claim.term, now, is_failed
+            )
+
+    async def job_states(self, jobs: Sequence[str]) -> Mapping[str, JobState]:
+        """See `MaintenanceStore.job_states`."""
+        async with self._transaction() as connection:
+            rows = await connection.fetch(_STATES, list(jobs))
+        return {row["job"]: JobState(row["failures"], row["complete_time"]) for row in rows}
+
+    async def resume(self, job: str) -> None:
+        """See `MaintenanceStore.resume`."""
+        async with self._transaction() as connection:
+            await connection.execute(
+                "UPDATE maintenance.claims SET failures = 0 WHERE job = $1 AND tenant_id = '' AND user_id = ''", job
+            )
 
     async def log_planned(self, claim: Claim, owner: Owner | None, changes: Sequence[Change], now: datetime) -> int:
         """See `MaintenanceStore.log_planned`."""
@@ -128,13 +174,37 @@ class PostgresMaintenanceStore:
                 entry_id,
             )
 
-    async def entries(self, run_id: str) -> Sequence[LogEntry]:
+    async def entries(self, run_id: str, *, owner: Owner | None = None) -> Sequence[LogEntry]:
         """See `MaintenanceStore.entries`."""
+        whose = (None, None) if owner is None else _key(owner)
         async with self._transaction() as connection:
-            rows = await connection.fetch(
-                "SELECT * FROM maintenance.log WHERE run_id = $1 ORDER BY entry_id", UUID(run_id)
-            )
+            rows = await connection.fetch(_ENTRIES, UUID(run_id), *whose)
         return [_entry(row) for row in rows]
+
+    async def runs(
+        self, owner: Owner, *, jobs: Sequence[str], before_run_id: str, run_id: str = "", limit: int
+    ) -> Sequence[RunSummary]:
+        """See `MaintenanceStore.runs`."""
+        before, only = (UUID(text) if text else None for text in (before_run_id, run_id))
+        async with self._transaction() as connection:
+            rows = await connection.fetch(_RUNS, *_key(owner), list(jobs), before, only, limit)
+        return [
+            RunSummary(
+                str(row["run_id"]), row["job"], row["time"], int(row["applied"]), int(row["retired"]), row["is_undone"]
+            )
+            for row in rows
+        ]
+
+    async def with_requests(self, tenant_id: TenantId, work: Callable[[IdempotencyRecords], Awaitable[_T]]) -> _T:
+        """See `MaintenanceStore.with_requests`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return await work(PostgresIdempotencyRecords(connection, tenant_id, schema=SCHEMA))
+
+    async def purge_log(self, *, before: datetime, limit: int) -> int:
+        """See `MaintenanceStore.purge_log`."""
+        async with self._transaction() as connection:
+            status = await connection.execute(_PURGE_LOG, before, limit)
+        return int(status.rpartition(" ")[2])
 
     async def remove_owner(self, owner: Owner) -> int:
         """See `MaintenanceStore.remove_owner`."""
@@ -146,6 +216,7 @@ class PostgresMaintenanceStore:
                     *_key(owner),
                 )
                 count += int(status.rpartition(" ")[2])
+            await PostgresIdempotencyRecords(connection, owner.tenant_id, schema=SCHEMA).erase(owner.user_id)
         return count
 
     @contextlib.asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -11,17 +12,21 @@ from typing import Any, Final
 import structlog
 
 from services.common.clock import Clock
-from services.common.errors import MnemeError
+from services.common.errors import Conflict, MnemeError, StoreUnavailable
 from services.common.ids import IdSource
 from services.common.maintenance.election import Leader
 from services.common.maintenance.fence import writing_under
 from services.common.maintenance.metrics import MaintenanceMetrics
 from services.common.maintenance.model import Change, Job, RunReport, Step
-from services.common.maintenance.store import Claim, MaintenanceStore
+from services.common.maintenance.store import Claim, JobState, MaintenanceStore
 from services.common.owners import Owner
 
 _log = structlog.get_logger(__name__)
 
+FAILURES_MAX: Final = 3
+"""Failures in a row after which a job over a whole store stops; outages of a store do not count."""
+CHANGES_SHOWN: Final = 200
+"""Changes of a dry run that are listed."""
 _LEASE: Final = timedelta(seconds=60)
 """How long a process may die before another one takes its job over; longer than any step takes."""
 
@@ -37,23 +42,48 @@ class MaintenanceRunner:
         ids: IdSource,
         lease: timedelta = _LEASE,
         leader: Leader | None = None,
+        seconds_max: float | None = None,
     ) -> None:
-        """Claims and logs in `store`; with a `leader`, runs jobs over a whole store only while this replica leads."""
+        """Claims and logs in `store`.
+
+        Args:
+            store: Of claims and the log.
+            clock: The time.
+            ids: Of runs.
+            lease: How long a claim lasts.
+            leader: Jobs over a whole store run only while this replica leads.
+            seconds_max: How long a run takes; it ends after the step in which the time is over. None: no bound.
+        """
         self._store = store
         self._clock = clock
         self._ids = ids
         self._lease = lease
         self._leader = leader
+        self._time_max = None if seconds_max is None else timedelta(seconds=seconds_max)
         self._holder = ids.new_id()
         self._metrics = MaintenanceMetrics()
 
-    async def run(self, job: Job[Any], *, owner: Owner | None = None, dry_run: bool = False) -> RunReport:
-        """Runs a job to its end, from where an earlier run stopped; a dry run claims, changes and logs nothing.
+    async def run(
+        self,
+        job: Job[Any],
+        *,
+        owner: Owner | None = None,
+        dry_run: bool = False,
+        retired_max: int | None = None,
+        shown: list[Change] | None = None,
+    ) -> RunReport:
+        """Runs a job from where an earlier run stopped, to its end or until its time is over.
+
+        A dry run claims, changes and logs nothing, and has no bound of time.
+
+        A job over a whole store that failed `FAILURES_MAX` times in a row does nothing until it is resumed.
 
         Args:
             job: What to run.
             owner: Whose memories alone; None for all.
             dry_run: Report what would be done.
+            retired_max: How many memories the run may retire, below the job's own cap; None for that cap.
+            shown: Takes the first changes that a dry run would make.
 
         Returns:
             What was done; `is_claimed` is false where another replica runs the job.
@@ -63,7 +93,10 @@ class MaintenanceRunner:
         """
         run_id = self._ids.new_id()
         if dry_run:
-            return await self._look(job, owner, RunReport(run_id=run_id, job=job.name, dry_run=True))
+            report = RunReport(run_id=run_id, job=job.name, dry_run=True)
+            return await self._look(job, owner, report, retired_max, shown)
+        if owner is None and await self._is_stopped(job.name):
+            return RunReport(run_id=run_id, job=job.name, is_stopped=True)
         term = 0
         if self._leader is not None and owner is None:  # a run for one owner is asked for, at whichever replica
             leads = await self._leader.settled_term()
@@ -76,40 +109,62 @@ class MaintenanceRunner:
         if claim is None:
             return RunReport(run_id=run_id, job=job.name, is_claimed=False)
         report = RunReport(run_id=claim.run_id, job=job.name)
-        is_finished = False
+        is_finished = is_failed = False
         try:
             allowed = await self._allowed_of_store(job, owner, report) if job.cap.of_store else None
             if allowed is not None or not job.cap.of_store:
-                await self._run_claimed(job, owner, claim, report, allowed)
-            is_finished = True
+                await self._run_claimed(job, owner, claim, report, _Budget(job, allowed, retired_max))
+            is_finished = not report.is_cut
+        except (StoreUnavailable, Conflict):
+            raise  # an outage ends, and a replica that was replaced has a successor: neither is the job's fault
+        except Exception:
+            is_failed = True
+            raise
         finally:
-            self._metrics.record(report, is_finished=is_finished, now=self._clock.now())
+            now = self._clock.now()
+            self._metrics.record(report, is_finished=is_finished or report.is_cut, now=now)
             with contextlib.suppress(MnemeError):  # the lease ends by itself
-                await self._store.release(claim, is_finished=is_finished)
+                await self._store.release(claim, is_finished=is_finished, is_failed=is_failed, now=now)
         if report.applied or report.over_cap:
             counts = {"applied": report.applied, "retired": report.retired, "over_cap": report.over_cap}
             _log.info("maintenance_run", job=job.name, run_id=report.run_id, **counts)
         return report
 
-    async def undo(self, job: Job[Any], run_id: str) -> int:
+    async def _is_stopped(self, job: str) -> bool:
+        state = (await self._store.job_states([job])).get(job, JobState())
+        self._metrics.failed(job, state.failures)
+        return state.failures >= FAILURES_MAX
+
+    async def undo(self, job: Job[Any], run_id: str, *, owner: Owner | None = None) -> int:
         """Takes the changes of a run back, the last first. Returns how many were; may be repeated.
+
+        With an owner those about their memories alone.
 
         Raises:
             MnemeError: A store cannot be reached; repeat it.
         """
         count = 0
-        for entry in reversed(await self._store.entries(run_id)):
+        for entry in reversed(await self._store.entries(run_id, owner=owner)):
             if entry.job == job.name and not entry.is_undone:
                 count += await job.undo(entry.owner, entry.changes[::-1])
                 await self._store.log_undone(entry.owner, entry.entry_id)
         return count
 
-    async def _look(self, job: Job[Any], owner: Owner | None, report: RunReport) -> RunReport:
-        budget = _Budget(job)
+    async def _look(
+        self,
+        job: Job[Any],
+        owner: Owner | None,
+        report: RunReport,
+        retired_max: int | None = None,
+        shown: list[Change] | None = None,
+    ) -> RunReport:
+        budget = _Budget(job, retired_max=retired_max)
         async with aclosing(job.steps(after="", owner=owner)) as steps:  # type: ignore[type-var]
             async for step in steps:
-                changes = self._planned(job, step, report, budget)
+                changes = await self._planned(job, step, report, budget)
                 report.retired += sum(change.retires for change in changes)
+                if shown is not None:
+                    shown.extend(changes[: max(0, CHANGES_SHOWN - len(shown))])
         return report
 
     async def _allowed_of_store(self, job: Job[Any], owner: Owner | None, report: RunReport) -> int | None:
@@ -126,21 +181,25 @@ class MaintenanceRunner:
         return None
 
     async def _run_claimed(
-        self, job: Job[Any], owner: Owner | None, claim: Claim, report: RunReport, allowed: int | None
+        self, job: Job[Any], owner: Owner | None, claim: Claim, report: RunReport, budget: _Budget
     ) -> None:
-        budget = _Budget(job, allowed)
-        renewed = self._clock.now()
+        started = renewed = self._clock.now()
         async with aclosing(job.steps(after=claim.cursor, owner=owner)) as steps:  # type: ignore[type-var]
             async for step in steps:
-                changes = self._planned(job, step, report, budget)
+                changes = await self._planned(job, step, report, budget)
                 if changes:
                     await self._apply(job, claim, step.owner, changes, report)
-                if changes or self._clock.now() - renewed >= self._lease / 3:
-                    renewed = self._clock.now()
+                now = self._clock.now()
+                report.is_cut = self._time_max is not None and now - started >= self._time_max
+                if changes or report.is_cut or now - renewed >= self._lease / 3:
+                    renewed = now
                     await self._store.renew(claim, cursor=step.cursor, now=renewed, lease=self._lease)
+                if report.is_cut:
+                    return
 
-    def _planned(self, job: Job[Any], step: Step[Any], report: RunReport, budget: _Budget) -> list[Change]:
-        planned = job.plan(step.state, self._clock.now())
+    async def _planned(self, job: Job[Any], step: Step[Any], report: RunReport, budget: _Budget) -> list[Change]:
+        # A pure function that may take long: requests are served meanwhile.
+        planned = await asyncio.to_thread(job.plan, step.state, self._clock.now())
         changes = budget.admitted(step, planned)
         report.steps += 1
         report.memories += step.memory_count
@@ -163,10 +222,11 @@ class MaintenanceRunner:
 class _Budget:
     """How many memories a run may still retire, of each owner or of the store."""
 
-    def __init__(self, job: Job[Any], allowed: int | None = None) -> None:
-        """With `allowed`, of the whole store."""
+    def __init__(self, job: Job[Any], allowed: int | None = None, retired_max: int | None = None) -> None:
+        """With `allowed`, of the whole store; never more than `retired_max`."""
         self._cap = job.cap
         self._allowed = allowed
+        self._retired_max = retired_max
         self._retired: dict[Owner | None, int] = {}
 
     def admitted(self, step: Step[Any], changes: Sequence[Change]) -> list[Change]:
@@ -175,6 +235,8 @@ class _Budget:
             return list(changes)  # a dry run finds out how many there are
         key = None if self._cap.of_store else step.owner
         allowed = self._cap.allowed(step.memory_count) if self._allowed is None else self._allowed
+        if self._retired_max is not None:
+            allowed = min(allowed, self._retired_max)
         retired = self._retired.get(key, 0)
         found: list[Change] = []
         for change in changes:

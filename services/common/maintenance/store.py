@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from services.common.idempotency.model import IdempotencyRecords
 from services.common.maintenance.model import Change
-from services.common.owners import Owner
+from services.common.owners import Owner, TenantId
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,26 @@ class LogEntry:
     owner: Owner | None
     changes: tuple[Change, ...]  # planned; those made, once they were
     is_applied: bool  # False: the process died in between, and some of them may have been made
+    is_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """How the runs of a job over a whole store went."""
+
+    failures: int = 0  # since the last complete run
+    complete_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run as far as it concerns one owner."""
+
+    run_id: str
+    job: str
+    time: datetime  # of its first change
+    applied: int
+    retired: int
     is_undone: bool
 
 
@@ -75,8 +98,19 @@ class MaintenanceStore(Protocol):
         """
         ...
 
-    async def release(self, claim: Claim, *, is_finished: bool) -> None:
-        """Gives the claim back. Where the run is finished the next one begins anew, else it goes on at the cursor."""
+    async def release(self, claim: Claim, *, is_finished: bool, now: datetime, is_failed: bool = False) -> None:
+        """Gives the claim back. Where the run is finished the next one begins anew, else it goes on at the cursor.
+
+        A finished run sets the count of failures to 0, a failed one adds to it.
+        """
+        ...
+
+    async def job_states(self, jobs: Sequence[str]) -> Mapping[str, JobState]:
+        """How the runs of these jobs over the whole store went; a job that never ran is missing."""
+        ...
+
+    async def resume(self, job: str) -> None:
+        """Sets the count of failures of a job over the whole store to 0."""
         ...
 
     async def log_planned(self, claim: Claim, owner: Owner | None, changes: Sequence[Change], now: datetime) -> int:
@@ -95,10 +129,32 @@ class MaintenanceStore(Protocol):
         """Logs that an entry was taken back."""
         ...
 
-    async def entries(self, run_id: str) -> Sequence[LogEntry]:
-        """The entries of a run, oldest first."""
+    async def entries(self, run_id: str, *, owner: Owner | None = None) -> Sequence[LogEntry]:
+        """The entries of a run, oldest first; with an owner those about them alone."""
+        ...
+
+    async def runs(
+        self, owner: Owner, *, jobs: Sequence[str], before_run_id: str, run_id: str = "", limit: int
+    ) -> Sequence[RunSummary]:
+        """Runs of these jobs that changed something of an owner, newest first; of one id alone where it is given.
+
+        Args:
+            owner: Whose memories.
+            jobs: Names.
+            before_run_id: Only earlier ones; "" for all.
+            run_id: Only this one; "" for all.
+            limit: At most so many.
+        """
+        ...
+
+    async def with_requests(self, tenant_id: TenantId, work: Callable[[IdempotencyRecords], Awaitable[_T]]) -> _T:
+        """Runs work on a tenant's idempotency records, all or nothing."""
+        ...
+
+    async def purge_log(self, *, before: datetime, limit: int) -> int:
+        """Removes entries of any tenants from before a time, at most `limit`; returns how many."""
         ...
 
     async def remove_owner(self, owner: Owner) -> int:
-        """Removes an owner's entries and claims. Returns how many."""
+        """Removes an owner's entries and claims, and erases the responses about them. Returns how many."""
         ...

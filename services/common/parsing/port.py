@@ -30,6 +30,8 @@ class ParserSettings:
     """Length of a text: what is longer is cut."""
     batch_texts: Count = 32
     """Texts parsed in one run of the pipeline; callers take turns between runs."""
+    batch_chars: Count = 8_000
+    """Characters of all texts of a run; one longer text is a run of its own."""
     waiting_texts_max: Count = 4_096
     """Texts that may wait; more are refused."""
     timeout_seconds: Seconds = 20.0

@@ -60,8 +60,7 @@ class ParserProcess:
         found: list[ParsedText] = []
         self._waiting += len(texts)
         try:
-            for begin in range(0, len(cut), self._settings.batch_texts):
-                batch = cut[begin : begin + self._settings.batch_texts]
+            for batch in self._runs(cut):
                 found += await loop.run_in_executor(self._thread, self._parse, batch)
         except RuntimeError as error:  # the thread was shut down meanwhile
             raise ParserFailedError("the parser is closed") from error
@@ -77,6 +76,20 @@ class ParserProcess:
             process.kill()
         await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
         self._stop()
+
+    def _runs(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """The texts of each run of the pipeline."""
+        batch: list[str] = []
+        chars = 0
+        for text in texts:
+            is_full = chars + len(text) > self._settings.batch_chars or len(batch) == self._settings.batch_texts
+            if batch and is_full:
+                yield batch
+                batch, chars = [], 0
+            batch.append(text)
+            chars += len(text)
+        if batch:
+            yield batch
 
     def _parse(self, texts: list[str]) -> list[ParsedText]:
         """Runs in the thread of its own, one call at a time."""

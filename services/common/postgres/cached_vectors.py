@@ -41,9 +41,9 @@ class VectorSource:
     """What they are of: names the kind in the cache."""
     new: str
     """Statement for what is after revision $4, up to $5 rows in the order of their numbers: one row of `ids`,
-    `scope_keys`, `levels` (an array, or null: all the same), `vectors` (in binary, one after the other), of those that
-    may be found; `gone`, the ids of those that may not; `revision`, the highest number; and `epoch`, of the user. Nulls
-    but for the epoch where nothing is new."""
+    `scope_keys`, `levels` and `ends` (arrays, or null: all the same), `vectors` (in binary, one after the other), of
+    those that may be found; `gone`, the ids of those that may not; `revision`, the highest number; and `epoch`, of the
+    user. Nulls but for the epoch where nothing is new."""
     count: str
     """Statement for one value: how many may be found, counted up to $4."""
 
@@ -70,6 +70,7 @@ class NearestQuery:
     scope_keys: Sequence[str]
     limit: int  # >= 1
     level_min: float | None = None  # least level; None: any
+    end_after: float | None = None  # what ends must be above; None: any
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ class CachedVectors:
                     vectors = decode_vectors(row["vectors"], count=len(ids))
                     if entry.table is None:
                         entry.table = VectorTable(vectors.shape[1])
-                    entry.table.put(ids, row["scope_keys"], vectors, row["levels"])
+                    entry.table.put(ids, row["scope_keys"], vectors, row["levels"], row["ends"])
                 if entry.table is not None:
                     entry.table.remove(gone)
                 entry.revision = row["revision"]
@@ -241,7 +242,9 @@ async def _compared(entry: _Entry, query: NearestQuery) -> list[tuple[uuid.UUID,
         return []
 
     def compare() -> list[tuple[uuid.UUID, float]]:
-        return table.nearest(query.vector, query.scope_keys, query.limit, level_min=query.level_min)
+        return table.nearest(
+            query.vector, query.scope_keys, query.limit, level_min=query.level_min, end_after=query.end_after
+        )
 
     if len(table) <= _COMPARED_IN_PLACE_MAX:
         return compare()

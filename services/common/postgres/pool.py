@@ -59,7 +59,7 @@ class PoolSettings:
     """Sizes and limits of one pool."""
 
     size_min: CountOrNone = 1
-    """Connections opened at once and kept, >= 0."""
+    """Connections opened at the start and never closed, >= 0."""
     size_max: Count = 10
     """Most connections, >= 1; the server's limit is shared by all services and replicas."""
     connect_timeout_seconds: Seconds = 5.0
@@ -71,12 +71,12 @@ class PoolSettings:
     idle_transaction_timeout_seconds: Seconds = 300.0
     """Server-side limit of a transaction that waits for a client that hangs; longer than a claim of deliveries is held.
     Not sent through PgBouncer."""
-    idle_lifetime_seconds: Seconds = 300.0
+    idle_lifetime_seconds: Seconds = 60.0
     """Idle time after which a connection above `size_min` is closed."""
     statement_cache_size: CountOrNone = 256
-    """Prepared statements kept per connection. Must be 0 behind PgBouncer in transaction mode."""
+    """Prepared statements cached per connection. Must be 0 behind PgBouncer in transaction mode."""
     behind_pgbouncer: bool = False
-    """True: no prepared statements are kept and no session settings are sent, whatever else is set here."""
+    """True: no prepared statements are cached and no session settings are sent, whatever else is set here."""
     application_name: str = "mneme"
     """Shown in pg_stat_activity and in the server's log."""
     vectors: bool = True

@@ -60,7 +60,7 @@ async def obstacles(connection: Connection, *, app_role: str, needs_vectors: boo
     Args:
         connection: As the role that owns the schemas.
         app_role: Role of the services.
-        needs_vectors: Whether vectors are kept in it.
+        needs_vectors: Whether it holds vectors.
     """
     found = []
     version = connection.get_server_version().major
@@ -77,7 +77,7 @@ async def obstacles(connection: Connection, *, app_role: str, needs_vectors: boo
         found.append("the role of MNEME_POSTGRES_OWNER_URL may not make schemas: it must own the database")
     if needs_vectors and not await connection.fetchval("SELECT to_regtype('public.vector') IS NOT NULL"):
         found.append(
-            "the extension vector (pgvector) is missing in schema public, and facts and notes are to be kept here: "
+            "the extension vector (pgvector) is missing in schema public, and facts and notes are to be stored here: "
             "as a superuser of this database CREATE EXTENSION vector SCHEMA public; or set MNEME_NEO4J_URL"
         )
     return found

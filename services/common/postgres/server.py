@@ -49,10 +49,15 @@ class EmbeddedPostgresSettings:
     """Most connections at once, of all services together."""
     wal_size_max_mb: int = 1024
     """Write-ahead log in MiB before a checkpoint is forced."""
+    recycles_wal: bool = True
+    """Whether old files of the write-ahead log are used again, with what they held; False removes them."""
     start_timeout_seconds: float = 300.0
     """Patience with a start; recovery after a crash is part of it. A server that ends meanwhile is noticed at once."""
     stop_timeout_seconds: float = 30.0
     """Patience with a fast shutdown before the server is killed (which loses nothing acknowledged)."""
+    orphan_stop_timeout_seconds: float = 5.0
+    """The same for a server that a killed process left behind. Shorter: on a slow disk its last checkpoint takes longer
+    than the recovery that makes it unnecessary, and the start waits for both."""
     log_bytes_max: int = 16 * 1024 * 1024
     """A server log above this size is set aside as `server.log.1` at the next start."""
 
@@ -189,7 +194,7 @@ class EmbeddedPostgres:
         system_user.allow_passage(folder, user)
         wheel.make_programs_reachable(user)
         self._prepare_cluster(user)
-        if leftovers.clear_leftovers(self._cluster, fast_timeout_seconds=self._settings.stop_timeout_seconds):
+        if leftovers.clear_leftovers(self._cluster, fast_timeout_seconds=self._settings.orphan_stop_timeout_seconds):
             _log.warning("orphaned_postgres_stopped", cluster=str(self._cluster))
         self._socket_folder = self._make_socket_folder(user)
         self._set_log_aside()
@@ -249,6 +254,7 @@ class EmbeddedPostgres:
             "shared_buffers": f"{self._settings.shared_buffers_mb}MB",
             "max_connections": str(self._settings.connections_max),
             "max_wal_size": f"{self._settings.wal_size_max_mb}MB",
+            "wal_recycle": "on" if self._settings.recycles_wal else "off",
             # Queries are short: compiling one costs more than it saves.
             "jit": "off",
             "timezone": "UTC",
@@ -260,7 +266,7 @@ class EmbeddedPostgres:
         }
         if hasattr(os, "posix_fadvise"):
             # Reads are of few pages, mostly such as the system has in memory: to hand them to other processes takes a
-            # quarter more of the processor than to read them. The system is told what comes next all the same.
+            # quarter more of the processor than to read them. The system is still advised of what comes next.
             values["io_method"] = "sync"
         if sys.platform == "linux":
             # Recovery after a crash syncs the file system once and not 1,000 files: minutes on a slow disk.

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
 import grpc
 
 from services.common.auth import IDENTITY_METADATA_KEY, IdentitySigner, Principal
+from services.common.rpc.certificates import Certificates, CertificateWatch, TlsFiles
 from services.common.rpc.interceptors.request_id import METADATA_KEY as REQUEST_ID_KEY
 from services.common.rpc.interceptors.request_id import current_request_id
-from services.common.rpc.server import TlsFiles
+from services.common.rpc.reloading import ReloadingChannel
 from services.common.telemetry import inject_context
 
-_SERVICE_CONFIG: Final = '{"loadBalancingConfig": [{"round_robin": {}}]}'
+# A call that meets a replica that stops goes to another one. Writes carry an id by which a repeat does nothing.
+# Where most calls fail, as in an outage, none are repeated.
+_SERVICE_CONFIG: Final = json.dumps(
+    {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [
+            {
+                "name": [{}],
+                "retryPolicy": {
+                    "maxAttempts": 3,
+                    "initialBackoff": "0.05s",
+                    "maxBackoff": "0.2s",
+                    "backoffMultiplier": 2,
+                    "retryableStatusCodes": ["UNAVAILABLE"],
+                },
+            }
+        ],
+        "retryThrottling": {"maxTokens": 20, "tokenRatio": 0.5},
+    }
+)
 
 
 def open_channel(
@@ -24,7 +45,7 @@ def open_channel(
     Args:
         target: host:port, dns:///name:port, or unix:/path.
         message_bytes_max: Of a request or response.
-        tls: With a certificate, the client shows it (mutual TLS).
+        tls: The client shows the certificate (mutual TLS). The files are read again when they change.
     """
     options = [
         ("grpc.service_config", _SERVICE_CONFIG),
@@ -38,12 +59,11 @@ def open_channel(
     ]
     if tls is None:
         return grpc.aio.insecure_channel(target, options=options)
-    credentials = grpc.ssl_channel_credentials(
-        root_certificates=tls.authority.read_bytes() if tls.authority else None,
-        private_key=tls.key.read_bytes(),
-        certificate_chain=tls.certificate.read_bytes(),
+    certificates = Certificates(tls)
+    return ReloadingChannel(
+        lambda: grpc.aio.secure_channel(target, certificates.channel_credentials(), options=options),
+        CertificateWatch(certificates).has_changed,
     )
-    return grpc.aio.secure_channel(target, credentials, options=options)
 
 
 class CallMetadata:

@@ -6,7 +6,6 @@ import asyncio
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final
 
 import grpc
@@ -15,6 +14,7 @@ from google.protobuf import descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from services.common.auth import METADATA_BYTES_MAX, Role
+from services.common.rpc.certificates import Certificates, TlsFiles
 from services.common.rpc.in_process import InProcessChannel, InProcessServer
 from services.common.rpc.interceptors.around import InterceptorChain
 from services.common.rpc.interceptors.auth import AuthInterceptor
@@ -55,15 +55,6 @@ class ServiceBinding:
 
 
 @dataclass(frozen=True, slots=True)
-class TlsFiles:
-    """Certificates of a server or a client, as PEM files."""
-
-    certificate: Path
-    key: Path
-    authority: Path | None = None  # with it, a server demands client certificates, and a client trusts it alone
-
-
-@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """Where a server listens, and its limits."""
 
@@ -77,7 +68,7 @@ class ServerSettings:
     keepalive_seconds: float = 60.0  # between pings to idle clients
     handshake_seconds: float = 10.0  # for a connection to speak HTTP/2, and TLS where it is on
     readiness: ReadinessSettings = field(default_factory=ReadinessSettings)
-    tls: TlsFiles | None = None
+    tls: TlsFiles | None = None  # read again when they change
 
 
 class GrpcServer:
@@ -95,6 +86,8 @@ class GrpcServer:
         for service in services:
             _check_roles(service)
         self._settings = settings
+        #: What the server accepts as credentials; None where it asks for none, as in tests of a server alone.
+        self.authenticator = next((i.authenticator for i in interceptors if isinstance(i, AuthInterceptor)), None)
         self._is_development = any(isinstance(i, AuthInterceptor) and i.admits_anybody for i in interceptors)
         if self._is_development and not is_loopback(settings.address):
             raise ValueError(f"in development mode a server listens on loopback only, not on {settings.address}")
@@ -143,7 +136,7 @@ class GrpcServer:
             if self._settings.tls is None:
                 port = self._server.add_insecure_port(address)
             else:
-                port = self._server.add_secure_port(address, _server_credentials(self._settings.tls))
+                port = self._server.add_secure_port(address, Certificates(self._settings.tls).server_credentials())
         except RuntimeError as error:
             raise OSError(f"cannot listen on {address}: is it in use?") from error
         if port == 0 and not address.startswith("unix:"):
@@ -161,9 +154,21 @@ class GrpcServer:
         ]
         return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
-    def open_in_process_channel(self) -> InProcessChannel:
-        """A channel for callers of this process, without a socket; works while the server does. Its owner closes it."""
-        return InProcessChannel(self._in_process, message_bytes_max=self._settings.message_bytes_max)
+    def open_in_process_channel(self, *, message_bytes_max: int | None = None) -> InProcessChannel:
+        """A channel for callers of this process, without a socket; works while the server does. Its owner closes it.
+
+        Args:
+            message_bytes_max: Of a request or response; the server's own limit where None.
+        """
+        return InProcessChannel(
+            self._in_process, message_bytes_max=message_bytes_max or self._settings.message_bytes_max
+        )
+
+    async def is_serving(self) -> bool:
+        """Whether the server as a whole reports that it is healthy."""
+        unused: Any = None  # it reads nothing of its context where the service is known
+        response = await self._health.Check(health_pb2.HealthCheckRequest(), unused)
+        return response.status == health_pb2.HealthCheckResponse.SERVING
 
     def _readiness(self, check: Check) -> Readiness:
         """Reports the health of the services that need a store, and of the server as a whole."""
@@ -252,12 +257,3 @@ def _check_roles(service: ServiceBinding) -> None:
     if methods - service.withheld != service.roles.keys():
         wrong = ", ".join(sorted((methods - service.withheld) ^ service.roles.keys()))
         raise ValueError(f"the roles of {service.full_name} do not fit its methods: {wrong}")
-
-
-def _server_credentials(tls: TlsFiles) -> grpc.ServerCredentials:
-    authority = tls.authority.read_bytes() if tls.authority else None
-    return grpc.ssl_server_credentials(
-        [(tls.key.read_bytes(), tls.certificate.read_bytes())],
-        root_certificates=authority,
-        require_client_auth=authority is not None,
-    )

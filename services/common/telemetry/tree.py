@@ -16,7 +16,7 @@ class TreeSpanExporter(SpanExporter):
     """Keeps finished spans in memory, the newest up to a bound."""
 
     def __init__(self) -> None:
-        """Nothing is kept yet."""
+        """Begins empty."""
         self._lock = threading.Lock()
         self._spans: list[ReadableSpan] = []
 
@@ -27,7 +27,7 @@ class TreeSpanExporter(SpanExporter):
         return SpanExportResult.SUCCESS
 
     def take(self) -> tuple[ReadableSpan, ...]:
-        """The spans kept so far; they are forgotten here."""
+        """The spans so far; they are removed here."""
         with self._lock:
             spans, self._spans = tuple(self._spans), []
         return spans

@@ -16,6 +16,7 @@ from services.common.values.sameness import Match, match_values
 
 _OWNERS: Final = frozenset(POSSESSIVES.values())
 _ENDING: Final = frozenset(["stop", "quit", "finish", "leave", "sell", "drop", "forget", "cancel"])
+_POSSIBLE: Final = frozenset({"can", "could", "should", "would", "might", "shall"})
 _BEGINNING: Final = frozenset(["start", "begin", "learn"])
 _SHIFTING: Final = frozenset(
     [
@@ -34,6 +35,14 @@ _SHIFTING: Final = frozenset(
         "renew",
         "give",
         "switch",
+        "extend",
+        "cut",
+        "push",
+        "shift",
+        "bump",
+        "advance",
+        "delay",
+        "set",
     ]
 )
 _REPLACING: Final = frozenset(["switch", "migrate", "change", "takeover", "replace"])
@@ -44,10 +53,12 @@ _DIMENSIONS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = tuple(
     for dimension, value, words in (
         ("working", "-", "out order"), ("working", "-", "broken"), ("working", "-", "down"),
         ("working", "+", "fix"), ("working", "+", "repair"), ("working", "+", "up again"), ("working", "+", "works"),
-        ("working", "+", "work again"),
+        ("working", "+", "work again"), ("working", "+", "run again"), ("working", "+", "repaired"),
         ("away", "-", "on holiday"), ("away", "-", "on leave"), ("away", "-", "in hospital"), ("away", "+", "back"),
-        ("away", "+", "return leave"), ("away", "+", "return holiday"), ("away", "+", "discharge hospital"),
-        ("pair", "single", "single"), ("pair", "engaged", "engaged"), ("pair", "married", "married"),
+        ("away", "+", "home from"), ("away", "+", "return leave"), ("away", "+", "return holiday"),
+        ("away", "+", "discharge hospital"),
+        ("pair", "single", "single"), ("pair", "paired", "girlfriend"), ("pair", "paired", "boyfriend"),
+        ("pair", "engaged", "engaged"), ("pair", "married", "married"),
         ("pair", "married", "marry"), ("pair", "divorced", "divorced"), ("pair", "divorced", "divorce"),
         ("job", "-", "look job"), ("job", "-", "unemployed"), ("job", "+", "find job"),
         ("sale", "-", "for sale"), ("sale", "+", "sell"),
@@ -60,6 +71,10 @@ _DIMENSIONS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = tuple(
 _OF_THINGS: Final = frozenset({"working", "sale", "open", "door", "switch", "fill", "heat", "colour"})
 _NEXT: Final = frozenset(
     {
+        ("single", "paired"),
+        ("paired", "single"),
+        ("paired", "engaged"),
+        ("paired", "married"),
         ("single", "engaged"),
         ("single", "married"),
         ("engaged", "married"),
@@ -125,6 +140,8 @@ def _same_thing(earlier: Clause, later: Clause) -> bool:
         return True
     if first == {"i"} and second == {"we"}:
         return True
+    if len(second) == 1 and second <= _nouns(earlier.subject) and "the" in later.words[:1]:
+        return next(iter(_listed_nouns(earlier.subject)), None) in second  # "the heating in the office", "the heating"
     others = second - first
     if first <= second and (first <= {"i"} or len(earlier.subject) == 1):
         return later.verb in {"marry", "get", "divorce"} and all(item in earlier.bag for item in others)
@@ -143,6 +160,10 @@ def _nouns(items: tuple[Item, ...]) -> set[Item]:
     return {item for item in items if isinstance(item, str) and item not in _OWNERS}
 
 
+def _listed_nouns(items: tuple[Item, ...]) -> list[str]:
+    return [item for item in items if isinstance(item, str) and item not in _OWNERS]
+
+
 def _possessor_differs(earlier: Clause, later: Clause) -> bool:
     """Whether the later one is about somebody else's: "his rent", "the neighbour's rent"."""
     if later.possessors - earlier.possessors or earlier.possessors - later.possessors:
@@ -155,6 +176,8 @@ def _possessor_differs(earlier: Clause, later: Clause) -> bool:
 def _ended(earlier: Clause, later: Clause) -> bool:
     if later.verb not in _ENDING and not (later.verb == "have" and later.rest[:1] and later.rest[0] in _ENDING):
         return False
+    if _POSSIBLE & set(later.words):
+        return False  # "I could stop by there"
     rest = [item for item in later.rest if item not in _OWNERS and item not in _ENDING]
     if earlier.negated or later.negated or earlier.verb in _ENDING or not (rest or later.verb == "cancel"):
         return False
@@ -168,9 +191,9 @@ def _ended(earlier: Clause, later: Clause) -> bool:
         # "Stopped taking aspirin" ends the aspirin, not the tram that is taken to work.
         objects = rest[1:] if rest[0] == earlier.verb else rest
         return isinstance(objects[0], str) and objects[0] in earlier.rest if objects else True
-    listed = set(later.subject)
-    named = bool(listed) and listed <= set(earlier.rest)
-    return later.verb in {"leave", "quit"} and named and rest[0] in _words(earlier)
+    listed = {word for item in later.subject for word in str(item).split()}
+    named = bool(listed) and listed <= {word for item in earlier.rest for word in str(item).split()}
+    return later.verb in {"leave", "quit", "resign", "retire"} and named and rest[0] in _words(earlier)
 
 
 def _died(earlier: Clause, later: Clause) -> bool:

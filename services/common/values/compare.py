@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from services.common.values.changes import says_change, state_conflict
+from services.common.values.complements import items_differ
 from services.common.values.lexicon import (
     CHANGEABLE_VERBS,
     CREATION_VERBS,
@@ -59,15 +60,10 @@ def compare(earlier: str, later: str) -> Comparison:
         earlier: The statement that was made first.
         later: The other one.
     """
-    first, second = _clauses(earlier), _clauses(later)
-    if first is None or second is None:
+    found = _compared_clauses(earlier, later)
+    if found is None:
         return Comparison(Relation.UNKNOWN)
-    first, second = _stated(first), _stated(second)
-    pairs = [(a, b, _relation(a, b)) for a in first for b in second]
-    ranked = sorted(pairs, key=lambda pair: _RANKED.index(pair[2]))
-    a, b, relation = ranked[0]
-    if relation is Relation.SAME and not _all_same(first, second, pairs):
-        relation = Relation.COMPATIBLE
+    a, b, relation = found
     return Comparison(relation, _differences(a, b))
 
 
@@ -79,7 +75,21 @@ def _clauses(text: str) -> list[Clause] | None:
 
 def relation(earlier: str, later: str) -> Relation:
     """Returns only the relation of two statements."""
-    return compare(earlier, later).relation
+    found = _compared_clauses(earlier, later)
+    return Relation.UNKNOWN if found is None else found[2]
+
+
+def _compared_clauses(earlier: str, later: str) -> tuple[Clause, Clause, Relation] | None:
+    """The clauses that decide, and their relation; None where a statement cannot be read."""
+    first, second = _clauses(earlier), _clauses(later)
+    if first is None or second is None:
+        return None
+    first, second = _stated(first), _stated(second)
+    pairs = [(a, b, _relation(a, b)) for a in first for b in second]
+    a, b, relation = min(pairs, key=lambda pair: _RANKED.index(pair[2]))
+    if relation is Relation.SAME and not _all_same(first, second, pairs):
+        relation = Relation.COMPATIBLE
+    return a, b, relation
 
 
 def _stated(clauses: list[Clause]) -> list[Clause]:
@@ -183,6 +193,8 @@ def _substituted(a: Clause, b: Clause, only_a: list[Item], only_b: list[Item]) -
         return Relation.UPDATE if b.changed or b.renewed else Relation.CONTRADICT
     is_changeable = (a.verb in CHANGEABLE_VERBS or not a.subject) and not isinstance(x, Value)
     if a.negated or (a.rest and a.rest[0] in VERBS and x != a.rest[0]):
+        return None
+    if items_differ(a, b, x, y):
         return None
     if b.changed and is_changeable and a.prepositions.get(x) == b.prepositions.get(y) and not _is_multiple(a):
         return Relation.UPDATE

@@ -18,18 +18,20 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
             (
                 "nurse teacher engineer developer designer waiter waitress cook chef driver clerk accountant lawyer "
                 "analyst manager consultant cashier barista mechanic electrician plumber editor journalist librarian "
-                "pharmacist work works job employed intern apprentice trainee shift freelance freelancer unemployed"
+                "pharmacist baker carpenter work works job employed "
+                "intern apprentice trainee shift freelance freelancer unemployed"
             ),
             (
                 "quit resigned retire retired badge resignation teach teaches job hired promoted freelance freelancing "
-                "laid\\s+off fired notice employer contract apron office"
+                "laid\\s+off fired notice employer contract apron office (?:work|works|working)\\s+as\\s+an?"
             ),
         ),
         (
             "home",
             "live lives living flat apartment house rent renting landlord room address neighbourhood",
             (
-                "moved move moving unpacked boxes keys settled relocated new\\s+flat new\\s+place new\\s+apartment "
+                "moved move moving unpacked boxes keys settled relocated sold\\s+ours "
+                "bought\\s+a\\s+(?:house|flat|apartment) new\\s+flat new\\s+place new\\s+apartment "
                 "new\\s+home new\\s+house new\\s+address"
             ),
         ),
@@ -41,7 +43,10 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
         (
             "pair",
             "single boyfriend girlfriend dating engaged fiance fiancee married husband wife partner",
-            "engaged wedding married divorce divorced split broke\\s+up separated proposed said\\s+yes ring single",
+            (
+                "engaged wedding married divorce divorced split broke\\s+up separated proposed said\\s+yes ring single "
+                "tied\\s+the\\s+knot eloped"
+            ),
         ),
         ("child", "expecting pregnant due trimester", "born baby gave\\s+birth newborn delivered miscarriage"),
         (
@@ -72,19 +77,19 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
         ),
         (
             "instrument",
-            "piano violin guitar cello flute drums trumpet saxophone",
-            "piano violin guitar cello flute drums trumpet saxophone",
+            "piano violin viola guitar cello bass harp flute clarinet oboe drums trumpet trombone saxophone organ",
+            "piano violin viola guitar cello bass harp flute clarinet oboe drums trumpet trombone saxophone organ",
         ),
     )
 }
 """By name: words of the earlier state, and words of the later one."""
 
 CHANGED: Final = re.compile(
-    r"\b(?:now|nowadays|no\s+longer|any\s?more|finally|at\s+last|for\s+good|instead|again|after\s+all|from\s+(?:now|today|"
+    r"\b(?:now|nowadays|these\s+days|no\s+longer|any\s?more|finally|at\s+last|for\s+good|instead|again|after\s+all|from\s+(?:now|today|"
     r"this|next|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|starting|last\s+day|first\s+(?:day|morning|week)|"
     r"handed\s+in|gave\s+up|given\s+up|got\s+rid|sold|bought|wiped|put\b.{1,40}\bon|switched|swapped|replaced|changed|"
     r"moved|quit|resigned|signed|traded|dropped|became|become|turned|picked\s+up\s+the\s+keys|did\s+it|"
-    r"we\s+got|i\s+got|was\s+born|is\s+born|got\s+(?:engaged|married|divorced)|broke\s+up|split\s+up)\b",
+    r"we\s+got|i\s+got|was\s+born|is\s+born|tied\s+the\s+knot|eloped|got\s+(?:engaged|married|divorced)|broke\s+up|split\s+up)\b",
     re.IGNORECASE | re.DOTALL,
 )
 """Words that say that something is not as it was."""
@@ -102,8 +107,8 @@ ENDED: Final = re.compile(
     r"\b(?:dropped|quit|stopped|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
-    r"is\s+gone|are\s+gone|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|unsubscribed\s+from|lost|"
-    r"finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
+    r"is\s+gone|are\s+gone|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"
+    r"found\s+a\s+new\s+(?:owner|home)|(?:has|have|had)\s+left|donated|gave\s+away|given\s+away|finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
     re.IGNORECASE,
 )
 """Verbs after which what they are about is no more."""

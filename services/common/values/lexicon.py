@@ -184,19 +184,34 @@ POSSESSIVES: Final[dict[str, str]] = {
 
 VERBS: Final = _words(
     """
-    live work move use drive play smoke eat drink like love hate dislike prefer want need know think believe say claim
-    speak study learn teach read write own sell buy rent lease cost pay take give get go come run walk swim dive ski
-    skate dance cook bake cycle ride fly travel visit meet see call name lead manage head own direct coach supervise
-    report send use look turn open close shut start begin stop quit end finish leave return change switch replace raise
-    lower increase reduce postpone reschedule cancel renew upgrade migrate rename repair fix break wipe put install sign
-    die marry divorce bear expire last hold weigh measure hear win lose pass fail ship arrive depart deliver
-    order sleep wake rise join retire graduate grow keep contain serve offer feed fire hire host design build paint
-    compose draw find discover make invent wear carry show ring turn forget remember attend volunteer train exercise
-    lift climb knit sing stand sit lie stay reach set draw sign discharge heat lock accept support require allow
-    shoot commute subscribe
-    become retrain prescribe recommend treat vaccinate dread fear enjoy loathe adore tour nest lean park let do have
+    live work move use drive play smoke eat drink like love hate dislike prefer want need know think believe say
+    claim speak study learn teach read write own sell buy rent lease cost pay take give get go come run walk swim
+    dive ski skate dance cook bake cycle ride fly travel visit meet see call name lead manage head direct coach
+    supervise report send look turn open close shut start begin stop quit end finish leave return change switch
+    replace raise lower increase reduce postpone reschedule cancel renew upgrade migrate rename repair fix break
+    wipe put install sign die marry divorce bear expire last hold weigh measure hear win lose pass fail ship arrive
+    depart deliver order sleep wake rise join retire graduate grow keep contain serve offer feed fire hire host
+    design build paint compose draw find discover make invent wear carry show ring forget remember attend volunteer
+    train exercise lift climb knit sing stand sit lie stay reach set discharge heat lock accept support require
+    allow shoot commute subscribe become retrain prescribe recommend treat vaccinate dread fear enjoy loathe adore
+    tour nest lean park let do have listen earn spend borrow lend owe donate steal tidy wash clean collect pick push
+    shift extend swap exchange trade happen occur include exclude belong employ promote transfer relocate reside
+    settle deploy uninstall update operate process store save print scan log monitor connect depend follow cover
+    handle organise organize celebrate prepare boil fry roast grill brew water mow shave dye wrap hang type babysit
+    tutor jog hike row sail surf juggle whistle snore pray meditate stretch rehearse perform practise practice
+    translate edit publish review approve reject check test evaluate supply provide import export produce
+    manufacture repeat resign step wait book pin reserve block configure register appoint elect cut rely unsubscribe
+    delay advance suspend resume pause continue
     """
 )
+NOUNS_TOO: Final = _words(
+    """
+    book pin block register practice practise review test check cover shift process store log monitor supply export
+    import delay advance exchange trade row water step produce print push pick surf sail fry repeat pause transfer
+    swap deposit update edit roast grill brew dye hike jog scan handle influence reject
+    """
+)
+"""Verbs that are nouns as often: read as verbs behind a pronoun or an auxiliary, or in the past."""
 IRREGULAR: Final[dict[str, str]] = _pairs(
     """
     live: living lives
@@ -260,6 +275,13 @@ IRREGULAR: Final[dict[str, str]] = _pairs(
     find: found
     cancel: cancelled canceled cancelling
     smoke: smoking
+    lend: lent
+    spend: spent
+    steal: stole stolen
+    hang: hung
+    feed: fed
+    cut: cutting cut
+    hit: hitting
     have: has had having
     do: done doing
     be: am is are was were been being
@@ -348,3 +370,22 @@ MULTIPLE_ROLES: Final = _words(
 )
 """Roles that several can have: "my brother is Finn" leaves room for another brother."""
 CREATION_VERBS: Final = _words("write paint design build compose make found discover do lead manage direct invent draw")
+
+NOW: Final = frozenset(["now", "nowadays", "henceforth", "instead", "again", "meanwhile"])
+NOW_PHRASES: Final = (
+    ("from", "now", "on"), ("these", "days"), ("no_longer",), ("any", "more"), ("after", "all"),
+    ("just", "turned"), ("has", "become"), ("from", "this"), ("as", "of"), ("down", "to"),
+)  # fmt: skip
+PAST_PHRASES: Final = (
+    ("used", "to"), ("as", "a", "child"), ("as", "a", "kid"), ("when", "i", "was"), ("years", "ago"), ("formerly",),
+    ("last", "year"), ("back", "then"), ("at", "the", "start"), ("previously",), ("when",),
+)  # fmt: skip
+TEMPORARY: Final = (
+    ("today",), ("tonight",), ("this", "week"), ("this", "weekend"), ("at", "the", "moment"), ("for", "now"),
+    ("tomorrow",), ("for", "the", "time", "being"), ("temporarily",), ("rental",),
+)  # fmt: skip
+PHRASAL: Final = {
+    ("call", "off"): "cancel", ("give", "up"): "quit", ("go", "up"): "rise", ("take", "over"): "takeover",
+    ("put", "off"): "postpone", ("break", "up"): "separate", ("split", "up"): "separate", ("go", "down"): "fall",
+}  # fmt: skip
+HEDGE_PHRASES: Final = (("not", "sure"), ("thinking", "of"), ("thinking", "about"), ("planning", "to"), ("hope", "to"))

@@ -14,13 +14,19 @@ from services.common.values.lexicon import (
     COMPARATIVES,
     CURRENCIES,
     HEARSAY,
+    HEDGE_PHRASES,
     HEDGES,
     IRREGULAR,
     NEGATIVES,
+    NOW,
+    NOW_PHRASES,
+    PAST_PHRASES,
+    PHRASAL,
     POSSESSIVES,
     PRONOUNS,
     STATES,
     STOP,
+    TEMPORARY,
     VERBS,
 )
 from services.common.values.model import Modality, Value, ValueKind
@@ -34,25 +40,6 @@ CLAUSES_MAX: Final = 6
 
 Item: TypeAlias = "str | Value"
 
-_NOW: Final = frozenset(["now", "nowadays", "henceforth", "instead", "again", "meanwhile"])
-_NOW_PHRASES: Final = (
-    ("from", "now", "on"), ("these", "days"), ("no_longer",), ("any", "more"), ("after", "all"),
-    ("just", "turned"), ("has", "become"), ("from", "this"), ("as", "of"), ("down", "to"),
-)  # fmt: skip
-_PAST_PHRASES: Final = (
-    ("used", "to"), ("as", "a", "child"), ("as", "a", "kid"), ("when", "i", "was"), ("years", "ago"), ("formerly",),
-    ("until",), ("last", "year"), ("back", "then"), ("at", "the", "start"), ("previously",), ("when",),
-)  # fmt: skip
-_TEMPORARY: Final = (
-    ("today",), ("tonight",), ("this", "week"), ("this", "weekend"), ("at", "the", "moment"), ("for", "now"),
-    ("tomorrow",), ("for", "the", "time", "being"), ("temporarily",), ("rental",),
-)  # fmt: skip
-_PHRASAL: Final = {
-    ("call", "off"): "cancel", ("give", "up"): "quit", ("go", "up"): "rise", ("take", "over"): "takeover",
-    ("put", "off"): "postpone", ("break", "up"): "separate", ("split", "up"): "separate", ("go", "down"): "fall",
-}  # fmt: skip
-_HEDGE_PHRASES: Final = (("not", "sure"), ("thinking", "of"), ("thinking", "about"), ("planning", "to"), ("hope", "to"))
-
 
 @dataclass(slots=True)
 class Clause:
@@ -62,6 +49,7 @@ class Clause:
     verb: str = ""  # lemma; "be" for a copula, "" where none was found
     rest: tuple[Item, ...] = ()
     words: tuple[str, ...] = ()  # all words in lower case, values left out
+    tokens: tuple[str, ...] = ()  # all words in lower case, values too
     names: frozenset[str] = frozenset()  # words with a capital that does not begin a sentence
     origin: tuple[Item, ...] = ()  # what follows "from"
     modality: Modality = Modality.STATED
@@ -109,7 +97,7 @@ def _clause(tokens: Sequence[Token], *, is_question: bool) -> Clause | None:
     items = _with_contracted_be(_with_plain_comparatives(ValueReader(tokens).read()))
     words = tuple(item for item in items if isinstance(item, str))
     place = verb_place(items)
-    clause = Clause(words=words)
+    clause = Clause(words=words, tokens=tuple(token.lower for token in tokens))
     clause.names = frozenset(
         token.lower
         for number, token in enumerate(tokens)
@@ -179,11 +167,13 @@ def _contains(words: Sequence[str], phrases: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _read_flags(clause: Clause, words: Sequence[str], *, is_question: bool) -> None:
-    is_now = bool(_NOW & set(words)) and not _contains(words, (("now", "and", "then"), ("again", "and", "again")))
-    clause.changed = is_now or _contains(words, _NOW_PHRASES)
+    is_now = bool(NOW & set(words)) and not _contains(words, (("now", "and", "then"), ("again", "and", "again")))
+    clause.changed = is_now or _contains(words, NOW_PHRASES)
     clause.renewed = bool({"new", "another", "changed", "other"} & set(words))
-    clause.historic = _contains(words, _PAST_PHRASES) and not is_question
-    clause.temporary = _contains(words, _TEMPORARY)
+    clause.historic = _contains(words, PAST_PHRASES) and not is_question
+    since = {n for n, word in enumerate(words) if word in {"from", "of"}}
+    passing = tuple(word for n, word in enumerate(words) if n - 1 not in since or word not in {"today", "tomorrow"})
+    clause.temporary = _contains(passing, TEMPORARY)
     negations = sum(word in {"not", "never", "no", "neither", "nor", "nothing", "nobody", "none"} for word in words)
     negations += sum(word in NEGATIVES for word in words)
     negations += "without" in words
@@ -244,14 +234,18 @@ def _main_verb(clause: Clause, after: Sequence[Item]) -> tuple[str, int]:
         if not helpers or bare or participle:
             clause.passive = bool(helpers) and helpers[-1] in BE and not following.endswith("ing")
             return _with_particle(lemma(NEGATIVES.get(following, following)), after, place)
-    if not helpers and isinstance(following, str):
+    if isinstance(following, str) and (not helpers or helpers[-1] in _MODALS) and following not in PREPOSITIONS:
+        # Behind a modal verb stands a verb, known or not: "can't type".
         return _with_particle(lemma(NEGATIVES.get(following, following)), after, place)
     return ("have" if helpers and helpers[-1] in {"have", "has", "had"} else "be"), place
 
 
+_MODALS: Final = frozenset({"can", "could", "will", "shall", "should", "must", "do", "does", "did"})
+
+
 def _with_particle(verb: str, after: Sequence[Item], place: int) -> tuple[str, int]:
     particle = after[place + 1] if place + 1 < len(after) else ""
-    joined = _PHRASAL.get((verb, particle)) if isinstance(particle, str) else None
+    joined = PHRASAL.get((verb, particle)) if isinstance(particle, str) else None
     return (joined, place + 2) if joined else (verb, place + 1)
 
 
@@ -264,7 +258,9 @@ def _is_past(word: Item) -> bool:
 def _read_modality(clause: Clause, before: Sequence[Item], *, is_question: bool) -> None:
     words = clause.words
     said_by_other = clause.verb in HEARSAY and "i" not in before and not clause.passive
-    if is_question or (words[:1] and words[0] in AUXILIARIES and words[0] not in {"have", "do"}):
+    if is_question or (
+        words[:1] and words[0] in AUXILIARIES and words[0] not in {"have", "do"} and words[1:2] != ("not",)
+    ):
         clause.modality = Modality.QUESTION
     elif {"if", "unless"} & set(words) or "would" in words:
         clause.modality = Modality.CONDITIONAL
@@ -272,12 +268,15 @@ def _read_modality(clause: Clause, before: Sequence[Item], *, is_question: bool)
         clause.modality = Modality.HEARSAY
     elif (
         HEDGES & set(_without_month(words))
-        or _contains(words, _HEDGE_PHRASES)
+        or _contains(words, HEDGE_PHRASES)
         or clause.verb in {"think", "believe", "guess"}
     ):
         clause.modality = Modality.HEDGED
     elif _contains(words, (("used", "to"), ("formerly",))):
         clause.modality = Modality.HABIT_PAST
+    if "until" in words and not is_question:
+        clause.historic = clause.historic or clause.past
+        clause.temporary = clause.temporary or not clause.past
     years = sum(item.kind is ValueKind.DATE and item.unit == "year" for item in clause.values)
     is_bounded = years > 1 and "to" in words
     clause.historic = clause.historic or is_bounded or (bool(years) and clause.past and clause.verb != "bear")
@@ -333,46 +332,10 @@ def _content(items: Sequence[Item], clause: Clause) -> Iterator[Item]:
 
 
 _SKIPPED: Final = frozenset(
-    [
-        "not",
-        "never",
-        "no",
-        "no_longer",
-        "neither",
-        "nor",
-        "nothing",
-        "now",
-        "nowadays",
-        "more",
-        "again",
-        "instead",
-        "these",
-        "days",
-        "without",
-        "new",
-        "another",
-        "after-all",
-        "these",
-        "from",
-        "until",
-        "since",
-        "formerly",
-        "currently",
-        "today",
-        "not",
-        "actually",
-        "well",
-        "no",
-        "yes",
-        "ok",
-        "hi",
-        "news",
-        "much",
-        "have",
-        "only",
-        "as",
-        "must",
-    ]
+    """
+    actually after-all again another as currently days formerly from have hi instead more much must neither
+    never new news no no_longer nor not nothing now nowadays ok only since these today until well without yes
+    """.split()  # noqa: SIM905 - words
 )
 
 
@@ -398,21 +361,8 @@ def _inherit(clause: Clause, earlier: Sequence[Clause]) -> None:
     clause.changed = clause.changed or announced or last.verb in _CHANGES or bool(_ANNOUNCED & set(last.words))
 
 
-_CHANGES: Final = frozenset(
-    [
-        "change",
-        "switch",
-        "move",
-        "renew",
-        "sell",
-        "retrain",
-        "replace",
-        "quit",
-        "leave",
-        "marry",
-        "get",
-        "raise",
-        "lower",
-    ]
-)
+_CHANGES: Final = frozenset([
+    "change", "switch", "move", "renew", "sell", "retrain", "replace", "quit", "leave", "marry", "get", "raise",
+    "lower",
+])  # fmt: skip
 _ANNOUNCED: Final = frozenset(["rebooked", "adapted", "adjusted", "corrected", "correction", "mistake", "update"])

@@ -66,6 +66,12 @@ def unshared(first: list[Item], second: list[Item]) -> tuple[list[Item], list[It
     left = list(second)
     only: list[Item] = []
     for item in first:
+        if isinstance(item, str):  # most items: compared without a call for each
+            if item in left:
+                left.remove(item)
+            else:
+                only.append(item)
+            continue
         place = next((n for n, other in enumerate(left) if _equal(item, other)), None)
         if place is None:
             only.append(item)

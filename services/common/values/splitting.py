@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from services.common.values.lexicon import AUXILIARIES, IRREGULAR, PRONOUNS, VERBS
+from services.common.values.lexicon import AUXILIARIES, IRREGULAR, NOUNS_TOO, PRONOUNS, VERBS
 from services.common.values.quantities import Item, Token
 from services.common.values.tokens import PUNCTUATION, lemma
 
@@ -34,6 +34,15 @@ DETERMINERS: Final = frozenset(
 PREPOSITIONS: Final = frozenset(
     ["to", "in", "on", "at", "of", "by", "for", "with", "from", "into", "about", "over", "under", "near"]
 )
+_SPEAKING: Final = frozenset({"i", "we", "they", "he", "she"})
+_BETWEEN: Final = frozenset(
+    """
+    also always never often usually still just now mostly mainly sometimes both all only already actually really
+    finally recently currently again soon then not no_longer no too almost nearly hardly barely ever
+    """.split()  # noqa: SIM905 - words
+)
+"""What stands between a pronoun and its verb."""
+_NO_VERBS: Final = _BETWEEN | PREPOSITIONS | {"and", "or", "who", "like", *PUNCTUATION}
 _FINITE: Final = frozenset(IRREGULAR) - frozenset(
     ["living", "driving", "eating", "giving", "taken", "given", "gone", "run"]
 )
@@ -91,11 +100,15 @@ def verb_place(words: Sequence[Item]) -> int | None:
             return place
         if word == "to" or before in DETERMINERS or before in PREPOSITIONS or before == "'s":
             continue
+        if before in _SPEAKING and word not in _NO_VERBS and not word.endswith("ly"):
+            return place  # whatever stands behind "we" is its verb
+        if lemma(word) in NOUNS_TOO and not word.endswith("ed"):
+            continue
         if lemma(word) in VERBS and word not in {"like", "left", "number"} | set(IRREGULAR) - _FINITE:
             if place == 0 and any(item in AUXILIARIES for item in words[1:4]):
                 continue
             return place
-        if word == "like" and place and (before in PRONOUNS or before == "not"):
+        if word == "like" and place and (before in PRONOUNS or before in _BETWEEN):
             return place
         if word == "left" and place:
             return place

@@ -38,7 +38,7 @@ def _base(word: str) -> str:
     if word in VERBS or len(word) < 4:
         return word
     for ending, endings in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", ""), ("ing", "")):
-        if not word.endswith(ending):
+        if not word.endswith(ending) or (ending == "d" and word[-2] != "e"):
             continue
         stem = word.removesuffix(ending) + endings
         for base in (stem, f"{stem}e", stem[:-1] if stem[-2:-1] == stem[-1:] else stem):

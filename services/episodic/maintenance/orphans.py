@@ -69,7 +69,7 @@ class CollectOrphans:
             listed = [episode for episode in page if owner is None or episode.owner == owner]
             pieces = sum(episode.piece_count for episode in listed)
             yield Step(await self._compared(listed), str(last), memory_count=pieces)
-            # The embedded engine takes longer for a step the more it holds, and nothing is answered meanwhile.
+            # The embedded engine takes longer for a step the more it holds, and serves nothing meanwhile.
             elapsed = time.perf_counter() - started
             await asyncio.sleep(max(settings.scan_pause_seconds, settings.scan_pause_factor * elapsed))
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from services.common.maintenance import Cap, Change, Step
 from services.episodic.config import IndexerSettings
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId
+from services.episodic.second_index import PairedEpisodeIndex
 from services.episodic.store import EpisodeIndex, EpisodeStore, IndexState
 
 
@@ -66,7 +67,8 @@ class ReconcileIndex:
         del now
         if state.indexed_pieces < state.expected.piece_count:
             return [Change("index_all_again", state.expected.owner.user_id)]
-        if state.expected.other_episodes:
+        # While there are two indexes, other replicas may search the second one and note it; each holds what is active.
+        if state.expected.other_episodes and not isinstance(self._index, PairedEpisodeIndex):
             return [Change("index_other_models_again", state.expected.owner.user_id)]
         return []
 

@@ -1,4 +1,4 @@
-"""When the jobs run that keep the index as the store says."""
+"""When the jobs run that reconcile the index with the store."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from services.common.background import BackgroundWork
 from services.common.maintenance import Job, MaintenanceRunner, RunReport
+from services.common.maintenance.tier import TierJob
 from services.episodic.config import IndexerSettings
 from services.episodic.maintenance.orphans import CollectOrphans
 from services.episodic.maintenance.reconciliation import ReconcileIndex
@@ -50,6 +51,17 @@ class IndexUpkeep:
             background.keep_running("backfill-tokens", self._fill)
         if self._retain is not None:
             background.keep_running("retain-episodes", self._fade)
+
+    def jobs(self) -> list[TierJob]:
+        """The jobs of the index, which this class runs: at the start, after suspected losses, and at intervals."""
+        found = [
+            TierJob(self._reconcile, "Compares the index with the store and has indexed what is missing."),
+            TierJob(self._orphans, "Removes points of episodes that are not in the store.", for_user=False),
+        ]
+        if self._backfill is not None:
+            about = "Makes token vectors of episodes that have none of the present model."
+            found.append(TierJob(self._backfill, about, for_user=False))
+        return found
 
     def compare_soon(self) -> None:
         """Reports that the index may lack what it once had, such as after an outage of it."""

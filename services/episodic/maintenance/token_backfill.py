@@ -49,8 +49,8 @@ class TokenBackfill:
             ) as batch:
                 self._batch = batch
                 listed = [e for e in batch.episodes if owner is None or e.name.owner == owner]
-                cursor = _cursor(batch.after) if batch.after is not None else after
-                yield Step(listed, cursor, memory_count=len(listed))
+                # The place before the batch: what it stores is committed when the step has ended.
+                yield Step(listed, _cursor(last) if last is not None else after, memory_count=len(listed))
             if batch.after is None:
                 return
             last = batch.after

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from services.common.disk import DiskWatch
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
-from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits
+from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits, Vector
 from services.episodic.stores.cached_rows import Terms, terms_of
 from services.episodic.stores.edge_cache import EdgeCache
 from services.episodic.stores.edge_engine import ShardState
@@ -158,6 +158,13 @@ class EdgeEpisodeIndex:
             return RetrieverHits(dense={}, lexical={}, dense_complete=False, lexical_complete=False)
         return await self._asked("score", query, dense, lexical)
 
+    async def vectors(self, owner: Owner, keys: Sequence[EpisodeKey]) -> Mapping[EpisodeKey, Vector]:
+        """See `EpisodeIndex.vectors`. Searches of the engine wait for it."""
+        if not keys:
+            return {}
+        found: list[tuple[EpisodeKey, Vector]] = await self._host.call("vectors_of", owner, keys)
+        return dict(found)
+
     async def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
         """See `EpisodeIndex.remove`."""
         if keys:
@@ -205,7 +212,7 @@ class EdgeEpisodeIndex:
         self._cache.forget_all()
 
     async def _asked(self, name: str, *arguments: Any) -> RetrieverHits:
-        """Hits of the engine, unless it is busy with the disk for too long: words of the store answer then."""
+        """Hits of the engine, unless it is busy with the disk for too long: then the store searches by words alone."""
         try:
             async with asyncio.timeout(self._settings.search_timeout_seconds):
                 hits: RetrieverHits = await self._host.call(name, *arguments)

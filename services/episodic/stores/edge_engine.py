@@ -140,6 +140,15 @@ class EdgeEngine:
         """The points with these ids, with vectors and terms."""
         return [_piece_of(point) for point in self._shard.retrieve(list(identifiers), ["visibility"], True)]
 
+    def vectors_of(self, owner: Owner, keys: Sequence[EpisodeKey]) -> list[tuple[EpisodeKey, Vector]]:
+        """See `EpisodeIndex.vectors`."""
+        points: list[Any] = self._shard.retrieve([point_id(key, 0) for key in keys], ["owner"], True)
+        return [
+            (episode_key(point.id), np.array(point.vector[DENSE], np.float32))
+            for point in points
+            if point.payload["owner"] == owner.key
+        ]
+
     def search(self, query: IndexQuery, limit: int) -> RetrieverHits:
         """See `EpisodeIndex.search`."""
         visible = _visible(query)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
@@ -29,7 +30,7 @@ from qdrant_edge import (
 from services.common.datadir import lock_folder
 from services.common.errors import StoreUnavailable
 from services.episodic.config import EdgeSettings
-from services.episodic.stores.edge_checksums import CHECKSUMS_FILE
+from services.episodic.stores.edge_checksums import CHECKSUMS_FILE, take_checksums
 from services.episodic.stores.points import DENSE, LEXICAL
 
 _T = TypeVar("_T")
@@ -40,6 +41,8 @@ _GENERATION_FILE: Final = "mneme-generation"
 """In the shard's folder."""
 _GENERATION: Final = re.compile(rb"[0-9a-f]{16}")
 _DAMAGED: Final = "damaged-"
+_PURGING: Final[dict[str, Any]] = {"deleted_threshold": 1e-9, "vacuum_min_vector_number": 1}
+"""The engine leaves removed points in a segment until a fifth of it is removed, and in small ones for ever."""
 _SEGMENTS_MAX: Final = 1_000
 """More would be merged: 16 million points."""
 
@@ -73,8 +76,37 @@ def known_shards(qdrant_folder: Path) -> dict[str, tuple[Path, int]]:
     return found
 
 
-def open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> EdgeShard:
-    """Open or create a shard with its payload indexes. Checksums of its files do not hold from then on."""
+def purge_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> None:
+    """Write the segments of a closed shard anew, without the points that were removed from it. Blocks.
+
+    Raises:
+        DataDirLocked: A service has the shard open.
+        StoreUnavailable: The engine failed.
+    """
+    lock = lock_shard(folder)
+    try:
+        shard = translated(lambda: open_shard(folder, dimension=dimension, settings=settings, purging=True))
+        translated(shard.optimize)
+        translated(shard.flush)
+        translated(shard.close)
+        take_checksums(folder)
+    finally:
+        os.close(lock)
+
+
+def remove_damaged(qdrant_folder: Path) -> int:
+    """Remove shards that were set aside; returns how many."""
+    found = list(qdrant_folder.glob(f"{_DAMAGED}*"))
+    for folder in found:
+        shutil.rmtree(folder)
+    return len(found)
+
+
+def open_shard(folder: Path, *, dimension: int, settings: EdgeSettings, purging: bool = False) -> EdgeShard:
+    """Open or create a shard with its payload indexes. Checksums of its files do not hold from then on.
+
+    With `purging`, optimizing writes every segment anew from which a point was removed, however small.
+    """
     (folder / CHECKSUMS_FILE).unlink(missing_ok=True)
     config = EdgeConfig(
         vectors={DENSE: EdgeVectorParams(size=dimension, distance=Distance.Cosine)},
@@ -89,6 +121,7 @@ def open_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> EdgeS
             indexing_threshold=_kilobytes(settings.optimize_after_points, dimension),
             max_segment_size=_kilobytes(settings.segment_points_max, dimension),
             default_segment_number=_SEGMENTS_MAX,
+            **(_PURGING if purging else {}),
         ),
         max_search_threads=settings.search_threads,
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from services.common.encryption.cipher import PLAIN, Cipher
+from services.common.encryption.postgres import ALL_PLAIN, NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import opened_rows
 from services.common.maintenance.fence import fenced_transaction
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
@@ -33,6 +37,7 @@ from services.episodic.store import (
     EpisodeFilter,
     EpisodeUse,
     ExpectedEpisode,
+    IndexedEpisode,
     IndexState,
     PendingEpisode,
     StoreOutcome,
@@ -41,6 +46,7 @@ from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.stores.postgres_retention import PostgresRetentionStore
 from services.episodic.stores.postgres_tokens import put_tokens
+from services.episodic.stores.words import best_by_words
 from services.episodic.token_format import PackedTokens
 from services.episodic.token_store import EpisodeName
 
@@ -55,30 +61,35 @@ class PostgresEpisodeStore(PostgresRetentionStore):
     through functions of the schema that do one thing each.
     """
 
-    def __init__(self, pool: Pool, *, model: str) -> None:
+    def __init__(self, pool: Pool, *, model: str, keys: DataKeys = NO_DATA_KEYS) -> None:
         """Use a pool whose database has the migrations of `MIGRATIONS_FOLDER`.
 
         Args:
             pool: Stays the caller's to close.
             model: Fingerprint of the embedding model; noted on episodes that become active.
+            keys: Encrypt what was said.
         """
-        super().__init__(pool)
+        super().__init__(pool, keys)
         self._model = model
 
     async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
         """See `EpisodeStore.insert`."""
         if not episodes:
             return []
-        arguments = await rows.insert_arguments(episodes, now=now)
+        arguments = [] if self._keys.is_on else await rows.insert_arguments(episodes, ALL_PLAIN, now=now)
         async with tenant_transaction(self._pool, tenant_id) as connection:
             await connection.execute(sql.SHARE_INSERTS, tenant_id)
+            if self._keys.is_on:
+                users = {str(episode.owner.user_id) for episode in episodes}
+                ciphers = await self._keys.for_writing(connection, tenant_id, users)
+                arguments = await rows.insert_arguments(episodes, ciphers, now=now)
             inserted = await connection.fetch(sql.INSERT, *arguments)
             created = {(row["user_id"], row["episode_id"]) for row in inserted}
             existing: dict[tuple[str, EpisodeId], int | None] = {}
             if len(created) < len(episodes):
-                users = [str(episode.owner.user_id) for episode in episodes]
+                names = [str(episode.owner.user_id) for episode in episodes]
                 ids = [episode.episode_id for episode in episodes]
-                found = await connection.fetch(sql.STATUSES_OF_PAIRS, users, ids)
+                found = await connection.fetch(sql.STATUSES_OF_PAIRS, names, ids)
                 existing = {(row["user_id"], row["episode_id"]): row["status"] for row in found}
         outcomes = []
         for episode in episodes:
@@ -102,7 +113,8 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         """See `EpisodeStore.get`."""
         with translate_errors():
             found = await self._pool.fetch(sql.GET, owner.tenant_id, owner.user_id, list(episode_ids))
-        episodes = (rows.episode(row) for row in found)
+            opened = await opened_rows(self._keys, self._pool, rows.EPISODES, found)
+        episodes = (rows.episode(row) for row in opened)
         return {episode.content.episode_id: episode for episode in episodes}
 
     async def statuses(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> dict[EpisodeId, EpisodeStatus]:
@@ -129,13 +141,22 @@ class PostgresEpisodeStore(PostgresRetentionStore):
                 query.end_time,
                 *(() if first is None else (rows.key_bytes(first), rows.key_bytes(first + POSITION_MAX))),
             )
-        return [rows.episode(row) for row in found]
+            opened = await opened_rows(self._keys, self._pool, rows.EPISODES, found)
+        return [rows.episode(row) for row in opened]
+
+    async def _cipher(self, owner: Owner) -> Cipher:
+        """For reading what was read before."""
+        if not self._keys.is_on:
+            return PLAIN
+        name = (str(owner.tenant_id), str(owner.user_id))
+        return (await self._keys.for_reading(self._pool, [name])).of(*name)
 
     async def changes(self, owner: Owner, *, since: int, limit: int) -> ColumnChanges:
         """See `EpisodeStore.changes`."""
         with translate_errors():
             found = await self._pool.fetch(sql.CHANGES, owner.tenant_id, owner.user_id, since, limit + 1)
-        return rows.changes(found, since=since, limit=limit)
+            cipher = await self._cipher(owner)
+        return rows.changes(found, cipher, since=since, limit=limit)
 
     async def columns_at(
         self, owner: Owner, keys: Sequence[EpisodeKey], *, scope_keys: Sequence[str]
@@ -149,7 +170,8 @@ class PostgresEpisodeStore(PostgresRetentionStore):
                 list(scope_keys),
                 [rows.key_bytes(key) for key in keys],
             )
-        return rows.columns(found)
+            cipher = await self._cipher(owner)
+        return rows.columns(found, cipher)
 
     async def columns_of(
         self, owner: Owner, episode_ids: Sequence[EpisodeId], *, scope_keys: Sequence[str]
@@ -159,7 +181,8 @@ class PostgresEpisodeStore(PostgresRetentionStore):
             found = await self._pool.fetch(
                 sql.COLUMNS_OF, owner.tenant_id, owner.user_id, list(scope_keys), list(episode_ids)
             )
-        return rows.columns(found)
+            cipher = await self._cipher(owner)
+        return rows.columns(found, cipher)
 
     async def uses(self, owner: Owner, keys: Sequence[EpisodeKey]) -> dict[EpisodeKey, EpisodeUse]:
         """See `EpisodeStore.uses`."""
@@ -173,11 +196,23 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         self, owner: Owner, query: str, *, scope_keys: Sequence[str], limit: int
     ) -> tuple[EpisodeColumns, list[float]]:
         """See `EpisodeStore.matching_columns`."""
+        if self._keys.is_on:
+            return await self._matching_opened(owner, query, scope_keys=scope_keys, limit=limit)
         with translate_errors():
             found = await self._pool.fetch(
                 sql.COLUMNS_MATCHING, owner.tenant_id, owner.user_id, list(scope_keys), query, limit
             )
         return rows.columns(found), [row["word_score"] for row in found]
+
+    async def _matching_opened(
+        self, owner: Owner, query: str, *, scope_keys: Sequence[str], limit: int
+    ) -> tuple[EpisodeColumns, list[float]]:
+        """The same where the database cannot read the texts: all of the owner's are decrypted and compared here."""
+        with translate_errors():
+            found = await self._pool.fetch(sql.TEXTS, owner.tenant_id, owner.user_id, list(scope_keys))
+            cipher = await self._cipher(owner)
+        chosen, scores = await asyncio.to_thread(best_by_words, found, cipher, query, limit)
+        return rows.columns(chosen, cipher), scores
 
     async def add_accesses(self, accesses: Sequence[AccessCount]) -> None:
         """See `EpisodeStore.add_accesses`."""
@@ -201,7 +236,8 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         with translate_errors():
             async with self._pool.acquire() as connection, connection.transaction():
                 found = await connection.fetch("SELECT * FROM episodic.claim_pending($1, $2)", limit, now)
-                yield PostgresPendingBatch(connection, [rows.pending(row) for row in found], self._model)
+                opened = await opened_rows(self._keys, connection, rows.EPISODES, found)
+                yield PostgresPendingBatch(connection, [rows.pending(row) for row in opened], self._model, self._keys)
 
     async def is_indexing_again(self, owner: Owner) -> bool:
         """See `EpisodeStore.is_indexing_again`."""
@@ -231,6 +267,19 @@ class PostgresEpisodeStore(PostgresRetentionStore):
             )
         return rows.expected_episodes(found, count=len(places))
 
+    async def adopt_indexed(self, model: str, held: Sequence[IndexedEpisode]) -> int:
+        """See `EpisodeStore.adopt_indexed`."""
+        with translate_errors():
+            count = await self._pool.fetchval(
+                "SELECT episodic.adopt_indexed($1, $2, $3, $4, $5)",
+                model,
+                [str(episode.owner.tenant_id) for episode in held],
+                [str(episode.owner.user_id) for episode in held],
+                [rows.key_bytes(episode.key) for episode in held],
+                [episode.piece_count for episode in held],
+            )
+        return int(count)
+
     async def reset_listed(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[EpisodeId]:
         """See `EpisodeStore.reset_listed`."""
         async with fenced_transaction(self._pool) as connection:
@@ -258,9 +307,10 @@ class PostgresEpisodeStore(PostgresRetentionStore):
 class PostgresPendingBatch:
     """Rows locked by a transaction."""
 
-    def __init__(self, connection: Connection, episodes: Sequence[PendingEpisode], model: str) -> None:
+    def __init__(self, connection: Connection, episodes: Sequence[PendingEpisode], model: str, keys: DataKeys) -> None:
         """Wrap the transaction's connection and what it locked."""
         self._connection = connection
+        self._keys = keys
         self._model = model
         self.episodes = episodes
 
@@ -273,6 +323,7 @@ class PostgresPendingBatch:
     ) -> None:
         """See `PendingBatch.mark_active`."""
         found = assessments or [UNASSESSED] * len(episodes)
+        summaries = await self._sealed(episodes, [assessment.summary for assessment in found])
         await self._connection.execute(
             "SELECT episodic.mark_active($1, $2, $3, $4, $5, $6, $7)",
             [str(episode.owner.tenant_id) for episode in episodes],
@@ -281,10 +332,29 @@ class PostgresPendingBatch:
             list(piece_counts),
             self._model,
             [assessment.importance for assessment in found],
-            [assessment.summary for assessment in found],
+            summaries,
         )
         if tokens:
             await put_tokens(self._connection, tokens.items())
+
+    async def _sealed(self, episodes: Sequence[PendingEpisode], summaries: Sequence[str]) -> list[str]:
+        """Summaries as they are stored; most are empty."""
+        if not self._keys.is_on or not any(summaries):
+            return list(summaries)
+        await self._connection.execute("SELECT set_config('mneme.worker', 'on', true)")  # keys of several tenants
+        users: dict[str, set[str]] = {}
+        for episode in episodes:
+            users.setdefault(str(episode.owner.tenant_id), set()).add(str(episode.owner.user_id))
+        ciphers = {
+            tenant_id: await self._keys.for_writing(self._connection, tenant_id, of_tenant)
+            for tenant_id, of_tenant in sorted(users.items())
+        }
+        return [
+            ciphers[str(episode.owner.tenant_id)]
+            .of(str(episode.owner.tenant_id), str(episode.owner.user_id))
+            .seal(str(episode.episode_id), rows.EPISODES.field("summary"), summary)
+            for episode, summary in zip(episodes, summaries, strict=True)
+        ]
 
     async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
         """See `PendingBatch.defer`."""

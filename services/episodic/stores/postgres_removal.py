@@ -15,7 +15,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection
 from services.episodic.model import POSITION_MAX, EpisodeId, EpisodeKey, Owner, TenantId, UserId, conversation_key
-from services.episodic.removal_store import Archived, EpisodeSelection
+from services.episodic.removal_store import Archived, Deleted, EpisodeSelection
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.stores.postgres_tokens import PostgresTokenStore
@@ -27,6 +27,7 @@ class _Changed:
 
     count: int
     episode_ids: Sequence[UUID] = field(default_factory=list)  # of those that it names
+    data_keys: int = 0  # that were destroyed
 
 
 _IDEMPOTENCY: Final = Idempotency(_Changed, retention_seconds=RETENTION_SECONDS)
@@ -69,7 +70,7 @@ class PostgresRemovalStore(PostgresTokenStore):
 
         return (await self._once(owner, key, write, now=now)).count
 
-    async def delete(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> int:
+    async def delete(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> Deleted:
         """See `EpisodeStore.delete`. No episode of the tenant is stored meanwhile, so none slips through."""
 
         async def write(connection: Connection) -> _Changed:
@@ -77,23 +78,26 @@ class PostgresRemovalStore(PostgresTokenStore):
             if selection.episode_ids:
                 ids = list(selection.episode_ids)
                 await connection.execute(sql.MARK_DELETED, owner.tenant_id, owner.user_id, ids, now)
-            return _Changed(len(await connection.fetch(sql.DELETE, *_selected(owner, selection), now)))
+            count = len(await connection.fetch(sql.DELETE, *_selected(owner, selection), now))
+            if selection.is_everything:
+                return _Changed(count, data_keys=await self._keys.destroy(connection, owner.tenant_id, owner.user_id))
+            return _Changed(count)
 
-        return (await self._once(owner, key, write, now=now)).count
+        return _deleted(await self._once(owner, key, write, now=now))
 
-    async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> int:
+    async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> Deleted:
         """See `EpisodeStore.delete_tenant`."""
 
         async def write(connection: Connection) -> _Changed:
             await connection.execute(sql.EXCLUDE_INSERTS, tenant_id)
             users = await connection.fetch(sql.USERS, tenant_id)
-            counts = [
-                len(await connection.fetch(sql.DELETE, tenant_id, row["user_id"], None, None, None, now))
-                for row in users
-            ]
-            return _Changed(sum(counts))
+            count = data_keys = 0
+            for row in users:
+                count += len(await connection.fetch(sql.DELETE, tenant_id, row["user_id"], None, None, None, now))
+                data_keys += await self._keys.destroy(connection, tenant_id, row["user_id"])
+            return _Changed(count, data_keys=data_keys)
 
-        return (await self._once(Owner(tenant_id, UserId("")), key, write, now=now)).count
+        return _deleted(await self._once(Owner(tenant_id, UserId("")), key, write, now=now))
 
     async def deleted_keys(self, owner: Owner, selection: EpisodeSelection) -> list[EpisodeKey]:
         """See `EpisodeStore.deleted_keys`."""
@@ -122,6 +126,10 @@ class PostgresRemovalStore(PostgresTokenStore):
                 user_id=owners.UserId(owner.user_id),
                 resource_id=lambda _: "",
             )
+
+
+def _deleted(changed: _Changed) -> Deleted:
+    return Deleted(changed.count, changed.data_keys)
 
 
 def _selected(owner: Owner, selection: EpisodeSelection) -> tuple[Any, ...]:

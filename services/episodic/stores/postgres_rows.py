@@ -6,8 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from services.common.encryption.cipher import PLAIN, Cipher
+from services.common.encryption.postgres import Ciphers
+from services.common.encryption.rows import Form, Row, SealedTable
 from services.common.loop_budget import LoopBudget
 from services.common.turns import Attachment, MessageRole
 from services.episodic.model import (
@@ -37,6 +40,20 @@ if TYPE_CHECKING:
     from asyncpg import Record
 
 
+EPISODES: Final = SealedTable(
+    "episodes",
+    ("episode_id",),
+    {
+        "query": Form.TEXT,
+        "response": Form.TEXT,
+        "summary": Form.TEXT,
+        "speaker": Form.NAME,
+        "details": Form.JSON,
+    },
+)
+"""What of an episode is encrypted, where encryption is on."""
+
+
 def key_bytes(key: int) -> bytes:
     """A key as the database orders it."""
     return key.to_bytes(EPISODE_KEY_BYTES, "big")
@@ -47,11 +64,12 @@ def key(data: bytes) -> EpisodeKey:
     return EpisodeKey(int.from_bytes(data, "big"))
 
 
-async def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> list[Any]:
+async def insert_arguments(episodes: Sequence[NewEpisode], ciphers: Ciphers, *, now: datetime) -> list[Any]:
     """Arguments of `postgres_sql.INSERT`: one list per column, then the time of creation."""
     values = []
     budget = LoopBudget()
     for e in episodes:
+        sealed = EPISODES.seal(ciphers.of(e.owner.tenant_id, e.owner.user_id), _content(e))
         values.append(
             (
                 e.owner.tenant_id,
@@ -61,10 +79,10 @@ async def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> 
                 e.conversation_id,
                 e.position,
                 int(e.role),
-                e.speaker,
-                e.query,
-                e.response,
-                _details_json(e),
+                sealed["speaker"],
+                sealed["query"],
+                sealed["response"],
+                json.dumps(sealed["details"], ensure_ascii=False),
                 e.confidence,
                 e.importance,
                 e.time,
@@ -77,8 +95,8 @@ async def insert_arguments(episodes: Sequence[NewEpisode], *, now: datetime) -> 
     return [*(list(column) for column in zip(*values, strict=True)), now]
 
 
-def episode(row: Record) -> Episode:
-    """The episode of a row with the fields that `postgres_sql` reads."""
+def episode(row: Row) -> Episode:
+    """The episode of a row with the fields that `postgres_sql` reads, opened."""
     details = row["details"]
     return Episode(
         content=NewEpisode(
@@ -107,8 +125,8 @@ def episode(row: Record) -> Episode:
     )
 
 
-def pending(row: Record) -> PendingEpisode:
-    """The episode of a row of `claim_pending`."""
+def pending(row: Row) -> PendingEpisode:
+    """The episode of a row of `claim_pending`, opened."""
     return PendingEpisode(
         owner=Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])),
         episode_id=EpisodeId(row["episode_id"]),
@@ -120,13 +138,13 @@ def pending(row: Record) -> PendingEpisode:
     )
 
 
-def name(row: Record) -> EpisodeName:
+def name(row: Row) -> EpisodeName:
     """The name of the episode of a row."""
     return EpisodeName(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), EpisodeId(row["episode_id"]))
 
 
-def untokened(row: Record) -> UntokenedEpisode:
-    """The episode of a row of `untokened`."""
+def untokened(row: Row) -> UntokenedEpisode:
+    """The episode of a row of `untokened`, opened."""
     text = episode_text(row["query"], row["response"], _attachments(row["details"]))
     return UntokenedEpisode(name=name(row), text=text)
 
@@ -146,10 +164,12 @@ def expected_episodes(found: Sequence[Record], *, count: int) -> list[ExpectedEp
     return expected
 
 
-def columns(rows: Sequence[Record]) -> EpisodeColumns:
-    """Rows turned into columns. Rows may have further fields behind those of the columns."""
+def columns(rows: Sequence[Record], cipher: Cipher = PLAIN) -> EpisodeColumns:
+    """Rows of one owner turned into columns. Rows may have further fields behind those of the columns."""
     found = EpisodeColumns.of_rows(rows)
-    return replace(found, keys=[key(row["episode_key"]) for row in rows])
+    names = {stored: cipher.open_name("speaker", stored) for stored in set(found.speakers)}
+    speakers = [names[stored] for stored in found.speakers]
+    return replace(found, keys=[key(row["episode_key"]) for row in rows], speakers=speakers)
 
 
 def use(row: Record) -> tuple[EpisodeKey, EpisodeUse]:
@@ -157,7 +177,7 @@ def use(row: Record) -> tuple[EpisodeKey, EpisodeUse]:
     return key(row["episode_key"]), EpisodeUse(row["access_count"], row["last_access_seconds"], row["confidence"])
 
 
-def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges:
+def changes(found: Sequence[Record], cipher: Cipher = PLAIN, *, since: int, limit: int) -> ColumnChanges:
     """The result of `postgres_sql.CHANGES`."""
     if not found:
         # Nothing of the owner was ever searchable; a reader that thinks otherwise is wrong.
@@ -174,7 +194,7 @@ def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges
     return ColumnChanges(
         revision=first["revision"],
         begins_anew=first["begins_anew"],
-        columns=columns(changed),
+        columns=columns(changed, cipher),
         scope_keys=[row["scope_key"] for row in changed],
         searchable=[row["status"] == EpisodeStatus.ACTIVE for row in changed],
         is_complete=len(changed) <= limit,
@@ -182,15 +202,26 @@ def changes(found: Sequence[Record], *, since: int, limit: int) -> ColumnChanges
     )
 
 
-def _details_json(e: NewEpisode) -> str:
+def _content(e: NewEpisode) -> dict[str, Any]:
+    """The columns that are encrypted, and what they are bound to."""
+    return {
+        "episode_id": e.episode_id,
+        "speaker": e.speaker,
+        "query": e.query,
+        "response": e.response,
+        "details": _details(e),
+    }
+
+
+def _details(e: NewEpisode) -> dict[str, Any]:
     details: dict[str, Any] = {}
     if e.attachments:
         details["attachments"] = [[a.uri, a.mime_type, a.caption] for a in e.attachments]
     if e.sources:
-        details["sources"] = e.sources
+        details["sources"] = list(e.sources)
     if e.metadata:
         details["metadata"] = dict(e.metadata)
-    return json.dumps(details, ensure_ascii=False)
+    return details
 
 
 def _attachments(details: dict[str, Any]) -> tuple[Attachment, ...]:

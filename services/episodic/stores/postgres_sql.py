@@ -148,12 +148,21 @@ CHANGES: Final = f"""
     ) AS changed ON true
 """  # noqa: S608 - built from constants of this module
 
+_VISIBLE_OR_AGAIN: Final = (
+    f"({_VISIBLE} OR e.status = 1 AND e.indexed_model IS NOT NULL AND e.scope_key = ANY($3::text[]))"
+)
+
+# The texts of visible episodes, for a search by words where the database cannot read them.
+TEXTS: Final = _read(
+    f"{_COLUMN_FIELDS}, e.episode_id, e.query, e.response", _VISIBLE_OR_AGAIN, "ORDER BY e.time DESC, e.episode_id"
+)
+
 COLUMNS_MATCHING: Final = _read(
     f"""{_COLUMN_FIELDS}, ts_rank_cd(
         to_tsvector('english', e.query || ' ' || e.response),
         replace(plainto_tsquery('english', $4)::text, '&', '|')::tsquery
     )::float8 AS word_score""",
-    f"({_VISIBLE} OR e.status = 1 AND e.indexed_model IS NOT NULL AND e.scope_key = ANY($3::text[]))",
+    _VISIBLE_OR_AGAIN,
     "ORDER BY word_score DESC, e.time DESC, e.episode_id LIMIT $5",
 )
 
@@ -223,7 +232,10 @@ DELETE: Final = f"""
     RETURNING e.episode_id
 """  # noqa: S608 - built from constants of this module
 
-USERS: Final = "SELECT user_id FROM episodic.episodes WHERE tenant_id = $1 GROUP BY user_id ORDER BY user_id"
+USERS: Final = """
+    SELECT user_id FROM episodic.episodes WHERE tenant_id = $1
+    UNION SELECT user_id FROM episodic.data_keys WHERE tenant_id = $1 ORDER BY user_id
+"""
 
 DELETED_KEYS: Final = _read(
     "e.episode_key",

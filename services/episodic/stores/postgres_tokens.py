@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import opened_rows
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.types import Connection, Pool
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId
@@ -24,9 +26,10 @@ _BEFORE_ALL: Final = EpisodeName(Owner(TenantId(""), UserId("")), EpisodeId(UUID
 class PostgresTokenStore:
     """A `TokenStore` on a pool of the services' role."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> None:
         """Use a pool whose database has the tier's migrations; it stays the caller's to close."""
         self._pool = pool
+        self._keys = keys
 
     async def tokens(self, owner: Owner, episode_ids: Sequence[EpisodeId], *, model: str) -> dict[EpisodeId, bytes]:
         """See `TokenStore.tokens`."""
@@ -59,7 +62,8 @@ class PostgresTokenStore:
                     "SELECT * FROM episodic.untokened($1, $2, $3, $4, $5, $6)",
                     *(model, start.owner.tenant_id, start.owner.user_id, start.episode_id, scan_limit, limit),
                 )
-                episodes = [rows.untokened(row) for row in found if row["query"] is not None]
+                opened = await opened_rows(self._keys, connection, rows.EPISODES, found)
+                episodes = [rows.untokened(row) for row in opened if row["query"] is not None]
                 last = rows.name(found[-1]) if found else None
                 yield PostgresUntokenedBatch(connection, is_claimed=True, episodes=episodes, after=last)
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
+import numpy as np
 import structlog
 from qdrant_client import AsyncQdrantClient, models
 
 from services.common.errors import StoreUnavailable
 from services.episodic.config import QdrantSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
-from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits
-from services.episodic.stores.points import OWNER_FIELDS, create_bm25, scan_episodes
+from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits, Vector
+from services.episodic.stores.points import DENSE, OWNER_FIELDS, create_bm25, episode_key, point_id, scan_episodes
 from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection, restore_collection
 from services.episodic.stores.qdrant_connection import QdrantConnection, is_lost
 from services.episodic.stores.qdrant_points import (
@@ -99,7 +100,7 @@ class QdrantEpisodeIndex:
             settings: Sizes and times.
 
         Raises:
-            StoreUnavailable: The server does not answer in `start_timeout_seconds`.
+            StoreUnavailable: The server does not respond within `start_timeout_seconds`.
             FailedPrecondition: It is too old, or the collection is someone else's.
         """
         chosen = settings or QdrantSettings()
@@ -126,7 +127,7 @@ class QdrantEpisodeIndex:
         return self._dimension
 
     async def put(self, pieces: Sequence[IndexedPiece]) -> None:
-        """See `EpisodeIndex.put`. Each batch is applied when the server answers, or the call fails.
+        """See `EpisodeIndex.put`. Each batch is applied when the server responds, or the call fails.
 
         A collection that is gone is made anew, and the call fails: what it held must be found missing by `count`.
         """
@@ -178,6 +179,26 @@ class QdrantEpisodeIndex:
             dense_complete=False,
             lexical_complete=False,
         )
+
+    async def vectors(self, owner: Owner, keys: Sequence[EpisodeKey]) -> Mapping[EpisodeKey, Vector]:
+        """See `EpisodeIndex.vectors`."""
+        found: dict[EpisodeKey, Vector] = {}
+        for chunk in _chunks(keys, self._settings.keys_max):
+            ids = [str(point_id(key, 0)) for key in chunk]
+            points = await self._connection.read(
+                lambda client, ids=ids: client.retrieve(  # type: ignore[misc]
+                    self._collection.name,
+                    ids,
+                    with_payload=["owner"],
+                    with_vectors=[DENSE],
+                    shard_key_selector=self._collection.shard_of(owner),
+                    timeout=self._settings.search_timeout_seconds,
+                )
+            )
+            for point in points:
+                if (point.payload or {}).get("owner") == owner.key and isinstance(point.vector, dict):
+                    found[episode_key(UUID(str(point.id)))] = np.array(point.vector[DENSE], np.float32)
+        return found
 
     async def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
         """See `EpisodeIndex.remove`."""

@@ -105,7 +105,7 @@ class QdrantConnection:
         """Make sure of a server that is new enough, waiting for one that is still starting.
 
         Raises:
-            StoreUnavailable: None answers.
+            StoreUnavailable: None responds.
             FailedPrecondition: It is older than 1.19, or does not report it.
         """
         reported = (await self.prepare(lambda client: client.info())).version
@@ -175,7 +175,7 @@ class QdrantConnection:
 
 
 def is_lost(error: StoreUnavailable) -> bool:
-    """Whether the server answers, and what was asked for is not there any more."""
+    """Whether the server responds that the object does not exist any more."""
     cause = error.__cause__
     return isinstance(cause, AioRpcError) and cause.code() is StatusCode.NOT_FOUND
 

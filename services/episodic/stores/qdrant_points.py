@@ -1,6 +1,6 @@
 """Points, filters and queries of the episode index, as a Qdrant server takes them. Pure functions.
 
-Ids, payload and terms are those of the embedded engine, so that both give the same answers.
+Ids, payload and terms are those of the embedded engine, so that both give the same results.
 """
 
 from __future__ import annotations

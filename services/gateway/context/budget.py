@@ -44,7 +44,6 @@ def build_sections(
     count_tokens: TokenCount,
     settings: ContextSettings,
     failed: Collection[SectionKind] = (),
-    absent: Collection[SectionKind] = (),
 ) -> Built:
     """Fills each section from its own share, then again with what the others left.
 
@@ -59,7 +58,6 @@ def build_sections(
             tokens may have, even where counts of lines do not add up to that of their joined text.
         settings: The shares.
         failed: Sections whose tier failed.
-        absent: Sections that no tier fills.
     """
     texts = [c.body for candidates in offers.values() for c in candidates[: settings.weighed_texts_max]]
     writer = Writer(question, texts, count_tokens, settings)
@@ -95,7 +93,6 @@ def build_sections(
             repeats.count(kind),
             request,
             failed,
-            absent,
         )
         for kind in settings.headings
     )
@@ -192,14 +189,11 @@ def _report(
     repeat_count: int,
     request: ContextRequest,
     failed: Collection[SectionKind],
-    absent: Collection[SectionKind],
 ) -> SectionReport:
     if request.section_budgets.get(kind) == 0:
         state = SectionState.EXCLUDED
     elif filled.items:
         state = SectionState.INCLUDED
-    elif kind in absent:
-        state = SectionState.ABSENT
     elif len(candidates) > repeat_count:
         state = SectionState.BUDGET_TOO_SMALL
     else:

@@ -14,7 +14,8 @@ from services.common.turns import MessageRole
 from services.gateway.context.model import Candidate, SectionKind, TurnSource
 from services.gateway.context.structure import body_text, caption_text, marked
 from services.gateway.journal.model import Tier
-from services.gateway.recall.model import Recalled, RecalledMemory, TierReport, TierState
+from services.gateway.recall.model import AppliedPattern, Recalled, RecalledMemory, TierState
+from services.gateway.recall.patterns import PatternKind
 
 _CATEGORY_WORDS = {
     facts_pb2.FACT_CATEGORY_INSTRUCTION: "standing instruction",
@@ -27,6 +28,8 @@ _TIERS = {
     Tier.SEMANTIC: SectionKind.FACTS,
     Tier.AGENTIC: SectionKind.NOTES,
 }
+_LISTED = frozenset({PatternKind.RESPONSE_FORMATTING, PatternKind.CO_EDIT, PatternKind.ERROR_FIX, PatternKind.REFACTOR})
+"""What a model that reads the context is to know of; the other kinds concern the search alone."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ROLES = frozenset(int(role) for role in MessageRole)
 
@@ -43,7 +46,13 @@ def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind
     likely_included = {turn.interaction_id for turn in recalled.recent_turns}
     likely_included.update(memory.episode.episode_id for memory in recalled.memories[:overlap_rank_max])
     likely_included.update(superseded_by)  # in the text with a mark, or left out: no note is to repeat it without
+    procedures = [
+        Candidate(_procedure(pattern), pattern.procedure_id, ())
+        for pattern in recalled.reading.applied_patterns
+        if pattern.kind in _LISTED
+    ]
     offers = {
+        SectionKind.PROCEDURES: procedures,
         SectionKind.RECENT_TURNS: [_recent_turn(turn, recalled) for turn in recalled.recent_turns],
         SectionKind.FACTS: [_fact(recalled_fact.fact, superseded_by) for recalled_fact in recalled.facts],
         SectionKind.MEMORIES: [_memory(memory, superseded_by, recalled) for memory in recalled.memories],
@@ -56,9 +65,12 @@ def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind
     return {kind: [candidate for candidate in found if candidate.body] for kind, found in offers.items()}
 
 
-def failed_sections(reports: Sequence[TierReport]) -> frozenset[SectionKind]:
-    """The sections whose tier failed."""
-    return frozenset(_TIERS[r.tier] for r in reports if r.state is TierState.FAILED and r.tier in _TIERS)
+def failed_sections(recalled: Recalled) -> frozenset[SectionKind]:
+    """The sections whose tier failed, or could not be read."""
+    failed = {_TIERS[r.tier] for r in recalled.reports if r.state is TierState.FAILED and r.tier in _TIERS}
+    if recalled.reading.applied_profile is None:  # procedures are read with the profile
+        failed.add(SectionKind.PROCEDURES)
+    return frozenset(failed)
 
 
 def _recent_turn(turn: session_pb2.SessionTurn, recalled: Recalled) -> Candidate:
@@ -107,6 +119,11 @@ def _fact(fact: facts_pb2.Fact, superseded_by: Mapping[str, str]) -> Candidate:
 def _note(note: notes_pb2.Note, superseded_by: Mapping[str, str]) -> Candidate:
     marks = ["superseded"] if note.note_id in superseded_by else []
     return Candidate(marked(body_text(note.content), marks), note.note_id, tuple(note.derived_from))
+
+
+def _procedure(pattern: AppliedPattern) -> str:
+    body = body_text(pattern.replacement)
+    return f"{body_text(pattern.pattern)}: {body}" if pattern.pattern else body
 
 
 def _role(role: int) -> MessageRole:

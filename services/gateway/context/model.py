@@ -31,7 +31,6 @@ class SectionState(IntEnum):
     BUDGET_TOO_SMALL = 3
     EXCLUDED = 4
     FAILED = 5
-    ABSENT = 6
 
 
 class ContextOrder(IntEnum):

@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Protocol
 
 from services.common.auth import Principal
 from services.common.tokens import TokenCounter
 from services.gateway.context.budget import build_sections
 from services.gateway.context.candidates import candidates, failed_sections
-from services.gateway.context.model import ContextRequest, ContextSettings, Section, SectionKind, SectionReport
+from services.gateway.context.model import ContextRequest, ContextSettings, Section, SectionReport
 from services.gateway.context.refinement import TokenCount
 from services.gateway.recall.model import Recalled, RecallQuery
-
-_ABSENT: Final = frozenset({SectionKind.PROCEDURES})
-"""Sections that no tier fills."""
 
 
 class Recaller(Protocol):
@@ -77,8 +74,7 @@ class ContextBuilder:
             request,
             count_tokens=self._count_tokens,
             settings=self._settings,
-            failed=failed_sections(recalled.reports),
-            absent=_ABSENT,
+            failed=failed_sections(recalled),
         )
         return PromptContext(
             text=built.text,

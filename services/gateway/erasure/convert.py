@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
 from services.common.convert import timestamp
 from services.gateway.erasure.correcting import Correction
@@ -9,6 +11,13 @@ from services.gateway.erasure.forgetting import Forgotten
 from services.gateway.erasure.model import STORE_STEPS, Erasure, ErasureSettings, Plan, Planned, Store
 from services.gateway.grants.model import MemoryKind
 from services.gateway.tokens import ConsistencyTokens
+
+PURGE_NOTE: Final = (
+    "No call returns what was erased. Files of the stores with bytes_may_remain may hold bytes of it until they are "
+    "rewritten: stop the services and run `mneme purge` for embedded engines; rewrite servers of your own (PostgreSQL, "
+    "Redis, Neo4j, Qdrant) by their own means. Backups hold it until they expire."
+)
+"""What a receipt says of bytes in files."""
 
 
 def erasure_message(erasure: Erasure, settings: ErasureSettings) -> erasure_pb2.Erasure:
@@ -23,10 +32,12 @@ def erasure_message(erasure: Erasure, settings: ErasureSettings) -> erasure_pb2.
                 store=erasure_pb2.ErasureStore.Name(int(store)),
                 done=erasure.step > STORE_STEPS[store],
                 counts=dict(erasure.counts(store)),
+                bytes_may_remain=bool(erasure.counts(store)),
             )
             for store in Store
         ],
         create_time=timestamp(erasure.create_time),
+        purge_note=PURGE_NOTE if any(erasure.counts(store) for store in Store) else "",
     )
     if erasure.complete_time is not None:
         message.complete_time.CopyFrom(timestamp(erasure.complete_time))

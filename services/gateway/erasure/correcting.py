@@ -131,6 +131,8 @@ class Correcting:
     async def _wrong(self, found: _Found, command: CorrectCommand) -> list[WrongStatement]:
         """The statements to mark, the most recent turns first where there are too many."""
         texts = [text_of(episode) for episode in found.episodes]
+        if command.whole_turn:
+            return [WrongStatement(Corrected(found.episodes[0].episode_id), texts[0])]
         statements = [
             Statement(turn, number, text)
             for turn, said in enumerate(texts)

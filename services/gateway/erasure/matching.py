@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.values.holding import content_words
 from services.common.values.lexicon import PRONOUNS, STOP
+from services.common.values.sentences import content_words
 from services.common.values.tokens import lemma
 
 

@@ -35,6 +35,7 @@ class ItemKind(IntEnum):
     NOTE = 3
     CONVERSATION = 4
     USER = 5
+    PROCEDURE = 6
 
 
 class Store(IntEnum):
@@ -143,6 +144,7 @@ class CorrectCommand:
     text: str  # what is right
     time: datetime  # when it was corrected
     dry_run: bool = False
+    whole_turn: bool = False  # all that the turn says is wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,8 @@ class Plan:
 class ErasureSettings:
     """How erasures are carried out."""
 
+    page_size_default: Count = 50  # erasures of a page where no size is asked for
+    page_size_max: Count = 200  # erasures of a page; more is cut to it
     memories_max: Annotated[int, Ge(1), Le(1_000)] = 1_000  # memories named in one Erase or chosen by one Forget
     plan_turns_max: Count = 10_000  # turns of a dry run whose facts and notes are counted
     previews_max: Count = 100  # memories that a plan shows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from mneme.gateway.v1 import erasure_pb2
+from mneme.gateway.v1 import erasure_pb2, tiers_pb2
 from services.common.convert import moment, scope_from_proto
 from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import request_digest
@@ -87,6 +87,8 @@ class ErasureRequestReader:
             violations.text("query", request.query, chars_max=self._settings.query_chars_max)
         else:
             violations.add("wrong", "is required")
+        if request.whole_turn and request.memory.kind != tiers_pb2.MEMORY_KIND_EPISODE:
+            violations.add("whole_turn", "is only for a turn")
         time = now
         if request.HasField("time"):
             try:
@@ -103,6 +105,7 @@ class ErasureRequestReader:
             text=request.text,
             time=time,
             dry_run=request.dry_run,
+            whole_turn=request.whole_turn,
         )
 
     def erasure_id(self, request: erasure_pb2.GetErasureRequest) -> str:
@@ -111,6 +114,15 @@ class ErasureRequestReader:
         violations.uuid("erasure_id", request.erasure_id)
         violations.raise_if_any()
         return request.erasure_id
+
+    def list_size(self, request: erasure_pb2.ListErasuresRequest) -> int:
+        """The page size of a list."""
+        violations = Violations()
+        self._id(violations, "user_id", request.user_id, required=False)
+        chosen = self._settings
+        size = violations.page_size(request.page_size, default=chosen.page_size_default, maximum=chosen.page_size_max)
+        violations.raise_if_any()
+        return size
 
     def _memories(
         self, violations: Violations, request: erasure_pb2.EraseRequest

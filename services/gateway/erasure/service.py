@@ -63,6 +63,24 @@ class Erasing:
         """See `ErasureStore.get`."""
         return await self._store.get(tenant_id, erasure_id)
 
+    async def list_erasures(
+        self, principal: Principal, user_id: str, *, before: str | None, page_size: int
+    ) -> tuple[Sequence[Erasure], str | None]:
+        """A page of erasures, newest first, and the id after which the next page goes on; None on the last page.
+
+        With an empty `user_id`, those of the whole tenant.
+
+        Raises:
+            PermissionDenied: Only an administrator lists those of a tenant.
+        """
+        if not user_id and principal.role < Role.ADMIN:
+            raise role_missing(Role.ADMIN)
+        found = await self._store.list_erasures(
+            principal.tenant_id, user_id or None, before=before, limit=page_size + 1
+        )
+        page = found[:page_size]
+        return page, page[-1].erasure_id if len(found) > page_size else None
+
     async def plan(self, principal: Principal, target: Target) -> Plan:
         """What would go.
 

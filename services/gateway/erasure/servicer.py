@@ -6,8 +6,10 @@ from mneme.gateway.v1 import erasure_pb2, erasure_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
 from services.common.idempotency.requests import request_digest
+from services.common.paging import PageTokens
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
+from services.common.rpc.server import ServiceBinding
 from services.gateway.erasure import convert
 from services.gateway.erasure.correcting import Correcting
 from services.gateway.erasure.forgetting import ForgetCommand, Forgetting
@@ -16,7 +18,13 @@ from services.gateway.erasure.service import Erasing
 from services.gateway.journal.model import Caller
 from services.gateway.tokens import ConsistencyTokens
 
-ROLES = {"Erase": Role.WRITER, "GetErasure": Role.READER, "Forget": Role.WRITER, "Correct": Role.WRITER}
+ROLES = {
+    "Erase": Role.WRITER,
+    "GetErasure": Role.READER,
+    "ListErasures": Role.READER,
+    "Forget": Role.WRITER,
+    "Correct": Role.WRITER,
+}
 
 
 class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
@@ -30,6 +38,7 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         reader: ErasureRequestReader,
         *,
         tokens: ConsistencyTokens,
+        pages: PageTokens,
         clock: Clock,
         deadline_seconds: float,
     ) -> None:
@@ -39,6 +48,7 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         self._correcting = correcting
         self._reader = reader
         self._tokens = tokens
+        self._pages = pages
         self._clock = clock
         self._deadline_seconds = deadline_seconds
 
@@ -60,6 +70,21 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         """See the proto."""
         erasure = await self._erasing.get(current_principal().tenant_id, self._reader.erasure_id(request))
         return erasure_pb2.GetErasureResponse(erasure=convert.erasure_message(erasure, self._erasing.settings))
+
+    async def ListErasures(
+        self, request: erasure_pb2.ListErasuresRequest, context: Context
+    ) -> erasure_pb2.ListErasuresResponse:
+        """See the proto."""
+        principal, size = current_principal(), self._reader.list_size(request)
+        query = ("ListErasures", request.user_id)
+        after = self._pages.decode(request.page_token, tenant_id=principal.tenant_id, query=query)
+        before = None if after is None else str(after[0])
+        page, last = await self._erasing.list_erasures(principal, request.user_id, before=before, page_size=size)
+        cursor = None if last is None else (last,)
+        return erasure_pb2.ListErasuresResponse(
+            erasures=[convert.erasure_message(erasure, self._erasing.settings) for erasure in page],
+            next_page_token=self._pages.next_token(cursor, tenant_id=principal.tenant_id, query=query),
+        )
 
     async def Forget(self, request: erasure_pb2.ForgetRequest, context: Context) -> erasure_pb2.ForgetResponse:
         """See the proto."""
@@ -83,3 +108,13 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         left = seconds_left(self._deadline_seconds)
         correction = await self._correcting.correct(principal, command, seconds_left=left)
         return convert.correct_response(correction, principal.tenant_id, self._tokens, self._erasing.settings)
+
+
+def erasure_binding(servicer: ErasureServicer) -> ServiceBinding:
+    """The service, for a server."""
+    return ServiceBinding(
+        "mneme.gateway.v1.ErasureService",
+        erasure_pb2_grpc.add_ErasureServiceServicer_to_server,
+        servicer,
+        ROLES,
+    )

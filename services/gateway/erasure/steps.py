@@ -7,13 +7,16 @@ from typing import Final, Protocol
 
 from mneme.agentic.internal.v1 import notes_pb2 as internal_notes_pb2
 from mneme.agentic.v1 import notes_pb2
-from mneme.episodic.internal.v1 import episodic_internal_pb2
+from mneme.episodic.internal.v1 import activity_internal_pb2, episodic_internal_pb2
 from mneme.semantic.internal.v1 import semantic_pb2
-from mneme.semantic.v1 import facts_pb2
+from mneme.semantic.v1 import facts_pb2, procedures_pb2
 from mneme.session.internal.v1 import session_internal_pb2
+from services.common.convert import write_scope
 from services.common.errors import NotFound
+from services.common.scope import Scope
+from services.gateway.context_window.archive import base_conversation
 from services.gateway.erasure.derived import DerivedMemories
-from services.gateway.erasure.model import ErasureSettings, Item, ItemKind, Progress, Step, TargetKind
+from services.gateway.erasure.model import Erasure, ErasureSettings, Item, ItemKind, Progress, Step, TargetKind
 from services.gateway.erasure.store import ErasureClaim
 from services.gateway.session_archive import SessionArchive
 from services.gateway.upstream import Upstream
@@ -34,9 +37,18 @@ class ErasureSteps:
     """Carries out one chunk of a claimed erasure's step."""
 
     def __init__(
-        self, upstream: Upstream, archive: SessionArchive, caches: Sequence[OwnerCache], settings: ErasureSettings
+        self,
+        upstream: Upstream,
+        archive: SessionArchive,
+        caches: Sequence[OwnerCache],
+        settings: ErasureSettings,
+        learn: Callable[[str, str], Awaitable[object]] | None = None,
     ) -> None:
-        """Removes through the tiers' own contracts; `caches` are this gateway's, others' expire within seconds."""
+        """Removes through the tiers' own contracts; `caches` are this gateway's, others' expire within seconds.
+
+        `learn` makes a user's procedures of the activity log those that it shows then.
+        """
+        self._learn = learn
         self._upstream = upstream
         self._archive = archive
         self._derived = DerivedMemories(upstream, timeout_seconds=settings.step_timeout_seconds)
@@ -72,6 +84,8 @@ class ErasureSteps:
         await claim.collect()
         if erasure.target.kind is TargetKind.SCOPE:
             await claim.add_items(await self._derived.scoped_items(erasure))
+        elif erasure.target.kind is TargetKind.TENANT:
+            await claim.add_items(await self._derived.users(erasure.tenant_id))
         return _DONE
 
     async def _journal(self, claim: ErasureClaim) -> Progress:
@@ -86,6 +100,8 @@ class ErasureSteps:
         else:
             if target.kind is TargetKind.CONVERSATION:
                 await claim.remove_conversation_record(target.user_id, target.conversation_id)
+            elif target.kind is TargetKind.SCOPE:
+                return Progress({"queries": await claim.forget_queries(target)})
             return _DONE
         return Progress({name: getattr(removed, name) for name in removed.__dataclass_fields__}, position)
 
@@ -99,13 +115,26 @@ class ErasureSteps:
                 cache.forget(erasure.tenant_id, erasure.target.user_id)
             return Progress({"sessions": removed})
         items, position = await self._next(claim, ItemKind.CONVERSATION, limit=16)
+        if not items and erasure.target.scope is not None:
+            return Progress({"context_items": await self._remove_context_items(erasure, erasure.target.scope)})
         removed = 0
         for item in items:
-            # A conversation with other turns is rebuilt from the log when it is read again.
-            removed += await self._remove_sessions(claim, user_id=item.user_id, conversation_id=item.item_id)
+            # A conversation with other turns is rebuilt from the log when it is read again. Its context window is not.
+            conversation_id = base_conversation(item.item_id)
+            removed += await self._remove_sessions(claim, user_id=item.user_id, conversation_id=conversation_id)
         for cache in self._caches:
             cache.forget(erasure.tenant_id, erasure.target.user_id)
         return Progress({"sessions": removed}, position if items else None)
+
+    async def _remove_context_items(self, erasure: Erasure, scope: Scope) -> int:
+        """Removes items of a scope from context windows, of conversations without turns of that scope too."""
+        target = erasure.target
+        request = session_internal_pb2.RemoveSessionsRequest(user_id=target.user_id, with_nested=target.with_nested)
+        write_scope(request.scope, scope)
+        response = await self._upstream.session.delete(
+            worker_principal(erasure.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
+        return response.removed_context_items
 
     async def _remove_sessions(
         self, claim: ErasureClaim, *, user_id: str = "", conversation_id: str = "", whole_tenant: bool = False
@@ -131,21 +160,46 @@ class ErasureSteps:
         elif erasure.target.kind is TargetKind.TENANT:
             request = episodic_internal_pb2.DeleteEpisodesRequest(all_of_tenant=True)
         else:
-            return _DONE
+            return Progress({"activity_records": await self._remove_activity(erasure)})
         # A chunk that is repeated is the same request, and counts what it deleted the first time.
         request.request_id = f"{erasure.erasure_id} {items[0].item_id if items else 'rest'}"
         response = await self._upstream.episodic.delete(
             worker_principal(erasure.tenant_id), request, timeout_seconds=self._timeout_seconds
         )
-        return Progress({"episodes": response.deleted_count}, position if items else None)
+        counts = {"episodes": response.deleted_count, "data_keys": response.destroyed_data_keys}
+        if not items:
+            counts["activity_records"] = await self._remove_activity(erasure)
+        return Progress(counts, position if items else None)
+
+    async def _remove_activity(self, erasure: Erasure) -> int:
+        """Removes what coding agents recorded; how much. Single memories are none of it."""
+        target = erasure.target
+        request = activity_internal_pb2.RemoveActivityRequest(user_id=target.user_id)
+        if target.kind is TargetKind.CONVERSATION:
+            request.conversation_id = target.conversation_id
+        elif target.kind is TargetKind.SCOPE and target.scope is not None:
+            write_scope(request.scope, target.scope)
+            request.with_nested = target.with_nested
+        elif target.kind is TargetKind.USER:
+            request.all_of_user = True
+        elif target.kind is TargetKind.TENANT:
+            request.all_of_tenant = True
+        else:
+            return 0
+        response = await self._upstream.episodic.remove_activity(
+            worker_principal(erasure.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
+        if self._learn is not None and target.kind in {TargetKind.CONVERSATION, TargetKind.SCOPE}:
+            await self._learn(erasure.tenant_id, target.user_id)
+        return response.removed_count
 
     async def _facts(self, claim: ErasureClaim) -> Progress:
         principal = worker_principal(claim.erasure.tenant_id)
-        items, position = await self._next(claim, ItemKind.EPISODE, ItemKind.FACT, ItemKind.USER)
+        items, position = await self._next(claim, ItemKind.EPISODE, ItemKind.FACT, ItemKind.USER, ItemKind.PROCEDURE)
         if not items:
-            return _DONE
+            return await self._forget_queries(claim.erasure)
         user_id = items[0].user_id
-        counts = {"facts": 0, "reduced_facts": 0, "profiles": 0}
+        counts = {"facts": 0, "reduced_facts": 0, "profiles": 0, "procedures": 0, "data_keys": 0}
         if sources := _ids(items, ItemKind.EPISODE):
             reduced = await self._upstream.facts.remove_by_source(
                 principal,
@@ -153,25 +207,43 @@ class ErasureSteps:
                 timeout_seconds=self._timeout_seconds,
             )
             counts["facts"], counts["reduced_facts"] = reduced.removed_facts, reduced.reduced_facts
-        for fact_id in _ids(items, ItemKind.FACT):
-            try:
-                await self._upstream.facts.delete(
-                    principal,
-                    facts_pb2.DeleteFactRequest(
-                        request_id=f"{claim.erasure.erasure_id} {fact_id}", user_id=user_id, fact_id=fact_id
-                    ),
-                    timeout_seconds=self._timeout_seconds,
-                )
-            except NotFound:
-                continue  # it went with its turns
-            counts["facts"] += 1
+            counts["procedures"] = reduced.removed_procedures
+
+        async def delete(fact_id: str) -> None:
+            request = facts_pb2.DeleteFactRequest(
+                request_id=f"{claim.erasure.erasure_id} {fact_id}", user_id=user_id, fact_id=fact_id
+            )
+            await self._upstream.facts.delete(principal, request, timeout_seconds=self._timeout_seconds)
+
+        async def delete_procedure(procedure_id: str) -> None:
+            request = procedures_pb2.DeleteProcedureRequest(
+                request_id=f"{claim.erasure.erasure_id} {procedure_id}", user_id=user_id, procedure_id=procedure_id
+            )
+            await self._upstream.procedures.delete(principal, request, timeout_seconds=self._timeout_seconds)
+
+        counts["facts"] += await _deleted(_ids(items, ItemKind.FACT), delete)
+        counts["procedures"] += await _deleted(_ids(items, ItemKind.PROCEDURE), delete_procedure)
         if any(item.kind is ItemKind.USER for item in items):
             removed = await self._upstream.facts.remove_owner(
                 principal, semantic_pb2.RemoveOwnerRequest(user_id=user_id), timeout_seconds=self._timeout_seconds
             )
             counts["facts"] += removed.removed_facts
             counts["profiles"] += removed.removed_profile
+            counts["procedures"] += removed.removed_procedures
+            counts["data_keys"] += removed.destroyed_data_keys
         return Progress(counts, position)
+
+    async def _forget_queries(self, erasure: Erasure) -> Progress:
+        """The end of the step: queries of recalls that were judged in an erased scope."""
+        target = erasure.target
+        if target.kind is not TargetKind.SCOPE or target.scope is None:
+            return _DONE
+        request = semantic_pb2.ForgetQueriesRequest(user_id=target.user_id, with_nested=target.with_nested)
+        write_scope(request.scope, target.scope)
+        forgotten = await self._upstream.procedures.forget_queries(
+            worker_principal(erasure.tenant_id), request, timeout_seconds=self._timeout_seconds
+        )
+        return Progress({"queries": forgotten.removed_queries})
 
     async def _notes(self, claim: ErasureClaim) -> Progress:
         principal = worker_principal(claim.erasure.tenant_id)
@@ -179,32 +251,30 @@ class ErasureSteps:
         if not items:
             return _DONE
         user_id = items[0].user_id
-        counts = {"notes": 0, "changed_notes": 0, "links": 0}
+        counts = {"notes": 0, "changed_notes": 0, "links": 0, "data_keys": 0}
         if sources := _ids(items, ItemKind.EPISODE):
             gone = await self._upstream.notes.remove_by_source(
                 principal,
                 internal_notes_pb2.RemoveBySourceRequest(user_id=user_id, interaction_ids=sources),
                 timeout_seconds=self._timeout_seconds,
             )
-            counts = {"notes": gone.removed_notes, "changed_notes": gone.changed_notes, "links": gone.removed_links}
-        for note_id in _ids(items, ItemKind.NOTE):
-            try:
-                await self._upstream.notes.delete(
-                    principal,
-                    notes_pb2.DeleteNoteRequest(
-                        request_id=f"{claim.erasure.erasure_id} {note_id}", user_id=user_id, note_id=note_id
-                    ),
-                    timeout_seconds=self._timeout_seconds,
-                )
-            except NotFound:
-                continue  # it went with its turns
-            counts["notes"] += 1
+            counts["notes"], counts["changed_notes"] = gone.removed_notes, gone.changed_notes
+            counts["links"] = gone.removed_links
+
+        async def delete(note_id: str) -> None:
+            request = notes_pb2.DeleteNoteRequest(
+                request_id=f"{claim.erasure.erasure_id} {note_id}", user_id=user_id, note_id=note_id
+            )
+            await self._upstream.notes.delete(principal, request, timeout_seconds=self._timeout_seconds)
+
+        counts["notes"] += await _deleted(_ids(items, ItemKind.NOTE), delete)
         if any(item.kind is ItemKind.USER for item in items):
             removed = await self._upstream.notes.remove_owner(
                 principal, internal_notes_pb2.RemoveOwnerRequest(user_id=user_id), timeout_seconds=self._timeout_seconds
             )
             counts["notes"] += removed.removed_notes
             counts["links"] += removed.removed_links
+            counts["data_keys"] += removed.destroyed_data_keys
         return Progress(counts, position)
 
     async def _next(self, claim: ErasureClaim, *kinds: ItemKind, limit: int = 0) -> tuple[Sequence[Item], str]:
@@ -213,3 +283,15 @@ class ErasureSteps:
 
 def _ids(items: Sequence[Item], kind: ItemKind) -> list[str]:
     return [item.item_id for item in items if item.kind is kind]
+
+
+async def _deleted(memory_ids: Sequence[str], delete: Callable[[str], Awaitable[None]]) -> int:
+    """Deletes memories by their ids; how many were still there."""
+    count = 0
+    for memory_id in memory_ids:
+        try:
+            await delete(memory_id)
+        except NotFound:
+            continue  # it went with its turns
+        count += 1
+    return count

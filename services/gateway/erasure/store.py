@@ -39,6 +39,12 @@ class ErasureStore(Protocol):
         """
         ...
 
+    async def list_erasures(
+        self, tenant_id: str, user_id: str | None, *, before: str | None, limit: int
+    ) -> Sequence[Erasure]:
+        """Erasures of a user, or of a tenant where None, newest first; those made before the one with id `before`."""
+        ...
+
     def claim(self) -> AbstractAsyncContextManager[ErasureClaim | None]:
         """Takes the erasure that is due for the longest time for the length of the block; None where none is due.
 
@@ -113,6 +119,10 @@ class ErasureClaim(Protocol):
 
     async def remove_conversation_record(self, user_id: str, conversation_id: str) -> None:
         """Takes an empty conversation out of the list; one that has turns stays."""
+        ...
+
+    async def forget_queries(self, target: Target) -> int:
+        """Removes the queries of recalls by readers in the target's scopes; how many."""
         ...
 
     async def save(self, progress: Progress) -> Erasure:

@@ -71,7 +71,7 @@ class Grants:
         try:
             return await self._store.revoke(caller, command)
         finally:
-            # Also where it failed: a commit whose answer was lost counts.
+            # Also where it failed: a commit whose response was lost counts.
             self.forget(caller.tenant_id, command.user_id)
 
     async def list_grants(self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None) -> Page[Grant]:

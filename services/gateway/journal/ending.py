@@ -1,4 +1,4 @@
-"""The end of a session as the journal keeps it."""
+"""The end of a session as the journal stores it."""
 
 from __future__ import annotations
 
@@ -33,6 +33,14 @@ class SessionLog(Protocol):
 
     async def session_start(self, tenant_id: str, user_id: str, conversation_id: str) -> int:
         """The position that the conversation's session begins at: turns before it belong to ended ones."""
+        ...
+
+    async def first_append(self, caller: Caller, command: RememberCommand) -> bytes | None:
+        """The response that was stored for a request; None where none was, or of another request under the id."""
+        ...
+
+    async def put_append(self, caller: Caller, command: RememberCommand, response: bytes) -> None:
+        """Stores the response to a request whose turns are durable. It must hold no content and no user."""
         ...
 
     async def session_record(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionRecord | None:

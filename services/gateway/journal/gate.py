@@ -122,7 +122,7 @@ class WriteGate:
         self._settings = settings or GateSettings()
 
     async def judge(self, turns: Sequence[Turn]) -> tuple[Verdict, ...]:
-        """The verdict on each turn of one request, in order; what follows a question is kept as its answer."""
+        """The verdict on each turn of one request, in order; what follows a question is let through as its answer."""
         if not self._settings.is_enabled:
             return (UNJUDGED,) * len(turns)
         verdicts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.settings_types import Count, Duration, DurationOrNone, Factor
@@ -14,6 +14,12 @@ from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.gate import UNJUDGED, Verdict
 
 T = TypeVar("T")
+
+ITEM_KEY: Final = "mneme.context_item"
+"""Metadata of an interaction that was an item of a context window: the item's id."""
+
+ARCHIVE_SUFFIX: Final = "#context"
+"""Of the conversation that items removed from a conversation's context window stand in."""
 
 
 class Tier(IntEnum):
@@ -45,6 +51,7 @@ class RememberCommand:
     request_id: str = ""  # empty: not idempotent
     digest: bytes = b""  # of the whole request: distinguishes a repeat from another request under the same id
     interaction_ids: tuple[str, ...] = ()  # of the turns, one for one; empty: made by the journal
+    tiers: tuple[Tier, ...] = ()  # that take the turns; empty: all
 
 
 class FeedbackValue(IntEnum):
@@ -62,14 +69,14 @@ class FeedbackValue(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackCommand:
-    """A judgement of episodes, or of a recall as a whole."""
+    """A judgement of memories, or of a recall as a whole."""
 
     request_id: str
     user_id: str
-    memory_ids: tuple[str, ...]  # episodes; empty where there is a recall
+    memories: tuple[tuple[MemoryKind, str], ...]  # kinds and ids, each id a UUID; empty where there is a recall
     value: int  # -1, 0 or 1
     digest: bytes = b""  # of the whole request
-    recall_id: str = ""  # the recall whose episodes are judged
+    recall_id: str = ""  # the recall that is judged; empty for single memories
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +144,39 @@ class Interaction:
 
 
 @dataclass(frozen=True, slots=True)
+class RecallRecord:
+    """What one recall returned."""
+
+    tenant_id: str
+    recall_id: str  # a UUID
+    user_id: str
+    memories: tuple[tuple[MemoryKind, str], ...]  # kinds and ids, each id a UUID
+    create_time: datetime
+    principal_id: str = ""  # who asked: for the audit log, not stored here
+    query: str = ""  # as it was asked; empty where it is long, or a memory that was returned has been erased
+    scope: Scope = GLOBAL_SCOPE  # the reader's
+    procedure_ids: tuple[str, ...] = ()  # procedures that were applied
+    counts_use: bool = True  # whether its notes count as used together; not read back
+
+    def ids(self, kind: MemoryKind) -> list[str]:
+        """The returned memories of a kind, best first."""
+        return [memory_id for memory_kind, memory_id in self.memories if memory_kind is kind]
+
+
+@dataclass(frozen=True, slots=True)
 class Feedback:
     """One judgement in the log."""
 
     tenant_id: str
     feedback_id: str
     user_id: str
-    memory_ids: tuple[str, ...]
-    value: int
+    memories: tuple[tuple[MemoryKind, str], ...]  # kinds and ids
+    value: int  # -1, 0 or 1
+    recall: RecallRecord | None = None  # the recall that is judged, where its record is there
+
+    def ids(self, kind: MemoryKind) -> list[str]:
+        """The judged memories of a kind."""
+        return [memory_id for memory_kind, memory_id in self.memories if memory_kind is kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,21 +242,12 @@ class Removed:
     recalls: int = 0  # records of what a recall returned
     requests: int = 0  # idempotency records
     grants: int = 0
+    data_keys: int = 0  # destroyed keys that content was encrypted with
+    documents: int = 0
 
     def __add__(self, other: Removed) -> Removed:
         """Both together."""
         return Removed(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
-
-
-@dataclass(frozen=True, slots=True)
-class RecallRecord:
-    """What one recall returned."""
-
-    tenant_id: str
-    recall_id: str  # a UUID
-    user_id: str
-    memories: tuple[tuple[MemoryKind, str], ...]  # kinds and ids, each id a UUID
-    create_time: datetime
 
 
 @dataclass(frozen=True, slots=True)

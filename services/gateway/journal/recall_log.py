@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from services.common.auth import current_principal_or_none
 from services.common.clock import Clock
-from services.common.errors import FailedPrecondition, NotFound
+from services.common.errors import NotFound
+from services.common.scope import GLOBAL_SCOPE, Scope
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import RecallRecord
 from services.gateway.journal.store import RecallRecords
 
 _BATCH_MAX = 100
 """Records that one transaction writes."""
+_QUERY_CHARS_MAX = 500
+"""Length of a query from which on nothing is learned from it."""
 
 
 class RecallLog:
@@ -27,11 +31,38 @@ class RecallLog:
         self._work = asyncio.Event()
         self._writing = asyncio.Lock()
 
-    def record(self, tenant_id: str, user_id: str, recall_id: str, memories: Sequence[tuple[MemoryKind, str]]) -> None:
-        """Queues what a recall returned."""
-        if len(self._waiting) < self._queue_max:
-            self._waiting.append(RecallRecord(tenant_id, recall_id, user_id, tuple(memories), self._clock.now()))
-            self._work.set()
+    def record(
+        self,
+        tenant_id: str,
+        user_id: str,
+        recall_id: str,
+        memories: Sequence[tuple[MemoryKind, str]],
+        *,
+        query: str = "",
+        scope: Scope = GLOBAL_SCOPE,
+        procedure_ids: Sequence[str] = (),
+        counts_use: bool = True,
+    ) -> None:
+        """Queues what a recall returned, and what it was: a query that is long is not stored."""
+        if len(self._waiting) >= self._queue_max:
+            return
+        stored = query if len(query) <= _QUERY_CHARS_MAX else ""
+        principal = current_principal_or_none()
+        self._waiting.append(
+            RecallRecord(
+                tenant_id,
+                recall_id,
+                user_id,
+                tuple(memories),
+                self._clock.now(),
+                principal.principal_id if principal is not None else "",
+                stored,
+                scope,
+                tuple(procedure_ids),
+                counts_use,
+            )
+        )
+        self._work.set()
 
     async def find(self, tenant_id: str, user_id: str, recall_id: str) -> RecallRecord:
         """The record of a recall, also of one whose record waits to be written here.
@@ -45,18 +76,13 @@ class RecallLog:
             raise NotFound("recall", recall_id)
         return record
 
-    async def judged(self, tenant_id: str, user_id: str, recall_id: str) -> tuple[str, ...]:
-        """The episodes that a recall returned: what takes feedback.
+    async def judged(self, tenant_id: str, user_id: str, recall_id: str) -> tuple[tuple[MemoryKind, str], ...]:
+        """The memories that a recall returned; one that returned none takes feedback all the same.
 
         Raises:
             NotFound: See `find`.
-            FailedPrecondition: It returned no episode.
         """
-        record = await self.find(tenant_id, user_id, recall_id)
-        episode_ids = tuple(memory_id for kind, memory_id in record.memories if kind is MemoryKind.EPISODE)
-        if not episode_ids:
-            raise FailedPrecondition("the recall returned no memories that take feedback")
-        return episode_ids
+        return (await self.find(tenant_id, user_id, recall_id)).memories
 
     async def run(self) -> None:
         """Writes until cancelled.

@@ -45,7 +45,7 @@ class JournalWriter(Protocol):
         turns there itself.
 
         Must be all or nothing for each command. A command whose request id was used before returns the first
-        answer, or an `InvalidArgument` with reason REQUEST_ID_REUSED in its place if its content differs; the
+        response, or an `InvalidArgument` with reason REQUEST_ID_REUSED in its place if its content differs; the
         other commands are not affected. What was returned must be on disk. Positions of a conversation must be
         gapless under concurrent writes.
 
@@ -82,6 +82,12 @@ class JournalReader(Protocol):
         self, tenant_id: str, user_id: str, conversation_id: str, *, limit: int
     ) -> Sequence[Interaction]:
         """The last interactions since the conversation's session was last ended, in the order of their positions."""
+        ...
+
+    async def context_items(
+        self, tenant_id: str, user_id: str, conversation_id: str, item_ids: Sequence[str]
+    ) -> Mapping[str, Interaction]:
+        """Interactions of a conversation that were these items of a context window, by item id; the last of each."""
         ...
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
@@ -175,6 +181,17 @@ class RecallRecords(Protocol):
 
     async def recall_record(self, tenant_id: str, user_id: str, recall_id: str) -> RecallRecord | None:
         """The record of a user's recall, None where there is none."""
+        ...
+
+    async def claim_uses(self, *, now: datetime, until: datetime, limit: int) -> list[RecallRecord]:
+        """Recalls of any tenants that returned two or more notes and whose use is not settled, the oldest first.
+
+        They have no query, and are not claimed again before `until`.
+        """
+        ...
+
+    async def settle_uses(self, records: Sequence[RecallRecord]) -> None:
+        """Ends claims for good: the uses of these recalls were counted, or cannot be."""
         ...
 
 

@@ -12,7 +12,7 @@ SCORING_WEIGHT_MAX: Final = 1_000.0
 
 
 class TaskType(IntEnum):
-    """What an answer is wanted for; the numbers are those of the wire format."""
+    """What the memories are wanted for; the numbers are those of the wire format."""
 
     FACTUAL = 1
     """A fact is looked up."""
@@ -75,6 +75,7 @@ class ScoringChoice:
 
     profile: Profile = Profile.EVIDENCE
     weights: Mapping[str, float] = field(default_factory=dict)  # what replaces weights of the profile
+    is_named: bool = False  # the caller named the profile
 
     @property
     def compares_tokens(self) -> bool:

@@ -80,7 +80,7 @@ class EpisodeColumns:
         """Columns of a response of the episodic tier.
 
         Args:
-            response: What the tier answered.
+            response: The tier's response.
             token_ids: Ids of the question's word pieces that were asked with, uint16, little endian.
         """
         return cls(

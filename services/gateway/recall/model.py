@@ -17,6 +17,7 @@ from services.gateway.grants.model import Grant, MemoryKind, Readers
 from services.gateway.journal.model import SequenceSpan, Tier
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy, ScoringChoice, TaskType
 from services.gateway.recall.columns import EpisodeColumns
+from services.gateway.recall.patterns import NO_PATTERNS, PatternKind, Patterns
 
 RECALL_TIERS = (Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC)
 
@@ -37,6 +38,7 @@ class RecallQuery:
     text: str
     limit: int
     as_of: datetime  # "yesterday" is the day before
+    known_at: datetime | None = None  # only what had been recorded by then; None: everything
     scope: Scope = GLOBAL_SCOPE  # the reader's
     conversation_id: str = ""  # the running one; empty for none
     tiers: tuple[Tier, ...] = RECALL_TIERS
@@ -80,6 +82,14 @@ class AppliedProfile:
     def names_sources(self) -> bool:
         """Whether it prefers or excludes any."""
         return bool(self.preferred_sources or self.excluded_sources)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerReading:
+    """What is stored of how a user is to be served."""
+
+    profile: AppliedProfile = field(default_factory=AppliedProfile)
+    patterns: Patterns = NO_PATTERNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +247,13 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class AppliedPattern:
-    """A learned pattern that changed the query."""
+    """A learned pattern that changed the query, how it is searched, or how it is to be responded to."""
 
-    pattern: str
-    replacement: str  # what stands in the place of the pattern
+    pattern: str  # empty: it is for every query
+    replacement: str  # what stands in the place of the pattern; of other kinds than rewriting, what to do
     confidence: float
+    procedure_id: str = ""  # empty for a pattern of the deployment
+    kind: PatternKind = PatternKind.QUERY_REWRITING
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +267,7 @@ class Reading:
     task_type_confidence: float = 0.0  # in [0, 1]; 1 where it was given
     task_type_given: bool = False
     rewritten_query: str = ""  # empty where nothing was rewritten
-    applied_patterns: tuple[AppliedPattern, ...] = ()  # in the order of their places in the query
+    applied_patterns: tuple[AppliedPattern, ...] = ()  # rewritings by their places in the query, then other kinds
     applied_profile: AppliedProfile | None = None  # None where it could not be read
 
 

@@ -22,13 +22,14 @@ from services.gateway.grants.model import MemoryKind
 from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
 from services.gateway.journal.recall_log import RecallLog
-from services.gateway.recall.answer.assembly import Assembled, assemble
+from services.gateway.recall.answer.assembly import assemble, by_source, returned_ids
 from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.answer.streaming import Derived, EarlyResults, Emit
 from services.gateway.recall.model import (
     AppliedPattern,
     AppliedProfile,
     CoarseResult,
+    OwnerReading,
     RankedEpisode,
     Reading,
     Recalled,
@@ -49,13 +50,8 @@ from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import Fusion
 from services.gateway.recall.stages.loadout import Loadout
-from services.gateway.recall.stages.profile import (
-    ProfileStage,
-    admitted,
-    names_any,
-    raised,
-    with_preferred,
-)
+from services.gateway.recall.stages.procedures import with_patterns
+from services.gateway.recall.stages.profile import ProfileStage, admitted, names_any, raised, with_preferred
 from services.gateway.recall.stages.quarantine import quarantine
 from services.gateway.recall.stages.rewriting import Rewriting
 from services.gateway.recall.superseded import with_successors
@@ -137,18 +133,22 @@ class RecallPipeline:
         with clock.stage("grants"):
             query, knows_grants = await self._granted(principal, query, clock)
         with clock.stage("read_question"):
-            known_names = await self._names(principal, query, clock)
-            names = known_names or ()
-            question = read_question(query.text, names, query.as_of)
-        with clock.stage("rewrite"):
-            rewritten = await self._stages.rewriting(query.text, names, seconds_left=clock.seconds_left)
-            if rewritten.text != query.text:
-                question = read_question(rewritten.text, names, query.as_of)
-        with clock.stage("embed"):
-            encoding, known_profile = await asyncio.gather(
-                self._embed(question.first_person_text, clock), self._stages.profile.read(principal, query, clock)
+            known_names, known_owner = await asyncio.gather(
+                self._names(principal, query, clock), self._stages.profile.read(principal, query, clock)
             )
-            profile = known_profile or AppliedProfile()
+            names, owner = known_names or (), known_owner or OwnerReading()
+        with clock.stage("rewrite"):
+            rewritten = self._stages.rewriting(
+                query.text,
+                names,
+                owner.patterns,
+                query.scope,
+                only_rewriting=not self._stages.loadout.needs_procedures(query),
+            )
+            question = read_question(rewritten.text, names, query.as_of)
+            query, profile, others = with_patterns(query, owner.profile, rewritten.others)
+        with clock.stage("embed"):
+            encoding = await self._embed(question.first_person_text, clock)
             vector = encoding.vector
             tokens = encoding.tokens if query.scoring.compares_tokens or query.with_features else None
         with clock.stage("intent"):
@@ -192,9 +192,20 @@ class RecallPipeline:
             clock.leave("assemble", assembled.reason)
             self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in assembled.memories])
             recall_id = self._ids.new_id()
+            applied = (*rewritten.applied, *others)
+            reading = _reading(query, question, names, intent, applied, profile if known_owner is not None else None)
             if self._stages.recall_log is not None:
-                self._stages.recall_log.record(principal.tenant_id, query.user_id, recall_id, _returned(assembled))
-            reading = _reading(query, question, names, intent, rewritten.applied, known_profile)
+                self._stages.recall_log.record(
+                    principal.tenant_id,
+                    query.user_id,
+                    recall_id,
+                    returned_ids(assembled),
+                    query=query.text,
+                    scope=query.scope,
+                    procedure_ids=[p.procedure_id for p in reading.applied_patterns if p.procedure_id],
+                    counts_use=query.limit
+                    > 1,  # who asks for one memory uses none together: clients wait so for a write
+                )
         return Recalled(
             recall_id=recall_id,
             memories=assembled.memories,
@@ -209,7 +220,7 @@ class RecallPipeline:
                 is_consistent is False
                 or not knows_grants
                 or known_names is None
-                or known_profile is None
+                or known_owner is None
                 or not knows_sources
                 or coarse.is_incomplete
                 or any(r.state is TierState.FAILED for r in reports)
@@ -285,7 +296,7 @@ class RecallPipeline:
                         timeout_seconds=timeout_seconds,
                     )
             except (StoreUnavailable, DeadlineExceeded, TimeoutError) as error:
-                # The journal is away; the tiers may well answer, and the answer says that it may lack the write.
+                # The journal is away: the tiers may still respond, and the response says that it may lack the write.
                 _log.warning("consistency_not_known", error=type(error).__name__)
                 return False
 
@@ -301,7 +312,7 @@ class RecallPipeline:
         return (replace(query, grants=grants) if grants else query), True
 
     async def _names(self, principal: Principal, query: RecallQuery, clock: StageClock) -> Sequence[str] | None:
-        """The names of the user's speakers, None where they cannot be read: the tiers may well answer without."""
+        """The names of the user's speakers, None where they cannot be read: the tiers can search without them."""
         try:
             async with asyncio.timeout(clock.seconds_left * (1.0 - self._settings.tier_time_share)):
                 return await self._stages.speakers.of(principal.tenant_id, query.user_id)
@@ -340,8 +351,8 @@ class RecallPipeline:
                 for r in coarse.reports
             )
         clock.leave("fetch", fetched.reason)
-        facts = _by_source((hit.fact.fact_id, hit.fact.derived_from) for hit in coarse.facts)
-        notes = _by_source((hit.note.note_id, hit.note.derived_from) for hit in coarse.notes)
+        facts = by_source((hit.fact.fact_id, hit.fact.derived_from) for hit in coarse.facts)
+        notes = by_source((hit.note.note_id, hit.note.derived_from) for hit in coarse.notes)
         memories = tuple(
             RecalledMemory(candidate, episode, facts.get(candidate.episode_id, ()), notes.get(candidate.episode_id, ()))
             for candidate, episode in fetched.found
@@ -353,24 +364,6 @@ class RecallPipeline:
 def _seen(query: RecallQuery, profile: AppliedProfile, coarse: CoarseResult) -> CoarseResult:
     """The results that the reader may see, and the user's profile admits."""
     return admitted(quarantine(coarse, query.readers), profile, query)
-
-
-def _by_source(derived: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
-    """Ids of derived memories by the episode that they come from."""
-    found: dict[str, tuple[str, ...]] = {}
-    for identifier, sources in derived:
-        for source in sources:
-            found[source] = (*found.get(source, ()), identifier)
-    return found
-
-
-def _returned(found: Assembled) -> list[tuple[MemoryKind, str]]:
-    """What a response names, by kind and id."""
-    return [
-        *((MemoryKind.EPISODE, memory.memory_id) for memory in found.memories),
-        *((MemoryKind.FACT, fact.memory_id) for fact in found.facts),
-        *((MemoryKind.NOTE, note.memory_id) for note in found.notes),
-    ]
 
 
 def _reading(

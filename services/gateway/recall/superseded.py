@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,15 +46,25 @@ class OwnerSuperseded:
         """Memory that they take, about."""
         return 500 + sum(_ENTRY_BYTES * len(found) for found in self.by_turn.values())
 
-    def at(self, as_of: datetime) -> Superseded:
+    def at(self, as_of: datetime, known_at: datetime | None = None) -> Superseded:
         """Those that were superseded at a time. Midnight, UTC, means the end of the day that begins.
 
         What was corrected never held.
+
+        Args:
+            as_of: The time.
+            known_at: Those that were recorded later are left out; None: none.
         """
+        recorded_until = math.inf if known_at is None else known_at.timestamp()
         moment = as_of.astimezone(UTC)
         until = (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
         by_turn = {
-            turn_id: [one for one in found if one.reason in _ALWAYS or one.end_time.seconds <= until]
+            turn_id: [
+                one
+                for one in found
+                if (one.reason in _ALWAYS or one.end_time.seconds <= until)
+                and one.create_time.seconds <= recorded_until
+            ]
             for turn_id, found in self.by_turn.items()
         }
         return {turn_id: found for turn_id, found in by_turn.items() if found}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from services.common.embedding.vectors import Vector
@@ -55,6 +56,7 @@ class ListFacts:
     page_size: int
     after: FactPosition | None
     include_low_confidence: bool = False
+    known_at: datetime | None = None  # what was believed then; None: now
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class FactPage:
 
     facts: tuple[Fact, ...]
     next: FactPosition | None
+    positions: tuple[FactPosition, ...] = ()  # of facts as they were believed: their places in the list of today
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class SearchFacts:
     use: FactUse
     reader: Reader
     limit: int
+    known_at: datetime | None = None  # what was believed then; None: now
 
 
 @dataclass(frozen=True, slots=True)

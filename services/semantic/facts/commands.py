@@ -177,6 +177,7 @@ def list_facts_command(
     for name in ("subject", "predicate"):
         v.text(name, getattr(request, name), chars_max=limits.part_chars_max, required=False)
     page_size = v.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
+    known_at = _known_at(v, request)
     v.raise_if_any()
     if request.include_low_confidence and not caller.may(Role.ADMIN):
         raise role_missing(Role.ADMIN)
@@ -192,6 +193,7 @@ def list_facts_command(
         page_size=page_size,
         after=FactPosition(datetime.fromisoformat(str(cursor[0])), FactId(str(cursor[1]))) if cursor else None,
         include_low_confidence=request.include_low_confidence,
+        known_at=known_at,
     )
 
 
@@ -222,6 +224,7 @@ def search_facts_command(
             )
     except InvalidArgument as error:
         v.include(error)
+    known_at = _known_at(v, request)
     v.raise_if_any()
     return SearchFacts(
         owner=owner_of(request.user_id, caller),
@@ -230,6 +233,7 @@ def search_facts_command(
         use=FactUse(request.use),
         reader=reader,
         limit=request.limit or limits.limit_default,
+        known_at=known_at,
     )
 
 
@@ -240,6 +244,16 @@ def list_query(request: pb.ListFactsRequest) -> Cursor:
     query.ClearField("page_size")
     query.ClearField("page_token")
     return ("ListFacts", query.SerializeToString(deterministic=True).hex())
+
+
+def _known_at(v: Violations, request: pb.ListFactsRequest | pb.SearchFactsRequest) -> datetime | None:
+    if not request.HasField("known_at_time"):
+        return None
+    try:
+        return common.moment(request.known_at_time, field_path="known_at_time")
+    except InvalidArgument as error:
+        v.include(error)
+        return None
 
 
 def _validity(

@@ -20,6 +20,8 @@ def list_facts_response(
     """A page, cut where it grows beyond `bytes_max`, with the token of the next one."""
 
     def cursor_of(index: int) -> Cursor:
+        if page.positions:
+            return page.positions[index].last_confirmed_time.isoformat(), page.positions[index].fact_id
         return page.facts[index].last_confirmed_time.isoformat(), page.facts[index].fact_id
 
     facts, cursor = cut_page(
@@ -44,9 +46,11 @@ def search_facts_response(
     """
     response = pb.SearchFactsResponse()
     for hit in hits:
-        is_confident = hit.fact.confidence > confident_above
+        confidence = hit.fact.confidence if hit.confidence_now is None else hit.confidence_now
+        is_confident = confidence > confident_above
         admission = pb.FACT_ADMISSION_CONFIDENT if is_confident else pb.FACT_ADMISSION_EXPLICIT
-        _write_fact(response.hits.add(similarity=hit.similarity, admission=admission).fact, hit.fact)
+        message = response.hits.add(similarity=hit.similarity, admission=admission, current_confidence=confidence)
+        _write_fact(message.fact, hit.fact)
     count = fitting(response.hits, bytes_max=bytes_max)
     response.omitted_count = len(hits) - count
     del response.hits[count:]
@@ -85,6 +89,7 @@ def _write_fact(message: pb.Fact, fact: Fact) -> None:
     common.write_scope(message.scope, fact.scope)
     message.revision = fact.revision
     message.etag = fact.etag
+    message.feedback = fact.feedback
     if fact.valid_from_time is not None:
         common.write_timestamp(message.valid_from_time, fact.valid_from_time)
     if fact.valid_to_time is not None:

@@ -5,10 +5,14 @@ Statements count in the order in which they were said. The order in which they a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
+from services.common.knowledge.evidence import deprecated_time
+from services.common.knowledge.model import Belief, BeliefId, KnowledgeSettings
 from services.common.owners import InteractionId, UserId
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import (
@@ -21,6 +25,10 @@ from services.semantic.facts.model import (
     Statement,
     VersionReason,
 )
+
+_DAY: Final = timedelta(days=1)
+_EXPONENT_MAX: Final = 50.0
+"""Beyond any confidence; `math.exp` fails on large numbers."""
 
 
 @dataclass(slots=True)
@@ -66,7 +74,8 @@ def derived_fact(
 
     Confidence begins with the first statement's; each later one raises it to its own, if that is higher, and by
     rate x (1 - confidence). A contradicting statement after the last own one ends the validity; a later own one renews
-    it. A correction replaces all of it. Nothing that was said is overwritten: each former state is a version.
+    it. A correction replaces all of it. Nothing that was said is overwritten: each former state is a version. The last
+    judgement by Feedback raises or lowers the confidence that follows from the statements.
 
     Args:
         record: The fact with its statements.
@@ -78,6 +87,7 @@ def derived_fact(
     """
     own = counted_statements(record, settings)
     everything = sorted(record.statements, key=lambda statement: statement.order)
+    judgement = feedback_of(record)
     versions, state = _fold(everything[-settings.statements_max :], against, settings)
     leading = leading_draft(record)
     since = [statement.draft.valid_from for statement in own if statement.draft.valid_from is not None]
@@ -99,7 +109,7 @@ def derived_fact(
         predicate=leading.predicate,
         object=leading.object,
         category=state.draft.category,
-        confidence=state.confidence,
+        confidence=_judged(state.confidence, judgement, settings),
         importance=max(importances),
         first_observed_time=min(observed),
         last_confirmed_time=own[-1].time,
@@ -112,7 +122,46 @@ def derived_fact(
         merged_into_fact_id=record.fact.merged_into_fact_id if record.fact else None,
         versions=tuple(versions[-settings.versions_max :]),
         scope=record.scope,
+        fade_time=record.fact.fade_time if record.fact is not None else None,
+        feedback=judgement,
     )
+
+
+def fade_time(record: FactRecord, fact: Fact, settings: EvidenceSettings) -> datetime | None:
+    """When a fact is deprecated if no evidence comes until then; None: never.
+
+    An imported conversation of years ago is evidence from when it was imported.
+    """
+    if fact.importance >= settings.lasting_importance_min:
+        return None
+    known = max(statement.known_time for statement in current_statements(record))
+    belief = Belief(BeliefId(fact.fact_id), fact.text, fact.confidence, fact.importance, known)
+    rates = KnowledgeSettings(decay_per_day=settings.decay_per_day, deprecated_below=settings.deprecated_below)
+    return deprecated_time(belief, rates)
+
+
+def confidence_at(fact: Fact, at: datetime, settings: EvidenceSettings) -> float:
+    """The confidence of a fact with the decay by a time, in [0, 1]; without decay for one that does not fade.
+
+    It follows from the time at which it will have fallen to `deprecated_below`: each day before that it is higher by
+    the rate of decay.
+    """
+    if fact.fade_time is None:
+        return fact.confidence
+    days = (fact.fade_time - at) / _DAY
+    return min(fact.confidence, settings.deprecated_below * math.exp(min(days * settings.decay_per_day, _EXPONENT_MAX)))
+
+
+def fades_after(confidence: float, now: datetime, settings: EvidenceSettings) -> datetime:
+    """The `fade_time` at which a fact has this confidence, in (0, 1], with its decay now."""
+    return now + math.log(confidence / settings.deprecated_below) / settings.decay_per_day * _DAY
+
+
+def feedback_of(record: FactRecord) -> int:
+    """The last judgement of a fact: -1, 0 or 1."""
+    if record.judgement is not None:
+        return record.judgement
+    return record.fact.feedback if record.fact is not None else 0
 
 
 def changed(record: FactRecord, derived: Fact) -> Fact | None:
@@ -155,6 +204,13 @@ def _fold(
                 versions.append(_version(state, statement, VersionReason.SUPERSEDED))
                 state.valid_to, state.is_superseded = end, True
     return versions, state
+
+
+def _judged(confidence: float, feedback: int, settings: EvidenceSettings) -> float:
+    """The confidence after a judgement: a good one counts as a confirmation."""
+    if feedback > 0:
+        return confidence + settings.confirmation_rate * (1.0 - confidence)
+    return confidence * (1.0 - settings.rejection_rate) if feedback < 0 else confidence
 
 
 def _version(state: _State, replaced_by: Statement, reason: VersionReason) -> FactVersion:

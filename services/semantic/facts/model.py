@@ -82,11 +82,17 @@ class Statement:
     draft: FactDraft
     interaction_ids: tuple[InteractionId, ...]
     is_correction: bool = False  # replaces what earlier statements say, instead of confirming it
+    recorded_time: datetime | None = None  # when it was stored; None: when it was said
 
     @property
     def order(self) -> tuple[datetime, str]:
         """Place among statements: by when they were said, never by when they arrived; ties by id."""
         return (self.time, self.statement_id)
+
+    @property
+    def known_time(self) -> datetime:
+        """Since when it is known here: an imported statement may be older."""
+        return self.time if self.recorded_time is None else max(self.time, self.recorded_time)
 
     @property
     def effective_time(self) -> datetime:
@@ -129,6 +135,8 @@ class Fact:
     versions: tuple[FactVersion, ...] = ()  # oldest first
     scope: Scope = GLOBAL_SCOPE
     revision: int = 1  # counts writes that changed it
+    fade_time: datetime | None = None  # when it is deprecated if no evidence comes; None: never, or not read
+    feedback: int = 0  # the last judgement: -1, 0 or 1
 
     @property
     def etag(self) -> str:
@@ -142,6 +150,7 @@ class ScoredFact:
 
     fact: Fact  # without versions
     similarity: float  # cosine to the query, in [-1, 1]
+    confidence_now: float | None = None  # with decay, in [0, 1]; None: that of the fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +172,7 @@ class FactRecord:
     statements: tuple[Statement, ...]  # the newest of them where it has many
     scope: Scope
     fact: Fact | None = None  # its stored state; None before the first
+    judgement: int | None = None  # -1, 0 or 1, instead of the stored state's; None: that one holds
     earlier_evidence: int = 0  # interactions of the statements that are not here
     is_context: bool = False  # loaded since another one contradicts it: not all that it follows from is loaded
     is_reduced: bool = False  # evidence was removed: all statements are loaded, and the stored state bounds nothing

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from services.common.clock import Clock
 from services.common.idempotency.model import Idempotency
 from services.common.ids import IdSource
-from services.common.owners import InteractionId, Owner
+from services.common.maintenance.store import MaintenanceStore
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import DeleteFact, RemovalResult
@@ -26,12 +27,20 @@ class _Deleted:
 
 
 class FactRemoval:
-    """Removes and archives facts, and keeps those that remain true to their evidence."""
+    """Removes and archives facts, and derives those that remain from the evidence left."""
 
     def __init__(
-        self, store: FactStore, embedder: TierEmbedder, *, clock: Clock, ids: IdSource, settings: SemanticSettings
+        self,
+        store: FactStore,
+        embedder: TierEmbedder,
+        *,
+        clock: Clock,
+        ids: IdSource,
+        settings: SemanticSettings,
+        maintenance: MaintenanceStore | None = None,
     ) -> None:
-        """All collaborators are owned by the caller."""
+        """All collaborators are owned by the caller; what `maintenance` has logged of a user goes with the user."""
+        self._maintenance = maintenance
         self._store = store
         self._embedder = embedder
         self._clock = clock
@@ -57,7 +66,7 @@ class FactRemoval:
             working_set = self._working_set(command.owner)
             working_set.load(await writer.records_of(gone))
             await self._remove(writer, command.owner, working_set, gone)
-            await self._put(writer, working_set)
+            await put_changes(writer, working_set, self._embedder)
             return _Deleted(command.fact_id)
 
         await self._store.write(
@@ -92,14 +101,20 @@ class FactRemoval:
             await self._remove(writer, owner, working_set, gone)
             await writer.idempotency.erase(owner.user_id, reduced)
             working_set.rederive([*reduced, *freed])
-            await self._put(writer, working_set)
+            await put_changes(writer, working_set, self._embedder)
             return RemovalResult(len(gone), len(reduced))
 
         return await self._store.write(owner, remove)
 
     async def remove_owner(self, owner: Owner) -> int:
         """Removes all facts of a user; how many there were."""
+        if self._maintenance is not None:
+            await self._maintenance.remove_owner(owner)
         return await self._store.remove_owner(owner)
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """Users of a tenant that have facts; see `FactStore.users`."""
+        return await self._store.users(tenant_id, after=after, limit=limit)
 
     async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
         """Takes facts out of searches and default lists; how many."""
@@ -117,22 +132,22 @@ class FactRemoval:
             await writer.idempotency.erase(owner.user_id, gone)
             working_set.remove(gone)
 
-    async def _put(self, writer: FactWriter, working_set: FactWorkingSet) -> None:
-        """Store what changes, with vectors of the texts that evidence fell back to."""
-        changes = working_set.changes()
-        texts = list(dict.fromkeys(change.fact.text for change in changes if lacks_vector(change)))
-        if texts:
-            vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True))
-            changes = [
-                replace(change, vector=vectors[change.fact.text]) if lacks_vector(change) else change
-                for change in changes
-            ]
-        await writer.put(changes)
-
     def _working_set(self, owner: Owner) -> FactWorkingSet:
         return FactWorkingSet(
             owner.user_id, self._settings.evidence, new_id=self._ids.new_id, model=self._embedder.model_id
         )
+
+
+async def put_changes(writer: FactWriter, working_set: FactWorkingSet, embedder: TierEmbedder) -> None:
+    """Stores what changes, with vectors of the texts that evidence fell back to."""
+    changes = working_set.changes()
+    texts = list(dict.fromkeys(change.fact.text for change in changes if lacks_vector(change)))
+    if texts:
+        vectors = dict(zip(texts, await embedder.embed(texts), strict=True))
+        changes = [
+            replace(change, vector=vectors[change.fact.text]) if lacks_vector(change) else change for change in changes
+        ]
+    await writer.put(changes)
 
 
 async def _with_merged(writer: FactWriter, fact_id: FactId) -> list[FactId]:

@@ -17,6 +17,9 @@ from services.common.scope import Scope
 from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import CreateFact, FactPage, ListFacts, SearchFacts, UpdateFact
+from services.semantic.facts.believing import believed
+from services.semantic.facts.evidence import confidence_at, fades_after
+from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.model import (
     ExtractionResult,
@@ -42,6 +45,14 @@ class _Read:
     drafts: tuple[FactDraft, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadFacts:
+    """What interactions of a tenant state, not stored yet."""
+
+    of_users: Mapping[UserId, Sequence[_Read]]
+    vectors: Mapping[str, Vector]  # by the text of a fact
+
+
 class FactService:
     """Facts of all users. Arguments have been checked for form by the edge."""
 
@@ -54,8 +65,10 @@ class FactService:
         clock: Clock,
         ids: IdSource,
         settings: SemanticSettings,
+        model_facts: ModelFacts | None = None,
     ) -> None:
-        """All collaborators are owned by the caller."""
+        """All collaborators are owned by the caller. `model_facts` adds to what `extractor` finds."""
+        self._model_facts = model_facts
         self._store = store
         self._embedder = embedder
         self._extractor = extractor
@@ -69,12 +82,34 @@ class FactService:
 
         Users are independent: when one fails, those before it are stored, and a repeat of the batch continues there.
         """
-        by_user: dict[UserId, dict[InteractionId, SourceInteraction]] = {}
+        return await self.store_read(
+            tenant_id, sources, await self.read(tenant_id, await self.unread(tenant_id, sources))
+        )
+
+    async def read(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> ReadFacts:
+        """The facts of interactions, embedded: all users in one batch. Stores nothing."""
+        unique = list({(source.user_id, source.interaction_id): source for source in sources}.values())
+        drafts = await self._extractor.extract(unique) if unique else []
+        if self._model_facts is not None and unique:
+            drafts = await self._model_facts.added_to(tenant_id, unique, drafts)
+        of_users: dict[UserId, list[_Read]] = {}
+        for source, found in zip(unique, drafts, strict=True):
+            of_users.setdefault(source.user_id, []).append(_Read(source, tuple(found)))
+        texts = list(dict.fromkeys(draft.text for found in drafts for draft in found))
+        vectors = await self._embedder.embed(texts) if texts else ()
+        return ReadFacts(of_users, dict(zip(texts, vectors, strict=True)))
+
+    async def store_read(
+        self, tenant_id: TenantId, sources: Sequence[SourceInteraction], read: ReadFacts
+    ) -> list[ExtractionResult]:
+        """Stores what was read of interactions; the facts of each, in order. See `extract`."""
+        by_user: dict[UserId, dict[InteractionId, None]] = {}
         for source in sources:
-            by_user.setdefault(source.user_id, {}).setdefault(source.interaction_id, source)
+            by_user.setdefault(source.user_id, {})[source.interaction_id] = None
         results: dict[tuple[UserId, InteractionId], ExtractionResult] = {}
-        for user_id, unique in by_user.items():
-            found = await self._extract_of_user(Owner(tenant_id, user_id), list(unique.values()))
+        for user_id, interaction_ids in by_user.items():
+            owner = Owner(tenant_id, user_id)
+            found = await self._store_of_user(owner, list(interaction_ids), read)
             results.update({(user_id, interaction_id): result for interaction_id, result in found.items()})
         return [results[source.user_id, source.interaction_id] for source in sources]
 
@@ -97,7 +132,9 @@ class FactService:
             InvalidArgument: The request id was used for something else.
         """
         now = self._clock.now()
-        statement = Statement(StatementId(self._ids.new_id()), now, command.draft, command.derived_from)
+        statement = Statement(
+            StatementId(self._ids.new_id()), now, command.draft, command.derived_from, recorded_time=now
+        )
         [vector] = await self._embedder.embed([command.draft.text])
 
         async def enter(writer: FactWriter) -> Fact:
@@ -120,7 +157,12 @@ class FactService:
         return fact
 
     async def list_facts(self, command: ListFacts) -> FactPage:
-        """A page of facts. One that is confirmed meanwhile moves to the front of the list."""
+        """A page of facts. One that is confirmed meanwhile moves to the front of the list.
+
+        As they were believed at a time, facts are in the order of today, and a page may be shorter than asked for.
+        """
+        if command.known_at is not None:
+            return await self._list_believed(command, command.known_at)
         confidence_min = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
         found = await self._store.list_facts(
             command.owner,
@@ -165,6 +207,7 @@ class FactService:
                 # What the user says in other words does not depend on the interactions any more.
                 present.derived_from if draft.text == present.text else (),
                 is_correction=True,
+                recorded_time=now,
             )
             await writer.unlink(command.fact_id)
             working_set.correct(command.fact_id, correction, vector)
@@ -181,51 +224,75 @@ class FactService:
             vector = unit_vector(command.vector, field_path="query_vector")
         use = self._settings.use
         is_explicit = command.use is FactUse.EXPLICIT_SEARCH
-        return await self._store.search(
-            command.owner,
-            FactSearch(
-                vector=vector,
-                model=self._embedder.model_id,
-                reader=command.reader,
-                limit=command.limit,
-                confidence=use.explicit_confidence_min if is_explicit else use.passive_confidence_above,
-                includes_threshold=is_explicit,
-            ),
+        wanted = FactSearch(
+            vector=vector,
+            model=self._embedder.model_id,
+            reader=command.reader,
+            limit=command.limit,
+            confidence=use.explicit_confidence_min if is_explicit else use.passive_confidence_above,
+            includes_threshold=is_explicit,
         )
+        if command.known_at is None:
+            now, evidence = self._clock.now(), self._settings.evidence
+            if wanted.confidence > 0.0:
+                wanted = replace(wanted, fading_after=fades_after(wanted.confidence, now, evidence))
+            hits = await self._store.search(command.owner, wanted)
+            return [replace(hit, confidence_now=confidence_at(hit.fact, now, evidence)) for hit in hits]
+        hits = await self._store.search(command.owner, wanted)
+        states = await self._believed(command.owner, [hit.fact.fact_id for hit in hits], command.known_at)
+        return [replace(hit, fact=states[hit.fact.fact_id]) for hit in hits if hit.fact.fact_id in states]
 
-    async def _extract_of_user(
-        self, owner: Owner, sources: Sequence[SourceInteraction]
+    async def _list_believed(self, command: ListFacts, known_at: datetime) -> FactPage:
+        least = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
+        which, after = replace(command.which, statuses=frozenset(FactStatus), confidence_min=0.0), command.after
+        while True:
+            found = await self._store.list_facts(command.owner, which=which, after=after, limit=command.page_size + 1)
+            page, more = found[: command.page_size], len(found) > command.page_size
+            states = await self._believed(command.owner, [fact.fact_id for fact in page], known_at)
+            listed = [fact for fact in page if fact.fact_id in states and states[fact.fact_id].confidence >= least]
+            if page:
+                after = _position(page[-1])
+            if listed or not more:
+                facts = tuple(states[fact.fact_id] for fact in listed)
+                return FactPage(facts, after if more else None, tuple(map(_position, listed)))
+
+    async def _believed(self, owner: Owner, fact_ids: Sequence[FactId], known_at: datetime) -> Mapping[FactId, Fact]:
+        if not fact_ids:
+            return {}
+        records = await self._store.write(owner, lambda writer: writer.records_of(fact_ids, are_reduced=True))
+        return believed(records, known_at, user_id=owner.user_id, settings=self._settings.evidence)
+
+    async def _store_of_user(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId], read: ReadFacts
     ) -> Mapping[InteractionId, ExtractionResult]:
-        known = await self._store.extracted(owner, [s.interaction_id for s in sources])
-        fresh = [source for source in sources if source.interaction_id not in known]
-        if not fresh:
-            return known
-        drafts = await self._extractor.extract(fresh)
-        read = [_Read(source, tuple(found)) for source, found in zip(fresh, drafts, strict=True)]
-        # The model runs before the lock is taken, so that a slow batch does not hold up the user's other writes.
-        texts = list(dict.fromkeys(draft.text for one in read for draft in one.drafts))
-        vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+        read_of_user = read.of_users.get(owner.user_id)
+        if not read_of_user:
+            return await self._store.extracted(owner, interaction_ids)
 
+        # The model ran before the lock is taken, so that a slow batch does not hold up the user's other writes.
         async def store(writer: FactWriter) -> Mapping[InteractionId, ExtractionResult]:
-            meanwhile = await writer.extracted([one.source.interaction_id for one in read])
-            new = [one for one in read if one.source.interaction_id not in meanwhile]
-            results = await self._store_read(writer, owner, new, vectors)
+            known = await writer.extracted(interaction_ids)
+            new = [one for one in read_of_user if one.source.interaction_id not in known]
+            results = await self._put_read(writer, owner, new, read.vectors)
             await writer.add_extracted(results)
-            return {**meanwhile, **{result.interaction_id: result for result in results}}
+            return {**known, **{result.interaction_id: result for result in results}}
 
-        return {**known, **await self._store.write(owner, store)}
+        return await self._store.write(owner, store)
 
-    async def _store_read(
+    async def _put_read(
         self, writer: FactWriter, owner: Owner, read: Sequence[_Read], vectors: Mapping[str, Vector]
     ) -> list[ExtractionResult]:
         working_set = await self._loaded(writer, owner, [(d, one.source.scope) for one in read for d in one.drafts])
+        now = self._clock.now()
         results: list[ExtractionResult] = []
         for one in read:
             source = one.source
             fact_ids: dict[FactId, None] = {}
             for draft in one.drafts:
                 interaction_id = source.interaction_id
-                statement = Statement(StatementId(interaction_id), source.turn.time, draft, (interaction_id,))
+                statement = Statement(
+                    StatementId(interaction_id), source.turn.time, draft, (interaction_id,), recorded_time=now
+                )
                 fact_ids[working_set.enter(statement, source.scope, vectors[draft.text])] = None
             results.append(ExtractionResult(source.interaction_id, tuple(fact_ids)))
         changes = working_set.changes()
@@ -238,7 +305,7 @@ class FactService:
     ) -> FactWorkingSet:
         working_set = self._working_set(owner)
         if drafts:
-            working_set.load(await writer.records(working_set.keys(drafts)))
+            await load_for(drafts, working_set, writer)
         return working_set
 
     def _working_set(self, owner: Owner) -> FactWorkingSet:
@@ -261,6 +328,19 @@ class FactService:
                 resource_id=lambda fact: fact.fact_id,
             ),
         )
+
+
+def _position(fact: Fact) -> FactPosition:
+    return FactPosition(fact.last_confirmed_time, fact.fact_id)
+
+
+async def load_for(drafts: Sequence[tuple[FactDraft, Scope]], working_set: FactWorkingSet, writer: FactWriter) -> None:
+    """Loads what drafts are weighed against, and what that was merged into."""
+    working_set.load(await writer.records(working_set.keys(drafts)))
+    asked: set[FactId] = set()
+    while winners := [fact_id for fact_id in working_set.missing_winners() if fact_id not in asked]:
+        asked.update(winners)
+        working_set.load(await writer.records_of(winners))
 
 
 def found_record(records: Iterable[FactRecord], fact_id: FactId, etag: str) -> tuple[FactRecord, Fact]:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from services.common.embedding.vectors import Vector
 from services.common.idempotency.model import IdempotencyRecords
-from services.common.owners import InteractionId, Owner
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Reader
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.model import (
@@ -22,6 +22,7 @@ from services.semantic.facts.model import (
     FactStatus,
     ScoredFact,
     Statement,
+    StatementId,
 )
 
 _T = TypeVar("_T")
@@ -56,6 +57,7 @@ class FactSearch:
     limit: int  # hits, >= 1
     confidence: float  # threshold, in [0, 1]
     includes_threshold: bool  # whether a fact of exactly that confidence is a hit
+    fading_after: datetime | None = None  # facts that fade do so after it; None: whenever
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,10 @@ class FactWriter(Protocol):
         Returns:
             The facts whose evidence changed, by id. Their states are as they were: derive them anew.
         """
+        ...
+
+    async def remove_statements(self, fact_id: FactId, statement_ids: Sequence[StatementId]) -> None:
+        """Remove statements of a fact. Its state is as it was: derive it anew."""
         ...
 
     async def merged_into(self, fact_ids: Sequence[FactId]) -> list[FactId]:
@@ -174,7 +180,14 @@ class FactStore(Protocol):
     async def remove_owner(self, owner: Owner) -> int:
         """Remove all facts of a user, and erase the responses about them; how many facts there were.
 
-        The marks of extracted interactions stay, without results, so that late deliveries are not extracted again.
+        Extracted interactions stay recorded, without results, so that late deliveries are not extracted again.
+        """
+        ...
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """Users of a tenant that have something here, after one, in the order of their ids.
+
+        Users whose memory was removed may be among them.
         """
         ...
 

@@ -11,9 +11,9 @@ from services.common.owners import UserId
 from services.common.scope import Scope
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.contradictions import Topic
-from services.semantic.facts.evidence import changed, derived_fact, leading_draft, with_statement
+from services.semantic.facts.evidence import changed, derived_fact, fade_time, leading_draft, with_statement
 from services.semantic.facts.identity import Keys, keys_of
-from services.semantic.facts.model import Fact, FactDraft, FactId, FactRecord, Statement, StatementId
+from services.semantic.facts.model import Fact, FactDraft, FactId, FactRecord, FactStatus, Statement, StatementId
 from services.semantic.facts.store import FactChange
 
 
@@ -51,11 +51,18 @@ class FactWorkingSet:
         return list(keys)
 
     def load(self, records: Sequence[FactRecord]) -> None:
-        """Take in stored facts, by ascending id."""
+        """Take in stored facts, by ascending id; those that are known already are passed over."""
         for record in records:
+            if record.fact_id in self._records:
+                continue
             self._records[record.fact_id] = record
             self._stored[record.fact_id] = frozenset(s.statement_id for s in record.statements)
             self._index(record)
+
+    def missing_winners(self) -> list[FactId]:
+        """The facts that loaded ones were merged into, as far as they are not loaded."""
+        winners = {r.fact.merged_into_fact_id for r in self._records.values() if r.fact is not None}
+        return sorted(winner for winner in winners if winner is not None and winner not in self._records)
 
     def enter(self, statement: Statement, scope: Scope, vector: Vector) -> FactId:
         """The fact that a statement confirms, or the new one that it begins. Entering it again changes nothing."""
@@ -72,6 +79,30 @@ class FactWorkingSet:
         self._vectors[statement.draft.text] = vector
         self._touch(fact_id)
         return fact_id
+
+    def unite(self, winner_id: FactId, loser_id: FactId) -> None:
+        """Give a fact the evidence of another one, which is merged into it; both are loaded as reduced."""
+        united, loser = self._records[winner_id], self._records[loser_id]
+        for statement in loser.statements:
+            united = with_statement(united, statement)
+        self._records[winner_id] = united
+        self._merge(loser, FactStatus.MERGED_INTO, winner_id)
+        self._touch(winner_id)
+
+    def separate(self, winner_id: FactId, loser_id: FactId) -> list[StatementId]:
+        """Take back what `unite` did; both are loaded as reduced. Returns the statements to remove from the winner."""
+        winner, loser = self._records[winner_id], self._records[loser_id]
+        left = tuple(statement for statement in winner.statements if statement not in loser.statements)
+        self._records[winner_id] = replace(winner, statements=left)
+        self._merge(loser, FactStatus.TENTATIVE, None)
+        self._touch(winner_id)
+        return [statement.statement_id for statement in winner.statements if statement not in left]
+
+    def _merge(self, record: FactRecord, status: FactStatus, winner_id: FactId | None) -> None:
+        if record.fact is not None:
+            state = replace(record.fact, status=status, merged_into_fact_id=winner_id)
+            self._records[record.fact_id] = replace(record, fact=state)
+        self._touch(record.fact_id)
 
     def correct(self, fact_id: FactId, correction: Statement, vector: Vector | None) -> None:
         """Replace what a fact says. Its links must have been removed from the store.
@@ -95,6 +126,7 @@ class FactWorkingSet:
             identity=keys.identity,
             text_identity=keys.text_identity,
             topic=keys.topic,
+            judgement=0,  # it was of what the fact said before
         )
         self._unlink({fact_id})
         self._touch(fact_id)
@@ -108,6 +140,11 @@ class FactWorkingSet:
             del self._touched[fact_id]
             del self._records[fact_id]
         self._unlink(fact_ids)
+
+    def judge(self, fact_id: FactId, feedback: int) -> None:
+        """Set the judgement of a loaded fact: -1, 0 or 1."""
+        self._records[fact_id] = replace(self._records[fact_id], judgement=feedback)
+        self._touch(fact_id)
 
     def rederive(self, fact_ids: Iterable[FactId]) -> None:
         """Have the states of loaded facts follow from the statements they have now."""
@@ -139,6 +176,8 @@ class FactWorkingSet:
                 settings=self._settings,
                 is_confirmed=any(not s.is_correction for s in self._new_statements(record)),
             )
+            if record.is_reduced or record.judgement is not None or self._new_statements(record):
+                derived = replace(derived, fade_time=fade_time(record, derived, self._settings))
             fact = changed(record, derived)
             self._states[fact_id] = fact or derived
             if fact is not None:
@@ -180,9 +219,15 @@ class FactWorkingSet:
 
     def _known(self, keys: Keys) -> FactId | None:
         known = self._by_identity.get(keys.identity)
-        if known is None and keys.is_by_text:
-            return self._by_text.get(keys.text_identity)
-        return known if known is not None else self._by_identity.get(keys.text_identity)
+        if known is None:
+            known = (self._by_text if keys.is_by_text else self._by_identity).get(keys.text_identity)
+        return None if known is None else self._standing(known)
+
+    def _standing(self, fact_id: FactId) -> FactId:
+        """The fact itself, or the one it was merged into."""
+        state = self._records[fact_id].fact
+        winner = None if state is None else state.merged_into_fact_id
+        return fact_id if winner is None or winner not in self._records else self._standing(winner)
 
     def _index(self, record: FactRecord) -> None:
         self._by_identity.setdefault(record.identity, record.fact_id)

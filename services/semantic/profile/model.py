@@ -19,7 +19,7 @@ CONFIDENCE_UNIT: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a user wants of answers. Empty means: not known."""
+    """What a user wants of responses. Empty means: not known."""
 
     response_format: str = ""  # such as "bullet_points"
     detail_level: str = ""  # such as "brief"
@@ -64,7 +64,7 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Everything kept about how a user likes to be served."""
+    """What is known of how a user likes to be served."""
 
     user_id: UserId
     preferences: Preferences = field(default_factory=Preferences)

@@ -166,6 +166,10 @@ class ProfileService:
         """Takes turns out of statistics and of what was learned; they are never observed again."""
         await self._store.remove(owner, interaction_ids)
 
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """Users of a tenant that have a profile; see `ProfileStore.users`."""
+        return await self._store.users(tenant_id, after=after, limit=limit)
+
     async def observe(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
         """Observes turns, each once; how many were new."""
         return await self._store.observe(tenant_id, [observation_of(source) for source in sources])

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from services.common.idempotency.model import IdempotencyRecords
-from services.common.owners import InteractionId, Owner, TenantId
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.profile.model import Lesson, Observation, Preferences, Profile
 
 _T = TypeVar("_T")
@@ -73,6 +73,13 @@ class ProfileStore(Protocol):
 
     async def remove(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
         """Take turns out of the profile, as if they had never been observed, and never observe them again."""
+        ...
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """Users of a tenant that have something here, after one, in the order of their ids.
+
+        Users whose memory was removed may be among them.
+        """
         ...
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:

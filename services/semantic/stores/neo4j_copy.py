@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Final, LiteralString
 
@@ -38,7 +39,9 @@ def _fact_row(record: Record) -> dict[str, Any]:
     apart = ("tenant_id", "user_id", "fact_id", "contradictions", "embedding", "embedding_model")
     state = {
         **{name: value for name, value in record.items() if name not in apart},
-        **_moments(record, "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time"),
+        **_moments(
+            record, "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "fade_time"
+        ),
         "identity": record["identity"].hex(),
         "text_identity": record["text_identity"].hex(),
         "topic": None if record["topic"] is None else record["topic"].hex(),
@@ -55,7 +58,7 @@ def _statement_row(record: Record) -> dict[str, Any]:
     key = ("tenant_id", "user_id", "fact_id", "statement_id")
     state = {
         **{name: value for name, value in record.items() if name not in key},
-        **_moments(record, "time", "valid_from_time", "valid_to_time"),
+        **_moments(record, "time", "valid_from_time", "valid_to_time", "recorded_time"),
     }
     return {**{name: record[name] for name in key}, "state": state}
 
@@ -64,13 +67,14 @@ _FACT_READS: Final[dict[str, LiteralString]] = {
     **_fields(
         "tenant_id", "user_id", "fact_id", "identity", "text_identity", "topic", "text", "subject", "predicate",
         "object", "category", "confidence", "importance", "derived_from", "status", "merged_into_fact_id", "versions",
-        "scope_key", "revision", "embedding_model", "evidence_count", "previous_status",
+        "scope_key", "revision", "embedding_model", "evidence_count", "feedback", "previous_status",
     ),
     "embedding": four_byte("n.embedding"),
     "first_observed_time": micros("n.first_observed_time"),
     "last_confirmed_time": micros("n.last_confirmed_time"),
     "valid_from_time": micros("n.valid_from_time"),
     "valid_to_time": micros("n.valid_to_time"),
+    "fade_time": micros("n.fade_time"),
     "contradictions": "[(n)-[:CONTRADICTS]->(other:MnemeFact) | other.fact_id]",
 }  # fmt: skip
 _FACTS: Final = GraphKind(
@@ -111,6 +115,7 @@ _STATEMENT_READS: Final[dict[str, LiteralString]] = {
     "time": micros("n.time"),
     "valid_from_time": micros("n.valid_from_time"),
     "valid_to_time": micros("n.valid_to_time"),
+    "recorded_time": micros("n.recorded_time"),
 }  # fmt: skip
 _STATEMENTS: Final = GraphKind(
     kind=_kind("fact_statements", (*_OWNER, "fact_id", "statement_id"), _STATEMENT_READS),
@@ -183,6 +188,8 @@ _SUPERSESSION_READS: Final[dict[str, LiteralString]] = {
         "tenant_id", "user_id", "supersession_id", "loser_id", "loser_number", "winner_id", "winner_number", "reason",
         "state", "statement", "standing_statement", "is_whole", "is_turned",
     ),
+    "premise": 'coalesce(n.premise, "")',
+    "premise_place": 'coalesce(n.premise_place, "")',
     "end_time": micros("n.end_time"),
     "create_time": micros("n.create_time"),
 }  # fmt: skip
@@ -208,6 +215,44 @@ _SUPERSESSIONS: Final = GraphKind(
         SET n += row.state
         MERGE (o:MnemeSupersessionOwner {tenant_id: row.tenant_id, user_id: row.user_id})
         SET o.marks = coalesce(o.marks, 0) + 1
+    """,
+)
+
+_PROCEDURE_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id", "procedure_id", "kind", "identity", "confidence", "derived_from", "state"),
+    "create_time": micros("n.create_time"),
+}
+_PROCEDURES: Final = GraphKind(
+    kind=_kind("procedures", (*_OWNER, "procedure_id"), _PROCEDURE_READS),
+    match="(n:MnemeProcedure)",
+    reads=_PROCEDURE_READS,
+    indexed=3,
+    decode={"state": _JSON},
+    row=lambda record: {**record, "state": _json_text(record["state"]), **_moments(record, "create_time")},
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeProcedure {tenant_id: row.tenant_id, user_id: row.user_id, procedure_id: row.procedure_id})
+        SET n.kind = row.kind, n.identity = row.identity, n.confidence = row.confidence,
+            n.derived_from = row.derived_from, n.create_time = row.create_time, n.state = row.state
+        MERGE (o:MnemeProcedureOwner {tenant_id: row.tenant_id, user_id: row.user_id})
+        SET o.revision = coalesce(o.revision, 0) + 1
+    """,
+)
+_JUDGED_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id", "recall_id", "state"),
+    "time": micros("n.time"),
+}
+_JUDGED_RECALLS: Final = GraphKind(
+    kind=_kind("judged_recalls", (*_OWNER, "recall_id"), _JUDGED_READS),
+    match="(n:MnemeJudgedRecall)",
+    reads=_JUDGED_READS,
+    indexed=3,
+    decode={"state": _JSON},
+    row=lambda record: {**record, "state": _json_text(record["state"]), **_moments(record, "time")},
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeJudgedRecall {tenant_id: row.tenant_id, user_id: row.user_id, recall_id: row.recall_id})
+        SET n.time = row.time, n.state = row.state
     """,
 )
 
@@ -292,14 +337,58 @@ _IDEMPOTENCY_RECORDS: Final = GraphKind(
     """,
 )
 
+_CODE: Final = (*_OWNER, "repository_id")
+_CODE_REPOSITORY_READS: Final[dict[str, LiteralString]] = {
+    **_fields(*_CODE, "revision", "file_count", "line_count"),
+    "create_time": micros("n.create_time"),
+    "update_time": micros("n.update_time"),
+}
+_CODE_REPOSITORIES: Final = GraphKind(
+    kind=_kind("code_repositories", _CODE, _CODE_REPOSITORY_READS),
+    match="(n:MnemeCodeRepository)",
+    reads=_CODE_REPOSITORY_READS,
+    indexed=3,
+    row=lambda record: {**record, **_moments(record, "create_time", "update_time"), "epoch": uuid.uuid4().int >> 76},
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeCodeRepository {
+            tenant_id: row.tenant_id, user_id: row.user_id, repository_id: row.repository_id
+        })
+        SET n.revision = row.revision, n.file_count = row.file_count, n.line_count = row.line_count,
+            n.epoch = row.epoch, n.create_time = row.create_time, n.update_time = row.update_time
+    """,
+)
+_CODE_FILE_READS: Final[dict[str, LiteralString]] = _fields(
+    *_CODE, "path", "digest", "language", "status", "line_count", "content", "revision"
+)
+_CODE_FILES: Final = GraphKind(
+    kind=_kind("code_files", (*_CODE, "path"), _CODE_FILE_READS),
+    match="(n:MnemeCodeFile)",
+    reads=_CODE_FILE_READS,
+    indexed=4,
+    row=dict,
+    write="""
+        UNWIND $rows AS row
+        MERGE (n:MnemeCodeFile {
+            tenant_id: row.tenant_id, user_id: row.user_id, repository_id: row.repository_id, path: row.path
+        })
+        SET n.digest = row.digest, n.language = row.language, n.status = row.status, n.line_count = row.line_count,
+            n.content = row.content, n.revision = row.revision
+    """,
+)
+
 KINDS: Final = (
     _FACTS,
     _STATEMENTS,
     _EXTRACTIONS,
     _ASSERTIONS,
     _SUPERSESSIONS,
+    _PROCEDURES,
+    _JUDGED_RECALLS,
     _PROFILES,
     _INTERACTIONS,
+    _CODE_REPOSITORIES,
+    _CODE_FILES,
     _IDEMPOTENCY_RECORDS,
 )
-"""All that the tier keeps in a graph. Its locks are no data: they are made when they are first needed."""
+"""All that the tier stores in a graph. Its locks are no data: they are made when they are first needed."""

@@ -25,6 +25,7 @@ def supersession_to_proto(one: Supersession) -> pb.Supersession:
         state=pb.SupersessionState.Name(int(one.state)),
         end_time=timestamp(one.end_time),
         create_time=timestamp(one.create_time),
+        premise=one.premise,
     )
 
 

@@ -20,6 +20,7 @@ class Reason(IntEnum):
     UPDATED = 1
     CONTRADICTED = 2
     CORRECTED = 3
+    PREMISE_ENDED = 4
 
 
 class State(IntEnum):
@@ -93,11 +94,18 @@ class Supersession:
     standing_statement: str = ""  # of the winner
     is_whole: bool = False  # the loser is all that its turn says
     is_turned: bool = False  # the earlier statement stands, by a decision
+    premise: str = ""  # the superseded statement that the loser rests on; empty but with PREMISE_ENDED
+    premise_place: Place | None = None  # its place
 
     @property
     def supersession_id(self) -> str:
         """Names the pair, whichever side of it stands."""
         return "/".join(sorted((str(self.loser), str(self.winner))))
+
+    @property
+    def ends_premises(self) -> bool:
+        """Whether statements that rest on the loser hold no more either."""
+        return self.state is State.APPLIED and self.reason in {Reason.UPDATED, Reason.CONTRADICTED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
-from services.common.values.holding import announces, content_words, is_statement, stated_part
+from services.common.values.sentences import announces, content_words, is_statement, stated_part
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
 

@@ -25,7 +25,7 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.reading import assertions_of
-from services.semantic.supersession.resolving import decided
+from services.semantic.supersession.resolving import decided, rested
 from services.semantic.supersession.store import SupersessionStore
 
 
@@ -65,7 +65,8 @@ class SupersessionService:
                 ]
             )
             decide = partial(decided, at=self._clock.now())
-            new = await self._store.add(owner, read, decide, candidates_max=self._settings.candidates_max)
+            rest = partial(rested, at=self._clock.now())
+            new = await self._store.add(owner, read, decide, candidates_max=self._settings.candidates_max, rest=rest)
             count += len(new)
         return count
 
@@ -142,5 +143,5 @@ class SupersessionService:
 
 
 def _number(text: str) -> int:
-    """Tells marks of one turn apart: corrected sentences are named by their text, below all numbers of sentences."""
+    """Distinguishes the statements of a turn: corrected sentences by their text, below all numbers of sentences."""
     return WHOLE - 1 - (zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1) if text else WHOLE

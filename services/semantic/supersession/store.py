@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Final, Protocol, TypeAlias
 
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.owners import InteractionId, Owner
@@ -11,6 +11,7 @@ from services.semantic.supersession.model import (
     Assertion,
     Decision,
     Marks,
+    Place,
     State,
     Supersession,
     SupersessionPosition,
@@ -19,6 +20,9 @@ from services.semantic.supersession.model import (
 Decide: TypeAlias = Callable[[Assertion, Assertion], Supersession | None]
 """What follows from two statements of one user, in either order."""
 
+Rest: TypeAlias = Callable[[Assertion, Assertion, Supersession], Supersession | None]
+"""What follows for a statement, from one that may be its premise and from what superseded that."""
+
 Once: TypeAlias = Callable[
     [IdempotencyRecords, Callable[[], Awaitable[Supersession]]],
     Awaitable[Supersession],
@@ -26,22 +30,64 @@ Once: TypeAlias = Callable[
 """Runs work, or returns the first response to a request that is repeated."""
 
 
-def decided_pairs(decide: Decide, assertion: Assertion, candidates: Sequence[Assertion]) -> list[Supersession]:
-    """What follows from a statement and each of its candidates. Takes milliseconds: drivers run it in a thread."""
-    return [found for other in candidates if (found := decide(assertion, other)) is not None]
+STATEMENTS_MAX: Final = 32
+"""New statements whose candidates drivers read in one query."""
+
+
+def decided_pairs(decide: Decide, pairs: Iterable[tuple[Assertion, Assertion]]) -> list[Supersession]:
+    """What follows from pairs of statements, each decided once. Takes milliseconds: drivers run it in a thread."""
+    found: dict[frozenset[Place], Supersession | None] = {}
+    for one, other in pairs:
+        pair = frozenset((one.place, other.place))
+        if pair not in found:
+            found[pair] = decide(one, other)
+    return [decided for decided in found.values() if decided is not None]
+
+
+def rested_pairs(
+    rest: Rest, found: Iterable[tuple[Assertion, Assertion, Supersession]], known: Sequence[Supersession]
+) -> list[Supersession]:
+    """What follows for statements and their possible premises, but for pairs that were found before."""
+    ids = {one.supersession_id for one in known}
+    rests = (rest(statement, premise, ended) for statement, premise, ended in found)
+    return [one for one in rests if one is not None and one.supersession_id not in ids]
+
+
+def premises_of(
+    pairs: Sequence[tuple[Assertion, Assertion]], supersessions: Sequence[Supersession]
+) -> Iterator[tuple[Assertion, Assertion, Supersession]]:
+    """Statements, each beside those of its candidates that are superseded, and what superseded these."""
+    by_loser: dict[Place, list[Supersession]] = {}
+    for one in supersessions:
+        by_loser.setdefault(one.loser, []).append(one)
+    for statement, candidate in pairs:
+        for ended in by_loser.get(candidate.place, ()):
+            yield statement, candidate, ended
+
+
+def original_pair(one: Supersession) -> tuple[Place, Place]:
+    """The earlier and the later statement, whichever of them stands."""
+    return (one.winner, one.loser) if one.is_turned else (one.loser, one.winner)
 
 
 class SupersessionStore(Protocol):
     """What every driver must do. Writes of one user are serialized; each is one transaction."""
 
     async def add(
-        self, owner: Owner, assertions: Sequence[Assertion], decide: Decide, *, candidates_max: int
+        self,
+        owner: Owner,
+        assertions: Sequence[Assertion],
+        decide: Decide,
+        *,
+        candidates_max: int,
+        rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """Adds statements, and the supersessions that follow from them and from those that are stored.
 
         A statement that is stored already is passed over. Those of the other turns that share most content words are
         compared, at most `candidates_max` for each, of equal ones the latest. A pair that was decided about keeps its
-        decision.
+        decision. Statements that share content words with a superseded one are read as resting on it, by `rest`; these
+        marks follow decisions about the pair of their premise, and go with its turn.
 
         Returns:
             The supersessions that are new.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+from services.common.encryption.carried import CarriedCipher
 from services.common.owners import InteractionId
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Attachment, MessageRole, Turn
@@ -19,13 +20,17 @@ from services.session.model import (
     microseconds,
     moment_of,
 )
+from services.session.stores.sealing import opened_fields, sealed_fields
 
 _VERSION: Final = 1
 """Stands in every payload, so that a later form is recognised during a rolling update."""
+_CONTENT: Final = frozenset({"content", "speaker", "attachments", "sources", "metadata"})
+"""Fields of a turn that are encrypted, where encryption is on."""
+_FIELD: Final = "session turn"
 
 
-def encode_turn(new: NewTurn) -> bytes:
-    """A turn as compact JSON, without its position: the store decides that and keeps it beside."""
+def encode_turn(new: NewTurn, cipher: CarriedCipher | None = None) -> bytes:
+    """A turn as compact JSON, without its position: the store assigns that and stores it apart."""
     turn = new.turn
     fields: dict[str, Any] = {
         "v": _VERSION,
@@ -42,12 +47,18 @@ def encode_turn(new: NewTurn) -> bytes:
         "metadata": dict(turn.metadata),
         "scope": "" if new.scope == GLOBAL_SCOPE else new.scope.key,
     }
-    return json.dumps({k: v for k, v in fields.items() if v not in ("", None, [], {})}).encode("ascii")
+    present = {k: v for k, v in fields.items() if v not in ("", None, [], {})}
+    return json.dumps(sealed_fields(present, _CONTENT, cipher, new.interaction_id, _FIELD)).encode("ascii")
 
 
-def decode_turn(payload: bytes, *, position: int) -> SessionTurn:
-    """The inverse of `encode_turn`. Raises ValueError or KeyError for what it did not write."""
+def decode_turn(payload: bytes, *, position: int, cipher: CarriedCipher | None = None) -> SessionTurn:
+    """The inverse of `encode_turn`. Raises ValueError or KeyError for what it did not write.
+
+    Raises:
+        DecryptionError: It is encrypted, and the cipher is missing or another one.
+    """
     fields = json.loads(payload)
+    fields = opened_fields(fields, cipher, fields["id"], _FIELD)
     return SessionTurn(
         interaction_id=InteractionId(fields["id"]),
         position=position,
@@ -67,11 +78,13 @@ def decode_turn(payload: bytes, *, position: int) -> SessionTurn:
     )
 
 
-def encode_content(content: NewTurn | SettingsChange | Deletion) -> tuple[str, bytes]:
+def encode_content(
+    content: NewTurn | SettingsChange | Deletion, cipher: CarriedCipher | None = None
+) -> tuple[str, bytes]:
     """The kind of an event and its payload, in ASCII."""
     match content:
         case NewTurn():
-            return "turn", encode_turn(content)
+            return "turn", encode_turn(content, cipher)
         case SettingsChange(spec, set_time):
             ttl = spec.ttl // timedelta(microseconds=1)
             return "settings", f"{spec.window_turns} {ttl} {microseconds(set_time)}".encode("ascii")
@@ -79,11 +92,13 @@ def encode_content(content: NewTurn | SettingsChange | Deletion) -> tuple[str, b
             return "deletion", str(microseconds(session_create_time)).encode("ascii")
 
 
-def decode_content(kind: str, payload: bytes) -> NewTurn | SettingsChange | Deletion:
-    """The inverse of `encode_content`."""
+def decode_content(
+    kind: str, payload: bytes, cipher: CarriedCipher | None = None
+) -> NewTurn | SettingsChange | Deletion:
+    """The inverse of `encode_content`; see `decode_turn`."""
     match kind:
         case "turn":
-            return replace(decode_turn(payload, position=0).as_new(), position=None)
+            return replace(decode_turn(payload, position=0, cipher=cipher).as_new(), position=None)
         case "settings":
             window_turns, ttl, set_time = map(int, payload.split())
             return SettingsChange(SessionSpec(window_turns, timedelta(microseconds=ttl)), moment_of(set_time))

@@ -55,7 +55,6 @@ class EmbeddedSessionStore:
         self._records = RecordMemory(
             retention=store_settings.idempotency_retention,
             records_max=settings.idempotency_records_max,
-            bytes_max=settings.idempotency_bytes_max,
         )
         self._outbox = Outbox(store_settings.events_max, events)
         self._size_bytes = 0
@@ -73,7 +72,7 @@ class EmbeddedSessionStore:
         """See `SessionStore.create`."""
         first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return await self._durable(first, report)
+            return await self._durable(first, report, is_repeat=True)
         if self._live(key, now) is not None:
             raise AlreadyExists("session", key.conversation_id)
         self._outbox.check(key.owner, report, 1)
@@ -111,12 +110,11 @@ class EmbeddedSessionStore:
         report: Report = Report.NO,
     ) -> StoreResponse[Appended]:
         """See `SessionStore.append`."""
+        cipher = await self._outbox.prepare(key.owner, report)
         first = self._records.find(key.owner, idempotency_key, now=now)
-        live = self._live(key, now)
         if isinstance(first, Appended):
-            live = self._required(key, now)
-            self._touch(live, now)
-            return await self._durable(replace(first, session=live.snapshot()), report)
+            return await self._durable(first, report, is_repeat=True)
+        live = self._live(key, now)
         is_created = live is None and create is not None
         self._outbox.check(key.owner, report, len(turns) + is_created)
         if live is None and create is not None:
@@ -127,14 +125,14 @@ class EmbeddedSessionStore:
         self._size_bytes -= live.size_bytes
         added = live.append(turns)
         for turn in added:
-            self._outbox.add(report, key, turn)
+            self._outbox.add(report, key, turn, cipher)
         self._size_bytes += live.size_bytes
         self._touch(live, now)
         self._evict(now, spared=key)
         appended = Appended(live.snapshot(), appended_count=len(added), is_created=is_created)
-        # Only the counts are repeated: storing the window of every response would multiply what a session takes.
-        counts = replace(appended, session=live.snapshot(with_turns=False))
-        self._records.add(key.owner, idempotency_key, counts, now=now)
+        # Without turns: storing the window of every response would multiply what a session takes.
+        first = replace(appended, session=live.snapshot(with_turns=False))
+        self._records.add(key.owner, idempotency_key, first, now=now)
         return await self._durable(appended, report)
 
     async def extend(
@@ -149,7 +147,7 @@ class EmbeddedSessionStore:
         """See `SessionStore.extend`."""
         first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return await self._durable(first, report)
+            return await self._durable(first, report, is_repeat=True)
         live = self._required(key, now)
         self._outbox.check(key.owner, report, 1)
         if ttl is not None:
@@ -172,8 +170,8 @@ class EmbeddedSessionStore:
         """See `SessionStore.delete`."""
         first = self._records.find(key.owner, idempotency_key, now=now)
         if isinstance(first, Session):
-            return await self._durable(first, report)
-        session = self._required(key, now).snapshot()
+            return await self._durable(first, report, is_repeat=True)
+        session = self._required(key, now).snapshot(with_turns=False)
         self._drop(key)
         if discard:
             self._outbox.discard_turns(key)
@@ -256,11 +254,11 @@ class EmbeddedSessionStore:
         """How many sessions are held, expired ones included."""
         return len(self._sessions)
 
-    async def _durable(self, response: T, report: Report) -> StoreResponse[T]:
+    async def _durable(self, response: T, report: Report, *, is_repeat: bool = False) -> StoreResponse[T]:
         """The response to a write, after its events are in the file."""
         if report is not Report.NO:
             await self._outbox.sync()
-        return StoreResponse(response)
+        return StoreResponse(response, is_repeat=is_repeat)
 
     def _live(self, key: SessionKey, now: datetime) -> LiveSession | None:
         live = self._sessions.get(key)

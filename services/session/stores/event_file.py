@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -15,10 +15,12 @@ from typing import Any, Final, Self
 import structlog
 
 from services.common.datadir import lock_folder
+from services.common.encryption.carried import CarriedCipher, CarriedKeys
 from services.common.errors import StoreUnavailable
 from services.common.owners import Owner, TenantId, UserId
 from services.session.model import ConversationId, LogEvent, SessionKey
 from services.session.stores.codec import decode_content, encode_content
+from services.session.stores.sealing import cipher_for
 
 _log = structlog.get_logger(__name__)
 
@@ -38,8 +40,13 @@ class EventFile:
     one fsync. A line that a crash cut off was never acknowledged and is dropped. Use it as a context manager.
     """
 
-    def __init__(self, folder: Path, fsync: Fsync = os.fsync) -> None:
-        """Store the events in `folder`, which is created; `fsync` makes a descriptor's file durable."""
+    def __init__(self, folder: Path, fsync: Fsync = os.fsync, *, keys: CarriedKeys | None = None) -> None:
+        """Store the events in `folder`, which is created; `fsync` makes a descriptor's file durable.
+
+        What turns say is encrypted with `keys`: then `unwrap_keys` comes before `read`, and `prepare` before `add`.
+        """
+        self._keys = keys
+        self._ciphers: dict[Owner, CarriedCipher] = {}  # of the events in the file, until they are read
         self._path = folder / _FILE
         self._folder = folder
         self._fsync = fsync
@@ -74,6 +81,31 @@ class EventFile:
         os.close(self._descriptor)
         os.close(self._lock)
 
+    async def unwrap_keys(self) -> None:
+        """Unwraps the keys of the events that are in the file.
+
+        Raises:
+            DecryptionError, StoreUnavailable: See `CarriedKeys.for_reading`.
+        """
+        payloads: dict[Owner, list[bytes]] = {}
+        for line in self._path.read_bytes().rpartition(b"\n")[0].splitlines():
+            added = json.loads(line).get("added")
+            if added:
+                owner = Owner(TenantId(added[1]), UserId(added[2]))
+                payloads.setdefault(owner, []).append(added[-1].encode("ascii"))
+        for owner, found in payloads.items():
+            cipher = await cipher_for(self._keys, owner, found)
+            if cipher is not None:
+                self._ciphers[owner] = cipher
+
+    async def prepare(self, owner: Owner) -> CarriedCipher | None:
+        """The cipher that `add` takes for events of a user.
+
+        Raises:
+            StoreUnavailable: The key management cannot be reached.
+        """
+        return None if self._keys is None else await self._keys.for_writing(owner)
+
     def read(self) -> tuple[dict[str, LogEvent], int]:
         """The events that were added and not removed, by id, and the next number for an id."""
         events: dict[str, LogEvent] = {}
@@ -88,13 +120,14 @@ class EventFile:
             for event_id in fields.get("removed", ()):
                 events.pop(event_id, None)
             if "added" in fields:
-                event = _event(fields["added"])
+                event = _event(fields["added"], self._ciphers)
                 events[event.event_id] = event
+        self._ciphers.clear()
         return events, number
 
-    def add(self, event: LogEvent, next_number: int) -> None:
+    def add(self, event: LogEvent, next_number: int, cipher: CarriedCipher | None = None) -> None:
         """Add an event; ids of later ones are made of `next_number` and above."""
-        self._append({"next": next_number, "added": _fields(event)})
+        self._append({"next": next_number, "added": _fields(event, cipher)})
 
     def remove(self, event_ids: Sequence[str]) -> None:
         """Remove events."""
@@ -112,8 +145,10 @@ class EventFile:
         """Whether the file is much longer than so many events need."""
         return self._line_count > (2 * event_count + _SLACK_LINES if event_count else 1)
 
-    async def rewrite(self, events: Collection[LogEvent], next_number: int) -> None:
-        """Write the file anew with these events, which are all that there are.
+    async def rewrite(
+        self, events: Collection[LogEvent], next_number: int, ciphers: Mapping[Owner, CarriedCipher | None]
+    ) -> None:
+        """Write the file anew with these events, which are all that there are; `ciphers` are those of their users.
 
         Raises:
             StoreUnavailable: The file cannot be written.
@@ -122,7 +157,10 @@ class EventFile:
         self._line_count = 1 + len(left)
 
         def work() -> None:  # the lines of 10,000 events take longer than others should wait
-            lines = [_line({"next": next_number}), *(_line({"added": _fields(event)}) for event in left)]
+            lines = [
+                _line({"next": next_number}),
+                *(_line({"added": _fields(event, ciphers[event.key.owner])}) for event in left),
+            ]
             self._replace(lines, last_line)
 
         await self._run(work)
@@ -184,13 +222,13 @@ def _line(fields: dict[str, Any]) -> str:
     return json.dumps(fields, separators=(",", ":")) + "\n"
 
 
-def _fields(event: LogEvent) -> list[str]:
-    kind, payload = encode_content(event.content)
+def _fields(event: LogEvent, cipher: CarriedCipher | None) -> list[str]:
+    kind, payload = encode_content(event.content, cipher)
     owner = event.key.owner
     return [event.event_id, owner.tenant_id, owner.user_id, event.key.conversation_id, kind, payload.decode("ascii")]
 
 
-def _event(fields: Sequence[str]) -> LogEvent:
+def _event(fields: Sequence[str], ciphers: Mapping[Owner, CarriedCipher]) -> LogEvent:
     event_id, tenant_id, user_id, conversation_id, kind, payload = fields
     key = SessionKey(Owner(TenantId(tenant_id), UserId(user_id)), ConversationId(conversation_id))
-    return LogEvent(event_id, key, decode_content(kind, payload.encode("ascii")))
+    return LogEvent(event_id, key, decode_content(kind, payload.encode("ascii"), ciphers.get(key.owner)))

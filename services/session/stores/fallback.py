@@ -237,17 +237,21 @@ class FallbackSessionStore:
             except StoreUnavailable as error:
                 self._lose_primary(error)
             else:
-                await self._mirror_write(write, response.value)
+                if response.is_repeat:
+                    self._mirror_record(write, response.value)  # it says how the session was then
+                else:
+                    await self._mirror_write(write, response.value)
                 return response
         self._queue.check_room(write.size_bytes)
         # Nothing suspends from here to the queue: writes wait in the order in which memory took them.
         response = await write.apply(self._memory)
-        self._queue.put(write, response.value)
+        if not response.is_repeat:
+            self._queue.put(write, response.value)
         match response.value:
             case Appended() as appended:
-                return StoreResponse(appended, is_degraded=True)
+                return StoreResponse(appended, is_degraded=True, is_repeat=response.is_repeat)
             case session:
-                return StoreResponse(session, is_degraded=True)
+                return StoreResponse(session, is_degraded=True, is_repeat=response.is_repeat)
 
     async def _mirror_write(self, write: Write, result: Appended | Session) -> None:
         if self.is_degraded:
@@ -271,6 +275,9 @@ class FallbackSessionStore:
                     await self._memory.extend(write.key, ttl=write.ttl, now=write.now)
             case _:
                 self._memory.forget(write.key)
+        self._mirror_record(write, result)
+
+    def _mirror_record(self, write: Write, result: Appended | Session) -> None:
         if write.idempotency_key is not None:
             self._memory.adopt_record(write.key.owner, write.idempotency_key, result, now=write.now)
 

@@ -6,14 +6,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
 
 from services.common.idempotency.model import IdempotencyKey, request_id_reused
 from services.common.owners import Owner
-from services.session.model import Appended, Session, turn_size_bytes
+from services.session.model import Appended, Session
 
 _RecordId = tuple[Owner, str, str]  # owner, principal, request id
-_OVERHEAD_BYTES: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +21,16 @@ class _Record:
     digest: str
     response: Session | Appended
     expire_time: datetime
-    size_bytes: int
 
 
 class RecordMemory:
-    """Stores responses for a time, within bounds on their number and size; the oldest are evicted first."""
+    """Stores responses, which hold no turns, for a time and up to a number; the oldest are evicted first."""
 
-    def __init__(self, *, retention: timedelta, records_max: int, bytes_max: int) -> None:
+    def __init__(self, *, retention: timedelta, records_max: int) -> None:
         """Begin empty."""
         self._retention = retention
         self._records_max = records_max
-        self._bytes_max = bytes_max
         self._records: OrderedDict[_RecordId, _Record] = OrderedDict()  # oldest first
-        self._size_bytes = 0
 
     def find(self, owner: Owner, key: IdempotencyKey | None, *, now: datetime) -> Session | Appended | None:
         """The first response, or None where the request is new.
@@ -57,25 +52,17 @@ class RecordMemory:
         if key is None:
             return
         record_id = (owner, key.principal_id, key.request_id)
-        self._drop(record_id)
-        turns = response.turns if isinstance(response, Session) else ()
-        size_bytes = _OVERHEAD_BYTES + sum(turn_size_bytes(turn.turn) for turn in turns)
-        self._records[record_id] = _Record(key.digest, response, now + self._retention, size_bytes)
-        self._size_bytes += size_bytes
+        self._records.pop(record_id, None)
+        self._records[record_id] = _Record(key.digest, response, now + self._retention)
         while self._records and self._is_oldest_due(now):
-            self._drop(next(iter(self._records)))
+            self._records.popitem(last=False)
 
     def remove(self, is_removed: Callable[[Owner], bool]) -> None:
         """Remove the records of owners."""
         for record_id in [record_id for record_id in self._records if is_removed(record_id[0])]:
-            self._drop(record_id)
+            del self._records[record_id]
 
     def _is_oldest_due(self, now: datetime) -> bool:
-        if len(self._records) > self._records_max or self._size_bytes > self._bytes_max:
+        if len(self._records) > self._records_max:
             return True
         return next(iter(self._records.values())).expire_time <= now
-
-    def _drop(self, record_id: _RecordId) -> None:
-        record = self._records.pop(record_id, None)
-        if record is not None:
-            self._size_bytes -= record.size_bytes

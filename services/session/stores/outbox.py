@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
+from services.common.encryption.carried import CarriedCipher
 from services.common.errors import LimitExceeded
 from services.common.owners import Owner, TenantId
 from services.session.model import Deletion, LogEvent, NewTurn, Report, SessionKey, SettingsChange
@@ -42,7 +43,21 @@ class Outbox:
         if report is Report.BOUNDED and len(self._events.get(owner, ())) + added > self._events_max:
             raise too_many_events(self._events_max)
 
-    def add(self, report: Report, key: SessionKey, content: NewTurn | SettingsChange | Deletion) -> None:
+    async def prepare(self, owner: Owner, report: Report) -> CarriedCipher | None:
+        """The cipher that `add` takes for turns of a user. Ask for it before anything is read.
+
+        Raises:
+            StoreUnavailable: The key management cannot be reached.
+        """
+        return None if self._file is None or report is Report.NO else await self._file.prepare(owner)
+
+    def add(
+        self,
+        report: Report,
+        key: SessionKey,
+        content: NewTurn | SettingsChange | Deletion,
+        cipher: CarriedCipher | None = None,
+    ) -> None:
         """Add an event, if it is to be reported."""
         if report is not Report.NO:
             if isinstance(content, NewTurn):
@@ -51,7 +66,7 @@ class Outbox:
             self._next_number += 1
             self._events.setdefault(key.owner, {})[event.event_id] = event
             if self._file is not None:
-                self._file.add(event, self._next_number)
+                self._file.add(event, self._next_number, cipher)
 
     async def sync(self) -> None:
         """Return when the file, if there is one, has all events that were added before.
@@ -65,8 +80,12 @@ class Outbox:
     async def compact(self, *, at_once: bool = False) -> None:
         """Shorten the file where few of its lines are of events that wait, or `at_once`."""
         if self._file is not None and (at_once or self._file.is_sparse(len(self))):
+            ciphers: dict[Owner, CarriedCipher | None] = {}
+            while missing := self._events.keys() - ciphers.keys():  # more may come while others are waited for
+                for owner in missing:
+                    ciphers[owner] = await self._file.prepare(owner)
             events = [event for of_owner in self._events.values() for event in of_owner.values()]
-            await self._file.rewrite(events, self._next_number)
+            await self._file.rewrite(events, self._next_number, ciphers)
 
     def discard_turns(self, key: SessionKey) -> None:
         """Remove the events of a conversation's turns."""

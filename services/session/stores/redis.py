@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
-from urllib.parse import quote
 
-from redis.exceptions import NoScriptError, ReadOnlyError
-
+from services.common.encryption.carried import CarriedCipher, CarriedKeys
 from services.common.errors import AlreadyExists, NotFound
 from services.common.idempotency.model import IdempotencyKey, request_id_reused
 from services.common.owners import Owner, TenantId
@@ -31,12 +27,12 @@ from services.session.model import (
 from services.session.store import StoreResponse
 from services.session.stores.codec import decode_turn, encode_turn
 from services.session.stores.outbox import too_many_events
-from services.session.stores.redis_client import RedisClient, translate_errors
+from services.session.stores.redis_calls import RedisCalls
 from services.session.stores.redis_events import RedisEvents
 from services.session.stores.redis_script import Argument, Script
+from services.session.stores.sealing import cipher_for
 
 _MICROSECOND: Final = timedelta(microseconds=1)
-
 
 _SESSION_SCRIPT: Final = Script.load("session.lua")
 _LIST_SCRIPT: Final = Script.load("list.lua")
@@ -50,24 +46,24 @@ class RedisSessionStore:
     node. Time comes from the caller; Redis's own clock only frees what has long expired.
     """
 
-    def __init__(self, client: RedisClient, settings: RedisSettings, store_settings: StoreSettings) -> None:
-        """Use a client, which stays the caller's to close.
-
-        Raises:
-            ValueError: The key prefix holds a brace, which would take the place of the hash tag.
-        """
-        if "{" in settings.key_prefix or "}" in settings.key_prefix:
-            raise ValueError("the key prefix must not hold braces")
-        self._client = client
-        self._prefix = settings.key_prefix
-        self._timeout_seconds = settings.call_timeout_seconds
+    def __init__(
+        self,
+        calls: RedisCalls,
+        settings: RedisSettings,
+        store_settings: StoreSettings,
+        *,
+        keys: CarriedKeys | None = None,
+    ) -> None:
+        """Use `calls`, which other stores may share; what turns say is encrypted with `keys`."""
+        self._calls = calls
+        self._keys = keys
+        self._run = calls.run
+        self._key = calls.key
         self._grace = settings.expire_grace
         self._remembered_turns = store_settings.remembered_turns
         self._idempotency_retention = store_settings.idempotency_retention
         self._events_max = store_settings.events_max
-        self._events = RedisEvents(self._run, self._key, f"{settings.key_prefix}reporters")
-        # Waiting for a connection is no sign that Redis is gone, so it happens outside of the time limit.
-        self._slots = asyncio.Semaphore(settings.connections_max)
+        self._events = RedisEvents(self._run, self._key, f"{settings.key_prefix}reporters", keys)
 
     async def create(
         self,
@@ -80,11 +76,11 @@ class RedisSessionStore:
     ) -> StoreResponse[Session]:
         """See `SessionStore.create`."""
         response = await self._step("create", key, now, idempotency_key, report, *_spec_arguments(spec))
-        return StoreResponse(_session(key.owner, response))
+        return StoreResponse(await self._session(key.owner, response), is_repeat=_is_repeat(response))
 
     async def get(self, key: SessionKey, *, now: datetime) -> StoreResponse[Session]:
         """See `SessionStore.get`."""
-        return StoreResponse(_session(key.owner, await self._step("get", key, now, None, Report.NO)))
+        return StoreResponse(await self._session(key.owner, await self._step("get", key, now, None, Report.NO)))
 
     async def list_sessions(
         self, owner: Owner, *, limit: int, after: SessionCursor | None, now: datetime
@@ -110,12 +106,15 @@ class RedisSessionStore:
     ) -> StoreResponse[Appended]:
         """See `SessionStore.append`."""
         arguments: list[Argument] = [*_spec_arguments(create), self._remembered_turns]
+        cipher = None if self._keys is None else await self._keys.for_writing(key.owner)
         for turn in turns:
-            arguments += [turn.interaction_id, "" if turn.position is None else turn.position, encode_turn(turn)]
+            position = "" if turn.position is None else turn.position
+            arguments += [turn.interaction_id, position, encode_turn(turn, cipher)]
         response = await self._step("append", key, now, idempotency_key, report, *arguments)
         _, _, added, created, *_ = response
-        session = _session(key.owner, response)
-        return StoreResponse(Appended(session, appended_count=int(added), is_created=created == b"1"))
+        session = await self._session(key.owner, response)
+        appended = Appended(session, appended_count=int(added), is_created=created == b"1")
+        return StoreResponse(appended, is_repeat=_is_repeat(response))
 
     async def extend(
         self,
@@ -130,7 +129,7 @@ class RedisSessionStore:
         response = await self._step(
             "extend", key, now, idempotency_key, report, "" if ttl is None else ttl // _MICROSECOND
         )
-        return StoreResponse(_session(key.owner, response))
+        return StoreResponse(await self._session(key.owner, response), is_repeat=_is_repeat(response))
 
     async def delete(
         self,
@@ -142,9 +141,8 @@ class RedisSessionStore:
         discard: bool = False,
     ) -> StoreResponse[Session]:
         """See `SessionStore.delete`."""
-        return StoreResponse(
-            _session(key.owner, await self._step("delete", key, now, idempotency_key, report, int(discard)))
-        )
+        response = await self._step("delete", key, now, idempotency_key, report, int(discard))
+        return StoreResponse(await self._session(key.owner, response), is_repeat=_is_repeat(response))
 
     async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
         """See `SessionStore.log_events`."""
@@ -156,46 +154,33 @@ class RedisSessionStore:
 
     async def remove_owner(self, owner: Owner, *, now: datetime) -> int:
         """See `SessionStore.remove_owner`. Looks at every key of the server."""
-        removed = await self._remove(self._key_tag(owner), now)
-        await self._remove_keys(f"{_glob(self._prefix)}{self._key_tag(owner)}:*")
+        removed = await self._remove(self._calls.tag(owner), now)
+        await self._calls.remove(self._calls.pattern_of(owner))
         return removed
 
     async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> int:
         """See `SessionStore.remove_tenant`. Looks at every key of the server."""
-        pattern = f"{_glob(self._prefix)}{{{_escaped(tenant_id)}:*}}:*"
-        tags = {name[len(self._prefix) :].partition("}")[0] + "}" for name in await self._scan(pattern)}
+        pattern, prefix = self._calls.pattern_of_tenant(tenant_id), self._calls.prefix
+        tags = {name[len(prefix) :].partition("}")[0] + "}" for name in await self._calls.scan(pattern)}
         removed = 0
         for tag in sorted(tags):
             removed += await self._remove(tag, now)
-        await self._remove_keys(pattern)
+        await self._calls.remove(pattern)
         return removed
 
     async def _remove(self, tag: str, now: datetime) -> int:
-        keys = [f"{self._prefix}{tag}:{kind}" for kind in ("ending", "heads", "recent", "events")]
+        keys = [f"{self._calls.prefix}{tag}:{kind}" for kind in ("ending", "heads", "recent", "events")]
         return int(cast("Any", await self._run(_REMOVE_SCRIPT, keys, [microseconds(now)])))
 
-    async def _remove_keys(self, pattern: str) -> None:
-        client = cast("Any", self._client)
-        for name in await self._scan(pattern):
-            with translate_errors():
-                await client.unlink(name)
-
-    async def _scan(self, pattern: str) -> list[str]:
-        client = cast("Any", self._client)
-        with translate_errors():
-            return [name.decode("utf-8") async for name in client.scan_iter(match=pattern, count=1_000)]
+    async def _session(self, owner: Owner, response: Sequence[bytes]) -> Session:
+        """The session in a script's response: status, id, counts, head, then positions and payloads."""
+        _, conversation_id, _, _, head, *flat = response
+        cipher = await cipher_for(self._keys, owner, flat[1::2])
+        return _session_of(owner, conversation_id, head, flat, cipher)
 
     async def check(self) -> None:
-        """See `SessionStore.check`: writes a key, since a replica answers pings too."""
-        async with self._slots:
-            with translate_errors():
-                try:
-                    async with asyncio.timeout(self._timeout_seconds):
-                        await self._client.set(f"{self._prefix}check", b"1", px=60_000)
-                except ReadOnlyError:
-                    # After a failover the name leads elsewhere, but open connections stay where they were.
-                    await self._client.aclose()
-                    raise
+        """See `SessionStore.check`."""
+        await self._calls.check()
 
     async def _step(
         self,
@@ -213,7 +198,7 @@ class RedisSessionStore:
         keys += [self._key(owner, kind) for kind in ("heads", "recent", "ending", "events")]
         digest = ""
         if idempotency_key is not None:
-            keys.append(self._key(owner, "request", idempotency_key.principal_id, idempotency_key.request_id))
+            keys.append(self._calls.request_key(owner, idempotency_key.principal_id, idempotency_key.request_id))
             digest = idempotency_key.digest
         common: list[Argument] = [
             operation,
@@ -226,7 +211,7 @@ class RedisSessionStore:
         ]
         response = await self._run(_SESSION_SCRIPT, keys, [*common, *arguments])
         match response[0]:
-            case b"ok":
+            case b"ok" | b"repeat":
                 return response
             case b"missing":
                 raise NotFound("session", key.conversation_id)
@@ -237,59 +222,30 @@ class RedisSessionStore:
             case b"full":
                 raise too_many_events(self._events_max)
             case status:
-                raise RuntimeError(f"the session script answered {status!r}")
+                raise RuntimeError(f"the session script returned {status!r}")
 
     def _most_events(self, report: Report) -> Argument:
         return "" if report is Report.NO else self._events_max if report is Report.BOUNDED else -1
-
-    async def _run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> list[bytes]:
-        client = cast("Any", self._client)  # the two clients' signatures differ in detail
-        async with self._slots:
-            with translate_errors():
-                async with asyncio.timeout(self._timeout_seconds):
-                    try:
-                        response = await client.evalsha(script.sha, len(keys), *keys, *arguments)
-                    except NoScriptError:
-                        # The server restarted, or another node took over: EVAL also makes it known there.
-                        response = await client.eval(script.text, len(keys), *keys, *arguments)
-        return cast("list[bytes]", response)
-
-    def _key(self, owner: Owner, kind: str, *parts: str) -> str:
-        """A key; ids are percent-encoded, so that no id can hold a separator or a brace."""
-        return ":".join([f"{self._prefix}{self._key_tag(owner)}", kind, *map(_escaped, parts)])
-
-    @staticmethod
-    def _key_tag(owner: Owner) -> str:
-        return f"{{{_escaped(owner.tenant_id)}:{_escaped(owner.user_id)}}}"
-
-
-def _escaped(identifier: str) -> str:
-    return quote(identifier, safe="")
-
-
-def _glob(text: str) -> str:
-    """A pattern that matches the text alone."""
-    return re.sub(r"([*?\[\]\\^])", r"\\\1", text)
 
 
 def _spec_arguments(spec: SessionSpec | None) -> tuple[Argument, Argument]:
     return ("", "") if spec is None else (spec.window_turns, spec.ttl // _MICROSECOND)
 
 
-def _session(owner: Owner, response: Sequence[bytes]) -> Session:
-    """The session in a script's response: ok, id, counts, head, then positions and payloads."""
-    _, conversation_id, _, _, head, *flat = response
-    return _session_of(owner, conversation_id, head, flat)
+def _is_repeat(response: Sequence[bytes]) -> bool:
+    return response[0] == b"repeat"
 
 
-def _session_of(owner: Owner, conversation_id: bytes, head: bytes, flat: Sequence[bytes]) -> Session:
+def _session_of(
+    owner: Owner, conversation_id: bytes, head: bytes, flat: Sequence[bytes], cipher: CarriedCipher | None = None
+) -> Session:
     window_turns, ttl, created, active, count = map(int, head.split())
     placed = zip(flat[::2], flat[1::2], strict=True)
     return Session(
         key=SessionKey(owner, ConversationId(conversation_id.decode("utf-8"))),
         spec=SessionSpec(window_turns, ttl * _MICROSECOND),
         # Scores are doubles: exact up to POSITION_MAX, but servers differ in how they print large ones.
-        turns=tuple(decode_turn(payload, position=int(float(score))) for score, payload in placed),
+        turns=tuple(decode_turn(payload, position=int(float(score)), cipher=cipher) for score, payload in placed),
         create_time=moment_of(created),
         last_active_time=moment_of(active),
         turn_count=count,

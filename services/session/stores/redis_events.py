@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, cast
 from urllib.parse import quote, unquote
 
+from services.common.encryption.carried import CarriedCipher, CarriedKeys
 from services.common.owners import Owner, TenantId, UserId
 from services.session.model import (
     ConversationId,
@@ -16,6 +17,7 @@ from services.session.model import (
 )
 from services.session.stores.codec import decode_content
 from services.session.stores.redis_script import Argument, Script
+from services.session.stores.sealing import cipher_for
 
 _LIST_SCRIPT: Final = Script.load("list_events.lua")
 _ACKNOWLEDGE_SCRIPT: Final = Script.load("events.lua")
@@ -42,8 +44,11 @@ class RedisEvents:
     into it before each reported write, and taken out only when its stream was found empty a while after that.
     """
 
-    def __init__(self, run: RunScript, key_of: Callable[[Owner, str], str], reporters: str) -> None:
+    def __init__(
+        self, run: RunScript, key_of: Callable[[Owner, str], str], reporters: str, keys: CarriedKeys | None = None
+    ) -> None:
         """Run scripts with `run`; `key_of` names a user's key of a kind, `reporters` that of the set."""
+        self._keys = keys
         self._run = run
         self._key_of = key_of
         self._reporters = reporters
@@ -76,7 +81,9 @@ class RedisEvents:
 
     async def _events(self, owner: Owner, limit: int) -> list[LogEvent]:
         entries = await self._run(_LIST_SCRIPT, [self._key_of(owner, "events")], [limit])
-        return [_event(owner, *cast("Any", entry)) for entry in entries]
+        events = [cast("Any", entry) for entry in entries]
+        cipher = await cipher_for(self._keys, owner, [fields[-1] for _, fields in events])
+        return [_event(owner, event_id, fields, cipher) for event_id, fields in events]
 
     async def _take_out(self, owner: Owner, now: datetime) -> None:
         await self._run(_REPORTERS_SCRIPT, [self._reporters], [_member(owner), microseconds(now - _GRACE)])
@@ -96,7 +103,7 @@ def _is_stream_id(event_id: str) -> bool:
     return milliseconds.isascii() and milliseconds.isdigit() and number.isascii() and number.isdigit()
 
 
-def _event(owner: Owner, event_id: bytes, fields: Sequence[bytes]) -> LogEvent:
+def _event(owner: Owner, event_id: bytes, fields: Sequence[bytes], cipher: CarriedCipher | None) -> LogEvent:
     _, conversation_id, _, kind, _, payload = fields
     key = SessionKey(owner, ConversationId(conversation_id.decode("utf-8")))
-    return LogEvent(event_id.decode("ascii"), key, decode_content(kind.decode("ascii"), payload))
+    return LogEvent(event_id.decode("ascii"), key, decode_content(kind.decode("ascii"), payload, cipher))

@@ -18,7 +18,7 @@ class Script:
     sha: str
 
     @classmethod
-    def load(cls, name: str) -> Script:
-        """A file of this folder."""
-        text = (Path(__file__).parent / name).read_text(encoding="utf-8")
+    def load(cls, name: str, folder: Path = Path(__file__).parent) -> Script:
+        """A file of a folder, of this one by default."""
+        text = (folder / name).read_text(encoding="utf-8")
         return cls(text, hashlib.sha1(text.encode("utf-8"), usedforsecurity=False).hexdigest())

@@ -15,7 +15,7 @@
 --
 -- Times are microseconds from the caller's clock, lifetimes microseconds; Redis's own clock only drops keys
 -- that have been over for the grace time. Numbers above 2^53 do not occur. Responses are lists that begin with
--- ok, missing, exists, reused or full.
+-- ok, repeat, missing, exists, reused or full.
 
 local POSITION_MAX = 9007199254740991
 
@@ -154,6 +154,7 @@ local function first_response()
   local record = cjson.decode(packed)
   if tonumber(record[2]) <= now then return nil end
   if record[1] ~= digest then return {'reused'} end
+  record[3][1] = 'repeat'
   return record[3]
 end
 
@@ -220,12 +221,8 @@ end
 -- ARGV 8 window to create with, or empty  9 ttl  10 turns to know beyond the window
 --      then turn id, position or empty, payload of each turn
 function operations.append(first)
+  if first then return first end
   local head = live()
-  if first then
-    if not head then return {'missing'} end
-    save(head)
-    return response(head, tonumber(first[3]), tonumber(first[4]), true)
-  end
   if not head and ARGV[8] == '' then return {'missing'} end
   local created = head and 0 or 1
   if is_full((#ARGV - 10) / 3 + created) then return {'full'} end
@@ -237,7 +234,7 @@ function operations.append(first)
   for i = 11, #ARGV, 3 do added = added + add(head, ARGV[i], ARGV[i + 1], ARGV[i + 2]) end
   forget_oldest(head.window + tonumber(ARGV[10]))
   save(head)
-  -- Only the counts are repeated: storing the window of every response would multiply what a session takes.
+  -- Without turns: storing the window of every response would multiply what a session takes.
   remember(response(head, added, created, false))
   return response(head, added, created, true)
 end
@@ -261,7 +258,7 @@ function operations.delete(first)
   if first then return first end
   local head = live()
   if not head then return {'missing'} end
-  local list = response(head, 0, 0, true)
+  local list = response(head, 0, 0, false)
   drop()
   if ARGV[8] == '1' then discard_turns() end
   report('deletion', text(head.created))

@@ -202,19 +202,19 @@ async def test_spec_6_6_deleted_episodes_are_gone_from_every_replica_with_warm_c
 ) -> None:
     first, second = replicas
 
-    assert await first.service.delete(Deletion(TENANT, OWNER, named(1, 5)), key=write("a")) == 2
+    assert (await first.service.delete(Deletion(TENANT, OWNER, named(1, 5)), key=write("a"))).episodes == 2
     for replica in replicas:
         assert await replica.found() == await replica.read() == [2, 3, 4, 6]
     assert await indexed(index) == [2, 3, 4, 6]
 
     conversation = EpisodeSelection(conversation_id="s1")
-    assert await second.service.delete(Deletion(TENANT, OWNER, conversation), key=write("b")) == 4
+    assert (await second.service.delete(Deletion(TENANT, OWNER, conversation), key=write("b"))).episodes == 4
     for replica in replicas:
         assert await replica.found() == await replica.read() == []
         assert await replica.found(BOB) == await replica.read(BOB) == [7, 8]
     assert await indexed(index) == []
 
-    assert await first.service.delete(Deletion(TENANT, BOB, EVERYTHING), key=write("c")) == 2
+    assert (await first.service.delete(Deletion(TENANT, BOB, EVERYTHING), key=write("c"))).episodes == 2
     for replica in replicas:
         assert await replica.found(BOB) == await replica.read(BOB) == []
         assert await replica.found(SAME_NAME_ELSEWHERE) == [1]
@@ -225,7 +225,7 @@ async def test_spec_6_6_everything_of_a_tenant_is_deleted_and_nothing_of_another
     replicas: tuple[Replica, Replica], index: EpisodeIndex
 ) -> None:
     first, second = replicas
-    assert await first.service.delete(Deletion(TENANT, None, EVERYTHING), key=write("a")) == 8
+    assert (await first.service.delete(Deletion(TENANT, None, EVERYTHING), key=write("a"))).episodes == 8
     for owner in (OWNER, BOB):
         assert await second.found(owner) == await second.read(owner) == []
         assert await indexed(index, owner) == []
@@ -248,7 +248,7 @@ async def test_spec_6_6_a_deletion_that_did_not_reach_the_index_is_completed_by_
         assert await replicas[1].read() == sorted(set(range(1, 7)) - gone)
         failing.is_away = False
         repeated = await broken.service.delete(Deletion(TENANT, OWNER, selection), key=write(request_id, request_id))
-        assert repeated == (1 if request_id == "a" else 5)
+        assert repeated.episodes == (1 if request_id == "a" else 5)
         assert await indexed(index) == sorted(set(range(1, 7)) - gone)
 
 
@@ -273,7 +273,7 @@ async def test_a_repeated_deletion_leaves_the_points_of_newer_episodes(
     await first.indexer.index_batch()
     assert await indexed(index) == [2]
 
-    assert await second.service.delete(Deletion(TENANT, OWNER, EVERYTHING), key=write("a")) == 6
+    assert (await second.service.delete(Deletion(TENANT, OWNER, EVERYTHING), key=write("a"))).episodes == 6
 
     assert await indexed(index) == [2]
     assert await second.found() == [2]

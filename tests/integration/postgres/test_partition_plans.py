@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from services.common.clock import SystemClock
+from services.common.encryption.cipher import PLAIN
 from services.common.ids import Uuid7Ids
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
@@ -23,7 +24,7 @@ from services.gateway.journal.model import Caller, RememberCommand
 from services.gateway.journal.stores import postgres_queue as queue
 from services.gateway.journal.stores.postgres import PostgresJournal
 from services.semantic.facts.stores import postgres_sql as facts
-from tests.integration.postgres.schemas import BORN_DIVIDED, DIVIDED, FOLDERS
+from tests.integration.postgres.schemas import FOLDERS, PARTITIONED
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 TENANT: Final = "acme"
@@ -31,7 +32,7 @@ NOW: Final = datetime(2026, 5, 8, tzinfo=UTC)
 IDS: Final = [UUID(int=number) for number in range(1, 21)]
 KEYS: Final = [number.to_bytes(14, "big") for number in range(20)]
 VECTOR: Final = np.ones(384, dtype=np.float32)
-_TABLES: Final = "|".join(table for tables in (*DIVIDED.values(), *BORN_DIVIDED.values()) for table in tables)
+_TABLES: Final = "|".join(table for tables in PARTITIONED.values() for table in tables)
 _PART: Final = re.compile(rf"\bon ({_TABLES})_(\d)\b")
 _AS_WORKER: Final = "SELECT set_config('mneme.worker', 'on', false)"
 
@@ -43,7 +44,7 @@ ONE_PART: Final[dict[str, tuple[str, Sequence[Any]]]] = {
     "newest token vectors": (episodic.NEWEST_TOKENS, (TENANT, "ana", "m", IDS[0], 20)),
     "a page of episodes": (episodic.LIST, (TENANT, "ana", 20, None, NOW, IDS[0], None, None)),
     "episodes by words": (episodic.COLUMNS_MATCHING, (TENANT, "ana", ["user:ana"], "a question", 20)),
-    "facts by meaning": (facts.SEARCH_AS_TENANT, (TENANT, "ana", "m", VECTOR, ["user:ana"], 0.1, True, 20)),
+    "facts by meaning": (facts.SEARCH_AS_TENANT, (TENANT, "ana", "m", VECTOR, ["user:ana"], 0.1, True, 20, NOW)),
 }
 
 
@@ -167,7 +168,7 @@ async def test_remembered_turns_open_one_part_of_each_table(database: DatabaseUr
     async with await create_pool(database.app, PoolSettings(size_max=1)) as pool:
         journal = PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
         async with pool.acquire() as connection, connection.transaction():
-            await journal._append_one(connection, Caller(TENANT, "p", ""), command, NOW - NOW)
+            await journal._append_one(connection, Caller(TENANT, "p", ""), command, NOW - NOW, PLAIN)
             opened = await connection.fetch(
                 "SELECT relation::regclass::text FROM pg_locks"
                 " WHERE pid = pg_backend_pid() AND mode = 'RowExclusiveLock'"

@@ -1,8 +1,7 @@
-"""Tables divided by tenant: what was there is carried over, and nobody reads past the policies."""
+"""Tables partitioned by tenant: nobody reads past their policies."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,19 +9,10 @@ import asyncpg
 import numpy as np
 import pytest
 
-from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import register_codecs
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Connection
-from tests.integration.postgres.schemas import (
-    BORN_DIVIDED,
-    DIVIDED,
-    FOLDERS,
-    NEVER_DIVIDED,
-    UNDIVIDED_VERSIONS,
-    just_divided_folder,
-    undivided_folder,
-)
+from tests.integration.postgres.schemas import FOLDERS, PARTITIONED
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 NOW: Final = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
@@ -34,31 +24,6 @@ _PARTS: Final = """
     FROM pg_class AS p JOIN pg_inherits AS i ON i.inhrelid = p.oid JOIN pg_class AS w ON w.oid = i.inhparent
     WHERE p.relispartition AND p.relkind = 'r' AND p.relnamespace = ANY ($1::text[]::regnamespace[])
     ORDER BY 1
-"""
-_INDEXES: Final = """
-    SELECT c.relname AS table_name, x.relname AS name,
-        replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') AS definition
-    FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indrelid JOIN pg_class AS x ON x.oid = i.indexrelid
-    WHERE c.relnamespace = $1::text::regnamespace AND NOT c.relispartition AND c.relkind IN ('r', 'p')
-    ORDER BY 1, 2
-"""
-_COLUMNS: Final = """
-    SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull, a.attidentity,
-        a.attstorage, pg_get_expr(d.adbin, d.adrelid) AS default_value
-    FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
-    LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
-    WHERE c.relnamespace = $1::text::regnamespace AND NOT c.relispartition AND c.relkind IN ('r', 'p') AND a.attnum > 0
-    ORDER BY c.relname, a.attnum
-"""
-_CONSTRAINTS: Final = """
-    SELECT c.relname, k.contype, pg_get_constraintdef(k.oid) AS definition
-    FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid
-    WHERE c.relnamespace = $1::text::regnamespace AND NOT c.relispartition AND k.conparentid = 0
-    ORDER BY 1, 3
-"""
-_TRIGGERS: Final = """
-    SELECT tgname, pg_get_triggerdef(t.oid) AS definition FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
-    WHERE NOT tgisinternal AND c.relnamespace = $1::text::regnamespace AND NOT c.relispartition ORDER BY 1
 """
 
 
@@ -89,7 +54,7 @@ async def _insert(connection: Connection, table: str, **values: Any) -> None:
 
 
 async def _fill(connection: Connection, tenant: str, number: int) -> None:
-    """A row in every table that is divided, for one tenant."""
+    """A row in every partitioned table, for one tenant."""
     key = {"tenant_id": tenant, "user_id": "ana"}
     identifier = UUID(int=number + 1)
     at = {"time": NOW, "create_time": NOW}
@@ -103,12 +68,13 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         scope_key="user:ana", create_time=NOW, gate_reason=1, gate_detail="",
     )  # fmt: skip
     await _insert(
-        connection, "gateway.feedback", **key, feedback_id=identifier, sequence=number, memory_ids=[identifier],
+        connection, "gateway.feedback", **key, feedback_id=identifier, sequence=number, kinds=[1],
+        memory_ids=[identifier],
         value=1, create_time=NOW,
     )  # fmt: skip
     await _insert(
         connection, "gateway.requests", **key, principal_id="p", method="Remember", request_id="r",
-        request_hash=b"h", answer={"first": number}, create_time=NOW,
+        request_hash=b"h", response={"first": number}, create_time=NOW,
     )  # fmt: skip
     await _insert(connection, "episodic.owners", **key, revision=1)
     await _insert(
@@ -117,6 +83,23 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         importance=0.5, scope_key="user:ana", status=2, revision=1, traits=0, text_chars=3, index_after=NOW,
         piece_count=2, indexed_model="m",
     )  # fmt: skip
+    record = {**key, "time": NOW, "conversation_id": "c", "scope_key": "1"}
+    of_task = {**record, "record_id": f"r{number}", "task_id": "k"}
+    await _insert(
+        connection, "episodic.activity_tools", **of_task, tool_name="bash", parameters="", result="", success=True,
+        error_message="",
+    )  # fmt: skip
+    await _insert(
+        connection, "episodic.activity_files", **of_task, path="a.py", operation=1, start_line=0, end_line=0,
+        success=True, reason="", changes_summary="", previous_path="",
+    )  # fmt: skip
+    await _insert(
+        connection, "episodic.activity_tasks", **record, task_id="k", description="d", intent=0, status=1, outcome="",
+        update_time=NOW,
+    )  # fmt: skip
+    await _insert(connection, "episodic.activity_snapshots", **of_task, items=[], total_tokens=0, reason="pruning")
+    await _insert(connection, "episodic.activity_learnings", **of_task, kind=1, learned="l", path="", confidence=0.5)
+    await _insert(connection, "episodic.token_vectors", **key, episode_id=identifier, model="m", tokens=b"t")
     await _insert(
         connection, "semantic.facts", **key, fact_id=identifier, identity=b"i", text_identity=b"t", topic=b"o",
         text=f"of {tenant}", subject="s", predicate="p", object="o", category=1, confidence=0.5, importance=0.5,
@@ -141,6 +124,15 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         winner_id=identifier, winner_number=1, reason=1, state=1, end_time=NOW, create_time=NOW, statement="t",
         standing_statement="u", is_whole=True, is_turned=False,
     )  # fmt: skip
+    await _insert(
+        connection, "semantic.procedures", **key, procedure_id=identifier, kind=1, identity=f"i{number}",
+        confidence=0.7, derived_from=[identifier], create_time=NOW, state={},
+    )  # fmt: skip
+    await _insert(connection, "semantic.judged_recalls", **key, recall_id=identifier, time=NOW, state={})
+    await _insert(
+        connection, "semantic.code_files", **key, repository_id="r", path=f"f{number}.py", digest="d",
+        language="python", status=1, line_count=1, content=b"c", revision=1,
+    )  # fmt: skip
     await _insert(connection, "semantic.observed_interactions", **key, interaction_id=identifier)
     await _insert(
         connection, "agentic.processed_interactions", **key, interaction_id=identifier, conversation_id="c", position=0,
@@ -148,55 +140,11 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
     )  # fmt: skip
 
 
-async def _content(connection: Connection) -> dict[str, list[str]]:
-    return {
-        f"{schema}.{table}": [
-            row[0]
-            for row in await connection.fetch(
-                f"SELECT to_jsonb(t)::text FROM {schema}.{table} AS t ORDER BY 1",  # noqa: S608
-            )
-        ]
-        for schema, tables in DIVIDED.items()
-        for table in tables
-    }
-
-
-async def _structure(connection: Connection, schema: str) -> dict[str, list[tuple[Any, ...]]]:
-    queries = {"indexes": _INDEXES, "columns": _COLUMNS, "constraints": _CONSTRAINTS, "triggers": _TRIGGERS}
-    younger = (*BORN_DIVIDED.get(schema, ()), *NEVER_DIVIDED.get(schema, ()))
-    return {
-        name: [tuple(row) for row in await connection.fetch(query, schema) if row[0] not in younger]
-        for name, query in queries.items()
-    }
-
-
-async def test_what_was_written_before_is_carried_over(fresh_database: DatabaseUrls, tmp_path: Path) -> None:
-    for schema, whole in FOLDERS.items():
-        folder = undivided_folder(schema, tmp_path) if schema in UNDIVIDED_VERSIONS else whole
-        await migrate(fresh_database.owner, schema=schema, folder=folder)
-    connection = await _connect(fresh_database.superuser)
-    try:
-        for number, tenant in enumerate(TENANTS):
-            await _fill(connection, tenant, number)
-        before = await _content(connection)
-        structures = {schema: await _structure(connection, schema) for schema in UNDIVIDED_VERSIONS}
-        for schema in UNDIVIDED_VERSIONS:
-            folder = just_divided_folder(schema, tmp_path)
-            assert await migrate(fresh_database.owner, schema=schema, folder=folder)
-            assert await _structure(connection, schema) == structures[schema]
-        for schema, folder in FOLDERS.items():
-            await migrate(fresh_database.owner, schema=schema, folder=folder)
-        assert await _content(connection) == before
-    finally:
-        await connection.close()
-    assert all(len(rows) == len(TENANTS) for rows in before.values())
-
-
-async def test_parts_have_the_options_of_the_tables_before(administrator: Connection) -> None:
+async def test_partitions_have_the_options_of_their_tables(administrator: Connection) -> None:
     parts = await administrator.fetch(_PARTS, list(FOLDERS))
-    schemas = (*DIVIDED.values(), *BORN_DIVIDED.values())
-    assert {part["whole"] for part in parts} == {table for tables in schemas for table in tables}
-    assert len(parts) == 8 * len({part["whole"] for part in parts})
+    assert {part["whole"] for part in parts} == {table for tables in PARTITIONED.values() for table in tables}
+    by_tenant = [part for part in parts if not part["whole"].startswith("activity_")]  # those are by month
+    assert len(by_tenant) == 8 * len({part["whole"] for part in by_tenant})
     options = {
         "conversations": ["fillfactor=70"],
         "episodes": ["fillfactor=90"],
@@ -259,8 +207,8 @@ async def test_spec_7_1_the_whole_shows_one_tenant_and_takes_one(
         await _fill(administrator, tenant, number)
     service = await asyncpg.connect(database.app)
     try:
-        for schema, tables in (*DIVIDED.items(), ("semantic", BORN_DIVIDED["semantic"])):
-            for table in tables:
+        for schema in ("episodic", "semantic", "agentic"):
+            for table in PARTITIONED[schema]:
                 await service.execute("SELECT set_config('mneme.tenant', '', false)")
                 assert await service.fetchval(f"SELECT count(*) FROM {schema}.{table}") == 0  # noqa: S608
                 await service.execute("SELECT set_config('mneme.tenant', $1, false)", TENANTS[3])

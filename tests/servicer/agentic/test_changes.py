@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import grpc
 import pytest
@@ -49,11 +50,71 @@ async def test_without_a_mask_what_is_set_changes_and_nothing_else(running: Runn
     expected.CopyFrom(before)
     expected.kind, expected.importance, expected.etag = pb.NOTE_KIND_CONCEPT, 0.0, after.note.etag
     expected.update_time.FromDatetime(running.clock.now())
+    expected.decay = round(1.0 / (1.0 + 1.0 / 24 / 365), 3)
     assert (after.note, list(after.links)) == (expected, [])
     assert after.note.etag != before.etag
     assert (await get(running, before.note_id)).note == expected
     running.clock.advance(hours=1)
     assert await running.stub.UpdateNote(request, metadata=ANN) == after, "a repeat returns the first response"
+
+
+async def test_spec_6_4_feedback_moves_the_importance_and_can_be_taken_back(running: Running) -> None:
+    tea = await create(running, "r1", "Green tea is grown in Assam.", importance=0.5)
+    missing = str(uuid4())
+
+    async def judge(request_id: str, feedback: int) -> tuple[object, ...]:
+        request = internal_pb.RecordFeedbackRequest(
+            request_id=request_id, user_id="ann", note_ids=[tea.note_id, missing], feedback=feedback
+        )
+        response = await running.internal.RecordFeedback(request, metadata=ANN)
+        assert list(response.note_ids) == [tea.note_id]
+        note = (await get(running, tea.note_id)).note
+        return note.feedback, note.importance
+
+    assert await judge("f1", 1) == (1, pytest.approx(0.6))
+    assert await judge("f2", -1) == (-1, pytest.approx(0.4))
+    assert await judge("f1", 1) == (-1, pytest.approx(0.4)), "a repeat changes nothing"
+    assert await judge("f3", 0) == (0, pytest.approx(0.5))
+    await judge("f4", 1)
+    changed = (await running.stub.UpdateNote(update("u1", tea.note_id, importance=0.9), metadata=ANN)).note
+    assert (changed.feedback, changed.importance) == (0, 0.9)
+    unset = internal_pb.RecordFeedbackRequest(request_id="f5", user_id="ann", note_ids=[tea.note_id])
+    with pytest.raises(grpc.aio.AioRpcError, match="INVALID_ARGUMENT"):
+        await running.internal.RecordFeedback(unset, metadata=ANN)
+
+
+async def test_spec_4_1_a_note_shows_what_time_has_left_of_it(running: Running) -> None:
+    tea = await create(running, "r1", "Green tea is grown in Assam.", importance=0.5)
+    assert tea.decay == 1.0
+    running.clock.advance(days=365)
+    assert (await get(running, tea.note_id)).note.decay == pytest.approx(0.5)
+    [listed] = (await running.stub.ListNotes(pb.ListNotesRequest(user_id="ann"), metadata=READER)).notes
+    assert listed.decay == pytest.approx(0.5)
+    assert await found(running, "Green tea is grown in Assam.") == [tea.note_id]
+    await running.tier.recorder.flush()
+    assert (await get(running, tea.note_id)).note.decay == 1.0, "an access begins it anew"
+    assert (await create(running, "r1", "Green tea is grown in Assam.", importance=0.5)).decay == 1.0, "a repeat"
+
+
+async def test_spec_4_3_uses_are_counted_once_and_refused_where_they_are_malformed(running: Running) -> None:
+    notes = [await create(running, f"r{n}", text) for n, text in enumerate(("Tea is green.", "Boats float.", "Cats."))]
+    ids = [note.note_id for note in notes]
+
+    def request(*use_ids: str, note_ids: list[str] = ids) -> internal_pb.RecordUseRequest:
+        uses = [internal_pb.NoteUse(use_id=use_id, note_ids=note_ids) for use_id in use_ids]
+        for use in uses:
+            use.time.FromDatetime(running.clock.now())
+        return internal_pb.RecordUseRequest(user_id="ann", uses=uses)
+
+    use_ids = [str(uuid4()) for _ in range(4)]
+    first = await running.internal.RecordUse(request(*use_ids), metadata=ANN)
+    assert (first.counted_uses, first.strengthened_links, first.created_links) == (4, 0, 3)
+    again = await running.internal.RecordUse(request(*use_ids), metadata=ANN)
+    assert (again.counted_uses, again.created_links) == (0, 0)
+    assert {link.origin for link in (await get(running, ids[0])).links} == {pb.LINK_ORIGIN_USE}
+    for malformed in (request(), request("no uuid"), request(str(uuid4()), note_ids=["no uuid"])):
+        with pytest.raises(grpc.aio.AioRpcError, match="INVALID_ARGUMENT"):
+            await running.internal.RecordUse(malformed, metadata=ANN)
 
 
 async def test_a_mask_empties_lists_and_maps(running: Running) -> None:

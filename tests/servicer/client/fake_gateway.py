@@ -21,6 +21,7 @@ from mneme.gateway.v1 import (
     grants_pb2_grpc,
     memory_pb2,
     memory_pb2_grpc,
+    prepare_pb2,
     recall_pb2,
     tiers_pb2,
 )
@@ -156,6 +157,12 @@ class FakeGateway(
         finally:
             self.ended_streams.set()
 
+    async def PrepareContext(
+        self, request: prepare_pb2.PrepareContextRequest, context: Any
+    ) -> prepare_pb2.PrepareContextResponse:
+        await self._enter(request, context)
+        return prepare_pb2.PrepareContextResponse()
+
     async def BuildContext(
         self, request: context_pb2.BuildContextRequest, context: Any
     ) -> context_pb2.BuildContextResponse:
@@ -168,7 +175,7 @@ class FakeGateway(
         passage.turns.add(memory_id="m1", speaker="Ada", role=common_pb2.MESSAGE_ROLE_USER, text="…", pruned=True)
         answer.section_reports.add(
             kind=context_pb2.CONTEXT_SECTION_KIND_PROCEDURES,
-            state=context_pb2.CONTEXT_SECTION_STATE_ABSENT,
+            state=context_pb2.CONTEXT_SECTION_STATE_EMPTY,
             candidate_count=0,
         )
         return answer

@@ -269,7 +269,7 @@ async def test_the_other_calls(client: Client, gateway: FakeGateway) -> None:
     assert passage.end_time == datetime(1970, 1, 1, 0, 1, tzinfo=UTC)
     assert [(turn.role, turn.text, turn.pruned, turn.time) for turn in passage.turns] == [(Role.USER, "…", True, None)]
     assert [(report.kind, report.state) for report in context.section_reports] == [
-        (ContextSectionKind.PROCEDURES, ContextSectionState.ABSENT)
+        (ContextSectionKind.PROCEDURES, ContextSectionState.EMPTY)
     ]
     backlog = await client.get_backlog()
     assert [b.oldest_age for b in backlog] == [timedelta(seconds=2.5), None]

@@ -26,6 +26,7 @@ from services.common.auth import (
 )
 from services.common.clock import SystemClock
 from services.common.errors import StoreUnavailable
+from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.readiness import ReadinessSettings
@@ -34,7 +35,6 @@ from services.common.rpc.server import (
     GrpcServer,
     ServerSettings,
     ServiceBinding,
-    TlsFiles,
     is_loopback,
     needing,
 )

@@ -104,7 +104,7 @@ async def test_spec_5_9_sections_may_have_budgets_of_their_own_and_all_are_repor
         ContextSectionKind.MEMORIES: ContextSectionState.INCLUDED,
         ContextSectionKind.FACTS: ContextSectionState.EXCLUDED,
         ContextSectionKind.NOTES: ContextSectionState.EXCLUDED,
-        ContextSectionKind.PROCEDURES: ContextSectionState.ABSENT,
+        ContextSectionKind.PROCEDURES: ContextSectionState.EMPTY,
         ContextSectionKind.RECENT_TURNS: ContextSectionState.EMPTY,
     }
     with pytest.raises(MnemeClientError) as caught:

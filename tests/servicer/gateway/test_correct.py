@@ -134,3 +134,15 @@ async def test_spec_3_12_erasing_what_was_corrected_leaves_no_trace_of_it(
 async def test_spec_3_12_omitted_fields_correct_nothing(gateway: Stubs, user_id: str) -> None:
     refused = await refusal(gateway.erasures.Correct(erasure_pb2.CorrectRequest(user_id=user_id)))
     assert set(refused.paths) == {"request_id", "text", "wrong"}
+
+
+async def test_spec_3_12_all_of_a_turn_is_corrected_on_request(client: Client, gateway: Stubs, user_id: str) -> None:
+    (van,) = await said(client, user_id, VAN)
+    named = reference(tiers_pb2.MEMORY_KIND_EPISODE, van)
+    response = await correct(gateway, user_id, "We have no van.", memory=named, whole_turn=True)
+    assert [(one.interaction_id, one.whole_turn) for one in response.statements] == [(van, True)]
+    found = await marks(client, user_id, "Which van?", response.consistency_token)
+    assert found == {VAN: response.interaction_id, "We have no van.": ""}
+    in_words = {"query": "The van is grey", "whole_turn": True, "request_id": "r"}
+    refused = await refusal(correct(gateway, user_id, "x", **in_words))
+    assert refused.paths == ("whole_turn",)

@@ -8,7 +8,17 @@ import pytest
 
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
-from mneme_client import Client, FactCategory, FeedbackValue, MnemeClientError, NoteKind, Scope, ScopeLevel, Turn
+from mneme_client import (
+    Client,
+    FactCategory,
+    FeedbackValue,
+    MnemeClientError,
+    NoteKind,
+    Preferences,
+    Scope,
+    ScopeLevel,
+    Turn,
+)
 from tests.support.stack import RunningStack, Stubs, refusal, stubs, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -224,6 +234,10 @@ async def test_spec_6_6_only_an_administrator_erases_a_tenant(secured_stack: Run
     ):
         for client in (theirs, ours):
             await remembered(client, "ada", f"I live in {CANARY}.")
+        # Users without a turn in the log.
+        await theirs.create_fact("fern", f"Fern lives in {CANARY}.", FactCategory.PERSONAL_INFO)
+        await theirs.create_note("nora", f"Nora lives in {CANARY}.", NoteKind.FACT)
+        await theirs.update_profile("pia", Preferences(language="pt"))
         key = secured_stack.with_key
         refused = await refusal(gateway.erasures.Erase(request, metadata=key("other writer")))
         assert refused.reason == "ROLE_MISSING"
@@ -237,7 +251,28 @@ async def test_spec_6_6_only_an_administrator_erases_a_tenant(secured_stack: Run
         await until(is_done)
         assert CANARY not in await everything(theirs, "ada", "Where do I live?")
         assert CANARY in await everything(ours, "ada", "Where do I live?")
+        assert [fact async for fact in theirs.list_facts("fern")] == []
+        assert [note async for note in theirs.list_notes("nora")] == []
+        assert (await theirs.get_profile("pia")).preferences == Preferences()
         refused = await refusal(gateway.erasures.GetErasure(reading, metadata=key("writer")))
         assert refused.reason == "NOT_FOUND"  # another tenant's
         await remembered(theirs, "ada", f"I live in {CANARY}.")  # a repeat
         assert CANARY not in await everything(theirs, "ada", "Where do I live?")
+
+
+async def test_spec_6_6_a_users_erasures_are_listed_newest_first(client: Client, gateway: Stubs, user_id: str) -> None:
+    made = []
+    for conversation in ("c1", "c2", "c3"):
+        await client.remember(user_id, conversation, ["It rains."])
+        made.append((await client.erase_conversation(user_id, conversation)).erasure_id)
+    await client.erase_user(f"{user_id}-other")
+    listed = [erasure async for erasure in client.list_erasures(user_id, page_size=2)]
+    assert [erasure.erasure_id for erasure in listed] == made[::-1]
+    assert listed[0] == await client.get_erasure(made[-1])
+    first = await gateway.erasures.ListErasures(erasure_pb2.ListErasuresRequest(user_id=user_id, page_size=2))
+    assert len(first.erasures) == 2
+    forged = erasure_pb2.ListErasuresRequest(user_id=f"{user_id}-other", page_token=first.next_page_token)
+    refused = await refusal(gateway.erasures.ListErasures(forged))
+    assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_PAGE_TOKEN")
+    of_all = {erasure.user_id async for erasure in client.list_erasures()}
+    assert {user_id, f"{user_id}-other"} <= of_all

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import grpc
@@ -25,11 +26,13 @@ SERVICES = (
     "mneme.gateway.v1.ConversationService",
     "mneme.gateway.v1.DeliveryService",
     "mneme.gateway.v1.GrantService",
+    "mneme.gateway.v1.DocumentService",
+    "mneme.gateway.v1.MaintenanceService",
     *(service.full_name for service in TIER_SERVICES),
 )
 READING = ("Get", "BatchGet", "List", "Search", "Recall", "BuildContext")
-ITEMS_HAVE_IDS = {"RememberBatch", "RememberStream"}
-"""Their items are RememberRequests, each with a request id of its own."""
+ITEMS_HAVE_IDS = {"RememberBatch", "RememberStream", "RecordActivityStream"}
+"""Their items have ids of their own."""
 GLOBAL, PROJECT = {"level": "SCOPE_LEVEL_GLOBAL"}, {"level": "SCOPE_LEVEL_PROJECT", "project_id": "p1"}
 NOBODY = str(uuid.UUID(int=7))
 
@@ -43,9 +46,24 @@ class Ids:
     notes: tuple[str, str]
     grant: str
     supersession: str
+    procedure: str
+    run: str
 
 
 Fields = Mapping[str, Any]
+
+
+def execution(record_id: str) -> Fields:
+    """A record of a tool call, a minute old."""
+    time = (datetime.now(UTC) - timedelta(minutes=1)).replace(second=0, microsecond=0)
+    return {
+        "record_id": record_id,
+        "conversation_id": "c1",
+        "time": time.isoformat(),
+        "tool_execution": {"tool_name": "bash", "success": True},
+    }
+
+
 WRITES: Mapping[str, Callable[[Ids], tuple[Fields, Fields]]] = {
     "MemoryService.Remember": lambda _: (
         {"conversation_id": "c2", "turns": [{"role": "MESSAGE_ROLE_USER", "content": "It rains."}]},
@@ -61,6 +79,10 @@ WRITES: Mapping[str, Callable[[Ids], tuple[Fields, Fields]]] = {
         {"kinds": ["MEMORY_KIND_FACT"]},
     ),
     "GrantService.RevokeGrant": lambda ids: ({"grant_id": ids.grant}, {"grant_id": NOBODY}),
+    "DocumentService.WriteDocuments": lambda _: (
+        {"writes": [{"name": {"namespace": ["notes"], "key": "k2"}, "put": {"value": "1"}}]},
+        {"writes": [{"name": {"namespace": ["notes"], "key": "k2"}, "put": {"value": "2"}}]},
+    ),
     "SessionService.CreateSession": lambda _: ({"conversation_id": "s2"}, {"window_turns": 3}),
     "SessionService.AppendTurns": lambda _: (
         {"conversation_id": "c1", "turns": [{"turn": {"role": "MESSAGE_ROLE_USER", "content": "It snows."}}]},
@@ -68,6 +90,24 @@ WRITES: Mapping[str, Callable[[Ids], tuple[Fields, Fields]]] = {
     ),
     "SessionService.ExtendSession": lambda _: ({"conversation_id": "c1"}, {"ttl": "60s"}),
     "SessionService.DeleteSession": lambda _: ({"conversation_id": "c1"}, {"discard": True}),
+    "MemoryService.PrepareContext": lambda _: (
+        {"conversation_id": "w1", "message": "What next?"},
+        {"message": "What else?"},
+    ),
+    "ContextWindowService.UpdateContextWindow": lambda _: (
+        {"conversation_id": "w1", "max_tokens": 1_000},
+        {"max_tokens": 2_000},
+    ),
+    "ContextWindowService.AddContextItems": lambda _: (
+        {"conversation_id": "w1", "items": [{"kind": "CONTEXT_ITEM_KIND_USER_MESSAGE", "content": "It snows."}]},
+        {"create_if_missing": True},
+    ),
+    "ContextWindowService.PruneContextWindow": lambda _: ({"conversation_id": "w1"}, {"force": True}),
+    "ContextWindowService.RestoreContextItems": lambda _: (
+        {"conversation_id": "w1", "item_ids": ["gone"]},
+        {"item_ids": ["gone", "gone too"]},
+    ),
+    "ContextWindowService.DeleteContextWindow": lambda _: ({"conversation_id": "w1"}, {"conversation_id": "w2"}),
     "EpisodicService.ArchiveEpisodes": lambda ids: ({"episode_ids": [ids.episode]}, {"episode_ids": [NOBODY]}),
     "EpisodicService.RestoreEpisodes": lambda ids: ({"episode_ids": [ids.episode]}, {"episode_ids": [NOBODY]}),
     "FactService.CreateFact": lambda _: (
@@ -85,6 +125,24 @@ WRITES: Mapping[str, Callable[[Ids], tuple[Fields, Fields]]] = {
         {"supersession_id": ids.supersession, "decision": "SUPERSESSION_DECISION_BOTH_STAND"},
         {"decision": "SUPERSESSION_DECISION_LATER_STANDS"},
     ),
+    "ProcedureService.CreateProcedure": lambda _: (
+        {"kind": "PROCEDURE_KIND_QUERY_REWRITING", "trigger": "ML", "action": "machine learning"},
+        {"action": "millilitres"},
+    ),
+    "ProcedureService.UpdateProcedure": lambda ids: (
+        {"procedure_id": ids.procedure, "action": "Use tables."},
+        {"action": "Use lists."},
+    ),
+    "ProcedureService.DeleteProcedure": lambda ids: ({"procedure_id": ids.procedure}, {"etag": "other"}),
+    "CodeService.IndexFiles": lambda _: (
+        {"repository_id": "r", "files": [{"path": "b.py", "content": "eCA9IDEK"}]},
+        {"removed_paths": ["c.py"]},
+    ),
+    "CodeService.DeleteRepository": lambda _: ({"repository_id": "r"}, {"repository_id": "other"}),
+    "ActivityService.RecordActivity": lambda _: ({"records": [execution("t1")]}, {"records": [execution("t2")]}),
+    "MaintenanceService.RunJob": lambda _: ({"job": "agentic.consolidate"}, {"retired_max": 0}),
+    "MaintenanceService.UndoRun": lambda ids: ({"run_id": ids.run}, {"run_id": NOBODY}),
+    "MaintenanceService.ResumeJob": lambda _: ({"job": "agentic.consolidate"}, {"job": "agentic.prune_notes"}),
     "NoteService.CreateNote": lambda _: ({"content": "Tea is best hot.", "kind": "NOTE_KIND_FACT"}, {"tags": ["tea"]}),
     "NoteService.UpdateNote": lambda ids: ({"note_id": ids.notes[0], "importance": 0.7}, {"importance": 0.8}),
     "NoteService.DeleteNote": lambda ids: ({"note_id": ids.notes[0]}, {"note_id": NOBODY}),
@@ -110,20 +168,50 @@ LISTS: Mapping[str, Callable[[Ids], Fields]] = {
     "ConversationService.ListInteractions": lambda _: {"conversation_id": "c1"},
     "DeliveryService.ListDeadLetters": lambda _: {},
     "GrantService.ListGrants": lambda _: {},
+    "DocumentService.ListDocuments": lambda _: {},
+    "DocumentService.ListDocumentNamespaces": lambda _: {},
     "SessionService.ListSessions": lambda _: {},
+    "ContextWindowService.ListContextItems": lambda _: {"conversation_id": "w1"},
+    "ContextWindowService.ListContextSnapshots": lambda _: {"conversation_id": "w1"},
     "EpisodicService.ListEpisodes": lambda _: {},
     "FactService.ListFacts": lambda _: {},
     "NoteService.ListNotes": lambda _: {},
+    "MaintenanceService.ListRuns": lambda _: {},
     "SupersessionService.ListSupersessions": lambda _: {},
+    "ProcedureService.ListProcedures": lambda _: {},
+    "CodeService.ListRepositories": lambda _: {},
+    "CodeService.ListFiles": lambda _: {"repository_id": "r"},
+    "CodeService.ListSymbols": lambda _: {"repository_id": "r", "path": "a.py"},
+    "CodeService.ListRelations": lambda _: {
+        "repository_id": "r",
+        "node": "a.py",
+        "direction": "RELATION_DIRECTION_OUTGOING",
+    },
+    "ActivityService.ListFileInteractions": lambda _: {},
+    "ActivityService.ListEditedTogether": lambda _: {},
+    "ActivityService.ListToolExecutions": lambda _: {},
+    "ActivityService.ListToolStatistics": lambda _: {},
+    "ActivityService.ListTasks": lambda _: {},
+    "ActivityService.ListContextSnapshots": lambda _: {},
+    "ActivityService.ListLearnings": lambda _: {},
+    "ActivityService.ListPatterns": lambda _: {},
+    "ClusterService.ListClusters": lambda _: {},
     "NoteService.ListLinks": lambda ids: {"note_id": ids.notes[0]},
 }
 """For each list: what it asks for beside the user."""
 
 SEARCHES: Mapping[str, Fields] = {
     "MemoryService.Recall": {"query": "rain"},
+    "DocumentService.SearchDocuments": {"query": "rain"},
     "EpisodicService.SearchEpisodes": {"query": "rain"},
     "FactService.SearchFacts": {"query": "rain", "use": "FACT_USE_EXPLICIT_SEARCH"},
     "NoteService.SearchNotes": {"query": "rain"},
+    "CodeService.SearchSymbols": {"query": "rain", "repository_id": "r"},
+    "CodeService.SearchCode": {"query": "rain", "repository_id": "r"},
+    "ActivityService.SearchActivity": {"query": "rain"},
+    "ActivityService.SearchTasks": {"query": "rain"},
+    "InsightService.SearchByQuestion": {"question": "What do you know about rain?"},
+    "InsightService.GetSuggestions": {"recent_queries": ["rain"]},
 }
 """For each request with a limit: what it asks for beside the user."""
 
@@ -182,32 +270,61 @@ async def ids(call: Caller) -> Ids:
     )
     notes = [
         await call("NoteService.CreateNote", {"request_id": unique(), "content": text, "kind": "NOTE_KIND_FACT"})
-        for text in ("Boats need paint.", "The moon is round.")
+        for text in ("Boats need paint.", "The moon is round.", "Boats need paint.")
     ]
     grant = await call("GrantService.CreateGrant", {"request_id": unique(), "from_scope": PROJECT, "to_scope": GLOBAL})
-    first, second = (made.note.note_id for made in notes)
+    first, second, _ = (made.note.note_id for made in notes)
+    run = await call("MaintenanceService.RunJob", {"request_id": unique(), "job": "agentic.consolidate"})
     link = {"from_note_id": first, "to_note_id": second, "type": "LINK_TYPE_PART_OF"}
     await call("NoteService.CreateLink", {"request_id": unique(), **link})
+    documents = [
+        {"name": {"namespace": [label], "key": "k"}, "put": {"value": "1", "search_texts": ["It rains."]}}
+        for label in ("notes", "plans")
+    ]
+    await call("DocumentService.WriteDocuments", {"request_id": unique(), "writes": documents})
     await call("ProfileService.UpdateProfile", {"request_id": unique(), "preferences": {"detail_level": "brief"}})
+    await index_file(call)
+    await fill_window(call)
     [superseded] = (await call("SupersessionService.ListSupersessions", {})).supersessions
+    procedure = await call(
+        "ProcedureService.CreateProcedure",
+        {"request_id": unique(), "kind": "PROCEDURE_KIND_RESPONSE_FORMATTING", "action": "Be brief."},
+    )
     return Ids(
         written.interactions[0].interaction_id,
         fact.fact.fact_id,
         (first, second),
         grant.grant.grant_id,
         superseded.supersession_id,
+        procedure.procedure.procedure_id,
+        run.run.run_id,
     )
 
 
+async def fill_window(call: Caller) -> None:
+    """Gives the user a context window of two items, of which "gone" was removed."""
+    window = {"conversation_id": "w1"}
+    result = {"kind": "CONTEXT_ITEM_KIND_TOOL_RESULT", "content": "3 hits", "tool_call_id": "c"}
+    state = {"kind": "CONTEXT_ITEM_KIND_TASK_STATE", "content": "half done", "sticky": True}
+    items = [{**result, "item_id": "gone"}, state, {**result, "item_id": "gone too"}]
+    added = {"items": items, "create_if_missing": True}
+    await call("ContextWindowService.AddContextItems", {"request_id": unique(), **window, **added})
+    for _ in range(2):
+        await call("ContextWindowService.PruneContextWindow", {"request_id": unique(), **window, "force": True})
+
+
+async def index_file(call: Caller) -> None:
+    """Gives the user a repository with one file."""
+    file = {"path": "a.py", "content": "ZGVmIHJhaW4oKToKICAgIHBhc3MK"}
+    await call("CodeService.IndexFiles", {"request_id": unique(), "repository_id": "r", "files": [file]})
+
+
 def as_repeated(response: Message) -> Message:
-    """What a repeat returns as well: all but the mark of a repeat, and of AppendTurns the moment of the session."""
+    """What a repeat returns as well: all but the mark of a repeat."""
     copy: Any = type(response)()
     copy.CopyFrom(response)
     if "replayed" in copy.DESCRIPTOR.fields_by_name:
         copy.ClearField("replayed")
-    if copy.DESCRIPTOR.name == "AppendTurnsResponse":
-        copy.session.ClearField("last_active_time")
-        copy.session.ClearField("expire_time")
     return copy  # type: ignore[no-any-return]
 
 
@@ -246,8 +363,9 @@ async def test_spec_6_3_a_write_without_a_request_id_is_refused(call: Caller, id
 
 async def test_every_list_has_pages_and_every_search_a_limit() -> None:
     paged = {name for name, method in METHODS.items() if "page_size" in method.input_type.fields_by_name}
-    assert {name for name, method in METHODS.items() if method.name.startswith("List")} == paged == set(LISTS)
-    for name in LISTS:
+    lists = {*LISTS, "ClusterService.ListClusterEpisodes"}  # there are clusters after maintenance alone
+    assert {name for name, method in METHODS.items() if method.name.startswith("List")} == paged == lists
+    for name in lists:
         assert "page_token" in METHODS[name].input_type.fields_by_name
         assert "next_page_token" in METHODS[name].output_type.fields_by_name
     limited = {name for name, method in METHODS.items() if "limit" in method.input_type.fields_by_name}
@@ -267,6 +385,8 @@ async def test_spec_7_2_a_page_is_bounded_and_its_size_and_token_are_checked(cal
 
 @pytest.mark.parametrize("name", sorted(SEARCHES))
 async def test_spec_7_2_the_limit_of_a_search_is_checked(call: Caller, name: str) -> None:
+    if name.startswith("CodeService"):
+        await index_file(call)
     await call(name, {**SEARCHES[name], "limit": 200})
     for limit in (-1, 201):
         refused = await refusal(call(name, {**SEARCHES[name], "limit": limit}))

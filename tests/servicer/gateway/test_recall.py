@@ -220,15 +220,27 @@ async def test_spec_6_4_feedback_reaches_the_episode_and_its_score(
         assert score == pytest.approx(factor * plain, rel=1e-3)
 
 
-async def test_spec_6_4_feedback_on_a_recall_judges_the_turns_that_it_returned(
+async def test_spec_6_4_feedback_on_a_recall_judges_the_memories_that_it_returned(
     client: Client, stack: RunningStack, user_id: str
 ) -> None:
     query = "What pet does Ada have?"
     token = await remembered(client, user_id)
     recalled = await client.recall(user_id, query, consistency_token=token)
     given = await client.feedback(user_id, FeedbackValue.GOOD, recall_id=recalled.recall_id)
-    assert given.memory_count == len(recalled.memories)
+    assert given.memory_count == len(recalled.memories) + len(recalled.facts) + len(recalled.notes)
+    assert recalled.facts
+    assert recalled.notes
     await client.wait_until_visible(user_id, given.consistency_token)
+
+    async def judged_in_every_tier() -> bool:
+        facts = [await client.get_fact(user_id, hit.fact.fact_id) for hit in recalled.facts]
+        notes = [(await client.get_note(user_id, hit.note.note_id)).note for hit in recalled.notes]
+        return {fact.feedback for fact in facts} == {note.feedback for note in notes} == {1}
+
+    await until(judged_in_every_tier)
+    for hit in recalled.facts:
+        raised = (await client.get_fact(user_id, hit.fact.fact_id)).confidence
+        assert raised == pytest.approx(hit.fact.confidence + 0.05 * (1.0 - hit.fact.confidence))
     feedback, _ = await judged(stack, user_id, recalled.memories[0].memory_id, query)
     assert feedback == 1
     with pytest.raises(MnemeClientError) as caught:

@@ -22,6 +22,7 @@ from mneme.gateway.v1 import (
     context_pb2,
     conversations_pb2,
     deliveries_pb2,
+    documents_pb2,
     erasure_pb2,
     grants_pb2,
     memory_pb2,
@@ -43,7 +44,7 @@ DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 METHODS: Sequence[MethodDescriptor] = [
     method
-    for module in (memory_pb2, conversations_pb2, grants_pb2, deliveries_pb2, erasure_pb2)
+    for module in (memory_pb2, conversations_pb2, documents_pb2, grants_pb2, deliveries_pb2, erasure_pb2)
     for service in module.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 ]
@@ -54,10 +55,13 @@ NEEDED_ROLE = {
     "Feedback": "writer",
     "CreateGrant": "writer",
     "RevokeGrant": "writer",
+    "WriteDocuments": "writer",
     "Erase": "writer",
     "Forget": "writer",
     "Correct": "writer",
+    "PrepareContext": "writer",
     "ListDeadLetters": "admin",
+    "ListErasures": "admin",  # of no user, as here
     "RetryDeadLetters": "admin",
 }
 """Of methods that a reader may not call."""
@@ -78,6 +82,7 @@ async def call(secured: Stubs, method: MethodDescriptor, metadata: Metadata) -> 
         "ConversationService": secured.conversations,
         "DeliveryService": secured.deliveries,
         "GrantService": secured.grants,
+        "DocumentService": secured.documents,
         "ErasureService": secured.erasures,
     }[service]
     request = message_factory.GetMessageClass(method.input_type)()

@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 from mneme.semantic.internal.v1 import semantic_pb2_grpc
-from mneme.semantic.v1 import facts_pb2_grpc, profile_pb2_grpc
+from mneme.semantic.v1 import code_pb2_grpc, facts_pb2_grpc, profile_pb2_grpc
 from services.common.auth import (
     IDENTITY_METADATA_KEY,
     Authenticator,
@@ -55,6 +55,7 @@ class Running:
     facts: facts_pb2_grpc.FactServiceStub
     profiles: profile_pb2_grpc.ProfileServiceStub
     internal: semantic_pb2_grpc.SemanticInternalServiceStub
+    code: code_pb2_grpc.CodeServiceStub
     clock: FakeClock
     embedder: HashingEmbedder
 
@@ -93,6 +94,7 @@ async def running(open_tier: OpenTier, parser: Parser) -> AsyncIterator[Running]
                 facts_pb2_grpc.FactServiceStub(channel),
                 profile_pb2_grpc.ProfileServiceStub(channel),
                 semantic_pb2_grpc.SemanticInternalServiceStub(channel),
+                code_pb2_grpc.CodeServiceStub(channel),
                 clock,
                 embedder,
             )

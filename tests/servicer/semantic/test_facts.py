@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import grpc
@@ -215,6 +217,32 @@ async def test_spec_3_3_the_use_decides_what_is_found(running: Running) -> None:
     assert found == {pb.FACT_USE_EXPLICIT_SEARCH: {0.4, 0.7}, pb.FACT_USE_PASSIVE_CONTEXT: {0.7}}
 
 
+async def test_spec_3_4_the_use_looks_at_the_confidence_with_its_decay(running: Running) -> None:
+    """0.7 x exp(-0.01 days): 0.5 after 33.6 days, 0.3 after 84.7."""
+    await running.facts.CreateFact(stated("r1", "Ann likes tea.", confidence=0.7, importance=0.3), metadata=ANN)
+    await running.facts.CreateFact(stated("r2", "Ann likes tea at noon.", confidence=0.7, importance=0.9), metadata=ANN)
+
+    async def found(use: pb.FactUse, **fields: int) -> dict[str, pb.FactAdmission]:
+        response = await running.facts.SearchFacts(searched("Ann likes tea.", use=use, **fields), metadata=READER)
+        return {hit.fact.text: hit.admission for hit in response.hits}
+
+    both = {"Ann likes tea.": pb.FACT_ADMISSION_CONFIDENT, "Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
+    running.clock.advance(days=33)
+    assert await found(pb.FACT_USE_PASSIVE_CONTEXT) == both
+    running.clock.advance(days=1)
+    assert await found(pb.FACT_USE_PASSIVE_CONTEXT) == {"Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
+    assert await found(pb.FACT_USE_PASSIVE_CONTEXT, limit=1) == {"Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
+    assert await found(pb.FACT_USE_EXPLICIT_SEARCH) == {**both, "Ann likes tea.": pb.FACT_ADMISSION_EXPLICIT}
+    response = await running.facts.SearchFacts(searched("Ann likes tea."), metadata=READER)
+    confidences = {hit.fact.text: hit.current_confidence for hit in response.hits}
+    assert confidences["Ann likes tea."] == pytest.approx(0.7 * math.exp(-0.34), abs=1e-6)
+    assert confidences["Ann likes tea at noon."] == 0.7
+    running.clock.advance(days=51)
+    assert await found(pb.FACT_USE_EXPLICIT_SEARCH) == {"Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
+    await running.facts.CreateFact(stated("r3", "Ann likes coffee.", confidence=0.7, importance=0.3), metadata=ANN)
+    assert "Ann likes coffee." in await found(pb.FACT_USE_PASSIVE_CONTEXT)
+
+
 async def test_a_vector_searches_like_its_text(running: Running) -> None:
     await extract(running)
     by_text = await running.facts.SearchFacts(searched("allergic to cashews"), metadata=READER)
@@ -323,3 +351,35 @@ async def test_pages_of_long_facts_end_before_they_are_too_large_for_an_answer(r
     assert found.ByteSize() < 4 * 1024 * 1024
     assert len(found.hits) + found.omitted_count == 200
     assert found.omitted_count > 0
+
+
+async def test_spec_3_7_what_was_believed_and_what_was_true(running: Running) -> None:
+    """Ann moved on 1 February, which she told on 1 March."""
+    ann = {"subject": "Ann", "predicate": "lives_in"}
+    await running.facts.CreateFact(stated("leeds", text="Ann lives in Leeds", object="Leeds", **ann), metadata=ANN)
+    running.clock.set(datetime(2026, 3, 1, tzinfo=UTC))
+    moved = stated("york", text="Ann lives in York", object="York", **ann)
+    moved.valid_from_time.FromDatetime(datetime(2026, 2, 1, tzinfo=UTC))
+    await running.facts.CreateFact(moved, metadata=ANN)
+
+    async def believed(day: datetime) -> dict[str, datetime | None]:
+        request = pb.ListFactsRequest(user_id="ann", page_size=1)
+        request.known_at_time.FromDatetime(day)
+        found: dict[str, datetime | None] = {}
+        while True:
+            page = await running.facts.ListFacts(request, metadata=READER)
+            for fact in page.facts:
+                end = fact.valid_to_time.ToDatetime(UTC) if fact.HasField("valid_to_time") else None
+                found[fact.object] = end
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
+
+    assert await believed(datetime(2025, 12, 31, tzinfo=UTC)) == {}
+    assert await believed(datetime(2026, 2, 15, tzinfo=UTC)) == {"Leeds": None}  # believed then, and wrong
+    ended = datetime(2026, 2, 1, tzinfo=UTC)
+    assert await believed(datetime(2026, 3, 2, tzinfo=UTC)) == {"York": None, "Leeds": ended}
+    search = pb.SearchFactsRequest(user_id="ann", query="Ann lives", use=pb.FACT_USE_EXPLICIT_SEARCH)
+    search.known_at_time.FromDatetime(datetime(2026, 2, 15, tzinfo=UTC))
+    hits = (await running.facts.SearchFacts(search, metadata=READER)).hits
+    assert [(hit.fact.object, hit.fact.HasField("valid_to_time")) for hit in hits] == [("Leeds", False)]

@@ -85,7 +85,8 @@ class Running:
             turns=[said(interaction_id) for interaction_id in interaction_ids],
             create_if_missing=True,
         )
-        return (await self.append(request, who)).session
+        await self.append(request, who)
+        return (await self.get(conversation_id, who)).session
 
     async def get(self, conversation_id: str = "s1", who: Metadata = WRITER) -> pb.GetSessionResponse:
         request = pb.GetSessionRequest(user_id="ada", conversation_id=conversation_id)

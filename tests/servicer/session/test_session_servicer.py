@@ -75,18 +75,17 @@ async def test_spec_1_1_a_turn_keeps_everything_said_about_it(running: Running) 
 
 async def test_what_a_turn_lacks_is_made_by_the_service(running: Running) -> None:
     response = await running.append(append(said(), said()))
-    assert ids(response.session) == ["made-000001", "made-000002"]
-    assert [turn.position for turn in response.session.turns] == [0, 1]
-    assert {turn.turn.time.ToDatetime(tzinfo=running.clock.now().tzinfo) for turn in response.session.turns} == {
-        running.clock.now()
-    }
+    turns = (await running.get()).session.turns
+    assert [turn.interaction_id for turn in turns] == ["made-000001", "made-000002"]
+    assert [turn.position for turn in turns] == [0, 1]
+    assert {turn.turn.time.ToDatetime(tzinfo=running.clock.now().tzinfo) for turn in turns} == {running.clock.now()}
     assert (response.appended_count, response.created) == (2, True)
 
 
 async def test_spec_1_10_tokens_are_counted_by_the_tokenizer(running: Running) -> None:
     texts = ["one two three", "a" * 5_000 + " b", "word " * 6_000]  # the last is counted in a thread
-    response = await running.append(append(*(said(content=text) for text in texts)))
-    assert [turn.token_count for turn in response.session.turns] == [3, 2, 6_000]
+    await running.append(append(*(said(content=text) for text in texts)))
+    assert [turn.token_count for turn in (await running.get()).session.turns] == [3, 2, 6_000]
 
 
 async def test_spec_1_2_a_session_slides_and_expires(running: Running) -> None:
@@ -123,15 +122,19 @@ async def test_spec_1_4_repeated_requests_are_answered_as_the_first_time(running
     first = await running.append(request)
     running.clock.advance(seconds=9)
     again = await running.append(request)
-    assert (again.appended_count, again.created) == (2, True)
-    assert again.session.turns == first.session.turns
+    assert again == first
+    assert (first.appended_count, first.created, first.session.turn_count) == (2, True, 2)
+    window = (await running.get()).session
     create = pb.CreateSessionRequest(user_id="ada", request_id="r2")
     made = await running.stub.CreateSession(create, metadata=WRITER)
     assert await running.stub.CreateSession(create, metadata=WRITER) == made
     delete = pb.DeleteSessionRequest(user_id="ada", conversation_id="s1", request_id="r3")
     gone = await running.stub.DeleteSession(delete, metadata=WRITER)
     assert await running.stub.DeleteSession(delete, metadata=WRITER) == gone
-    assert ids(gone.session) == ids(first.session)
+    assert (ids(gone.session), gone.session.turn_count) == ([], window.turn_count)
+    assert await running.append(request) == first, "it does not bring the session back"
+    problem = await running.problem("GetSession", pb.GetSessionRequest(user_id="ada", conversation_id="s1"))
+    assert problem.code == grpc.StatusCode.NOT_FOUND
 
 
 async def test_a_request_id_for_another_request_is_refused(running: Running) -> None:
@@ -147,7 +150,8 @@ async def test_a_request_id_for_another_request_is_refused(running: Running) -> 
         assert problem.field_paths == ["request_id"]
     # Another principal's request of the same id is another request.
     other = caller("acme", Role.WRITER, principal_id="worker")
-    assert ids((await running.append(append(said("b"), request_id="r1"), other)).session) == ["a", "b"]
+    assert (await running.append(append(said("b"), request_id="r1"), other)).appended_count == 1
+    assert ids((await running.get()).session) == ["a", "b"]
 
 
 async def test_spec_1_4_two_writers_at_once_lose_no_turn(running: Running) -> None:
@@ -290,7 +294,8 @@ async def test_limits_are_inclusive(running: Running) -> None:
     assert created.session.conversation_id == "s" * 128
     response = await running.append(append(*(said(content="x") for _ in range(256))))
     assert response.appended_count == 256
-    assert (await running.append(append(said(position=2**53 - 1)))).session.turns[-1].position == 2**53 - 1
+    await running.append(append(said(position=2**53 - 1)))
+    assert (await running.get()).session.turns[-1].position == 2**53 - 1
 
 
 # Who may do what
@@ -339,8 +344,8 @@ async def test_spec_1_6_degraded_answers_say_so(running: Running) -> None:
     running.line.line = Line.CUT
     response = await running.append(append(said("b")))
     assert response.degraded
-    assert ids(response.session) == ["a", "b"]
-    assert (await running.get()).degraded
+    found = await running.get()
+    assert (found.degraded, ids(found.session)) == (True, ["a", "b"])
     listed = await running.stub.ListSessions(pb.ListSessionsRequest(user_id="ada"), metadata=READER)
     assert listed.degraded
     created = await running.stub.CreateSession(pb.CreateSessionRequest(user_id="ada"), metadata=WRITER)

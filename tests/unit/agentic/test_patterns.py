@@ -60,7 +60,11 @@ def test_the_patterns_of_the_tier_are_found() -> None:
 def test_no_pattern_takes_long_on_its_worst_text(pattern: re.Pattern[str]) -> None:
     for text in texts():
         # The least of several: what interrupts a thread counts as its time.
-        assert any(seconds(pattern, text) <= SECONDS_MAX for _ in range(5)), text[:40]
+        if any(seconds(pattern, text) <= SECONDS_MAX for _ in range(5)):
+            continue
+        # On a busy machine: then the time must not grow faster than the text.
+        part = min(seconds(pattern, text[: CHARS // 8]) for _ in range(5))
+        assert min(seconds(pattern, text) for _ in range(5)) <= 16 * part, text[:40]
 
 
 def test_a_sequence_of_steps_is_a_procedure() -> None:

@@ -102,7 +102,7 @@ async def test_import_of_another_layout_is_one_message(invoke: Invoke, tmp_path:
     file.write_text("[]")
     result = await invoke("import", file)
     assert result.exit_code == 1
-    assert "x.json has no session_1" in result.stderr
+    assert "the layout of x.json is not known" in result.stderr
 
 
 async def test_the_log_is_listed_and_read(invoke: Invoke) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import zipfile
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from mneme_client import Attachment, Role, Turn
 from services.cli.demo_data import demo_entries, demo_questions
 from services.cli.importers.jsonl import LINE_BYTES_MAX, read_jsonl
 from services.cli.importers.model import BadEntry, Entry, ImportedTurn, RequestIds, UnreadableFileError
-from services.cli.importers.source import FileFormat, open_source
+from services.cli.importers.source import FileFormat, detect, open_source
 
 
 def _read(folder: Path, content: bytes) -> list[Entry]:
@@ -196,3 +198,181 @@ def test_the_demo_is_well_formed() -> None:
     assert all(isinstance(entry, ImportedTurn) for entry in entries)
     assert len({e.conversation_id for e in entries if isinstance(e, ImportedTurn)}) == 17
     assert sum(question.shown for question in demo_questions()) == 6
+
+
+CHATGPT = {
+    "id": "conv-1",
+    "title": "Trip",
+    "create_time": 1699564800.0,
+    "current_node": "n5",
+    "mapping": {
+        "root": {"id": "root", "message": None, "parent": None, "children": ["n1"]},
+        "n1": {
+            "message": {"id": "m1", "author": {"role": "system"}, "content": {"content_type": "text", "parts": [""]}},
+            "parent": "root",
+            "children": ["n2", "n3"],
+        },
+        "n2": {
+            "message": {
+                "id": "m2",
+                "author": {"role": "user"},
+                "create_time": 1699564801.5,
+                "content": {"content_type": "text", "parts": ["Where is Rome? (first try)"]},
+            },
+            "parent": "n1",
+            "children": [],
+        },
+        "n3": {
+            "message": {
+                "id": "m3",
+                "author": {"role": "user"},
+                "create_time": 1699564802.0,
+                "content": {
+                    "content_type": "multimodal_text",
+                    "parts": [{"content_type": "image_asset_pointer", "asset_pointer": "file-service://f1"}, "Rome?"],
+                },
+            },
+            "parent": "n1",
+            "children": ["n4"],
+        },
+        "n4": {
+            "message": {
+                "id": "m4",
+                "author": {"role": "assistant"},
+                "content": {"content_type": "thoughts", "thoughts": [{"content": "secret"}]},
+            },
+            "parent": "n3",
+            "children": ["n5"],
+        },
+        "n5": {
+            "message": {
+                "id": "m5",
+                "author": {"role": "assistant"},
+                "create_time": None,
+                "content": {"content_type": "text", "parts": ["In Italy."]},
+            },
+            "parent": "n4",
+            "children": [],
+        },
+    },
+}
+CLAUDE = {
+    "uuid": "c-1",
+    "created_at": "2026-01-02T03:04:05.123456Z",
+    "chat_messages": [
+        {
+            "uuid": "m1",
+            "sender": "human",
+            "text": "Read this.",
+            "content": [],
+            "created_at": "2026-01-02T03:04:06Z",
+            "attachments": [{"file_name": "plan.pdf", "extracted_content": "long"}],
+            "files": [{"file_name": "plan.pdf"}],
+        },
+        {
+            "uuid": "m2",
+            "sender": "assistant",
+            "text": "",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "text", "text": "Done."},
+                {"type": "tool_use", "name": "x", "input": {}},
+            ],
+            "created_at": "2026-01-02T03:04:07Z",
+        },
+        {"uuid": "m3", "sender": "assistant", "content": [{"type": "tool_use", "name": "x"}]},
+        {"uuid": "m4", "sender": "robot", "text": "?"},
+    ],
+}
+
+
+def _turns(source: Iterable[Entry]) -> list[tuple[str, Role, str]]:
+    return [(e.conversation_id, e.turn.role, e.turn.content) for e in source if isinstance(e, ImportedTurn)]
+
+
+def _bad(source: Iterable[Entry]) -> list[tuple[str, str]]:
+    return [(e.place, e.reason) for e in source if isinstance(e, BadEntry)]
+
+
+def test_spec_6_8_chatgpt_exports_of_one_file_follow_the_current_node(tmp_path: Path) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([CHATGPT]))
+    entries = list(open_source(file).entries)
+    assert _turns(entries) == [("conv-1", Role.USER, "Rome?"), ("conv-1", Role.ASSISTANT, "In Italy.")]
+    question, answer = entries
+    assert isinstance(question, ImportedTurn)
+    assert isinstance(answer, ImportedTurn)
+    assert question.turn.attachments == (Attachment(uri="file-service://f1"),)
+    assert question.turn.metadata == {"source_id": "m3"}
+    assert answer.turn.time == question.turn.time == datetime(2023, 11, 9, 21, 20, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("is_archive", [False, True])
+def test_spec_6_8_chatgpt_exports_of_many_files_are_read_from_a_folder_or_an_archive(
+    tmp_path: Path, is_archive: bool
+) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    loop = {"id": "loop", "current_node": "a", "mapping": {"a": {"parent": "b"}, "b": {"parent": "a"}}}
+    gap = {"id": "gap", "current_node": "a", "mapping": {"a": {"parent": "lost", "message": None}}}
+    (folder / "conversations-000.json").write_text(json.dumps([CHATGPT, "what?"]))
+    (folder / "conversations-001.json").write_text(json.dumps([loop, gap, {**CHATGPT, "id": "conv-2"}]))
+    (folder / "user.json").write_text("{}")
+    path = folder
+    if is_archive:
+        path = tmp_path / "export.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for member in folder.iterdir():
+                archive.write(member, f"data/{member.name}")
+    source = open_source(path)
+    entries = list(source.entries)
+    assert {conversation for conversation, _, _ in _turns(entries)} == {"conv-1", "conv-2"}
+    prefix = "data/" if is_archive else ""
+    assert _bad(entries) == [
+        (f"{prefix}conversations-000.json, conversation 2", "is no JSON object"),
+        (f"{prefix}conversations-001.json, conversation 1", "the messages form no tree"),
+        (f"{prefix}conversations-001.json, conversation 2", "a message on the way to the current one is missing"),
+    ]
+    assert entries[-1].consumed == source.total == 5
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_spec_6_8_claude_exports_are_read(tmp_path: Path, wrapped: bool) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps({"conversations": [CLAUDE]} if wrapped else [CLAUDE]))
+    entries = list(open_source(file).entries)
+    assert _turns(entries) == [("c-1", Role.USER, "Read this."), ("c-1", Role.ASSISTANT, "Done.")]
+    assert _bad(entries) == [("conversations.json, conversation 1, message 4", "the role is not known")]
+    (first, *_) = entries
+    assert isinstance(first, ImportedTurn)
+    assert first.turn.attachments == (Attachment(caption="plan.pdf"),)
+    assert first.turn.time == datetime(2026, 1, 2, 3, 4, 6, tzinfo=UTC)
+
+
+def test_spec_6_8_sharegpt_is_read_as_a_list_and_line_by_line(tmp_path: Path) -> None:
+    conversations = [
+        {"id": "s1", "system": "Be kind.", "conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt"}]},
+        {"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hey"}]},
+        {"conversations": [{"from": "human", "value": "\u0000"}]},
+    ]
+    whole, lines = tmp_path / "chat.json", tmp_path / "chat.jsonl"
+    whole.write_text(json.dumps(conversations))
+    lines.write_text("\n".join(["", *map(json.dumps, conversations), "{broken"]))
+    expected = [
+        ("s1", Role.SYSTEM, "Be kind."),
+        ("s1", Role.USER, "Hi"),
+        ("chat-2", Role.USER, "Hello"),
+        ("chat-2", Role.ASSISTANT, "Hey"),
+    ]
+    assert _turns(open_source(whole).entries) == _turns(open_source(lines).entries) == expected
+    assert _bad(open_source(lines).entries) == [
+        ("line 2, message 2", "text is missing"),
+        ("line 4, message 1", "text holds a NUL character"),
+        ("line 5", "is no JSON object"),
+    ]
+
+
+def test_spec_6_7_an_exported_user_is_recognised(tmp_path: Path) -> None:
+    file = tmp_path / "ada.jsonl"
+    file.write_text('{"format":"mneme-user","user_id":"ada","version":1}\n')
+    assert detect(file) is FileFormat.USER

@@ -171,7 +171,7 @@ async def test_with_a_graph_the_schemas_that_need_vectors_are_not_demanded(
     assert (checked.exit_code, applied.exit_code, again.exit_code) == (1, 0, 0), applied.stderr
     assert {tuple(row) for row in rows} == {
         ("PostgreSQL", "gateway"), ("PostgreSQL", "episodic"), ("PostgreSQL", "maintenance"),
-        ("Neo4j", "semantic"), ("Neo4j", "agentic"),
+        ("Neo4j", "semantic"), ("Neo4j", "agentic"), ("Neo4j", "maintenance"),
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.common.decay import Decay, exponential, half_lives, hyperbolic, linear
+from services.common.decay import exponential, half_lives, hyperbolic, linear
 
 DAYS = st.floats(0, 40_000)
 
@@ -43,7 +43,3 @@ def test_nothing_grows_with_age_or_beyond_what_it_was(one: float, other: float, 
     for faded in (hyperbolic([young, old]), exponential([young, old]), linear(importance, [young, old])):
         assert 0.0 <= faded[1] <= faded[0] <= 1.0
         assert np.isfinite(faded).all()
-
-
-def test_the_functions_have_names() -> None:
-    assert {decay.value for decay in Decay} == {"hyperbolic", "exponential", "linear"}

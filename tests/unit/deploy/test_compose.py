@@ -69,6 +69,13 @@ def test_spec_8_3_services_wait_for_what_they_use() -> None:
         assert "migrate" in SERVICES[name]["depends_on"]
 
 
+def test_spec_8_1_every_service_has_metrics_that_no_port_publishes() -> None:
+    for name in OWN:
+        variables = environment(name)
+        assert variables["MNEME_METRICS_LISTEN"] == "0.0.0.0:9464", name
+        assert not any("9464" in port for port in SERVICES[name].get("ports", []))
+
+
 def test_every_variable_is_a_setting() -> None:
     read_by_entrypoint = _variables_with_files()
     for name in (*OWN, *ONE_SHOT):

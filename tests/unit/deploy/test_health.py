@@ -19,7 +19,8 @@ from mneme_client import Tls
 from services.cli.main import app
 from services.cli.probe import own_target, own_tls
 from services.common.auth import Authenticator, IdentityVerifier
-from services.common.rpc.server import ServerSettings, TlsFiles
+from services.common.rpc.certificates import TlsFiles
+from services.common.rpc.server import ServerSettings
 from tests.support.echo import EchoServicer, echo_server
 
 AUTHENTICATOR = Authenticator(identities=IdentityVerifier(b"a secret of at least thirty-two bytes"))

@@ -13,7 +13,8 @@ import pytest
 
 from services.common.auth import IdentitySigner, Principal, Role
 from services.common.clock import SystemClock
-from services.common.hosting import HostSettings, InsecureListenError, authenticator, serving
+from services.common.credentials import InsecureListenError, authenticator
+from services.common.hosting import HostSettings, running_server
 from services.common.rpc.channel import CallMetadata, open_channel
 from tests.support.clock import SequentialIds
 from tests.support.echo import ECHO, EchoServicer, binding
@@ -28,7 +29,7 @@ def settings(**given: object) -> HostSettings:
 
 
 async def test_spec_7_1_a_tier_on_a_network_serves_other_services_alone() -> None:
-    served = serving(
+    served = running_server(
         [binding(EchoServicer())],
         address=ANYWHERE,
         settings=settings(signed_identities_only=True),
@@ -36,7 +37,7 @@ async def test_spec_7_1_a_tier_on_a_network_serves_other_services_alone() -> Non
         clock=SystemClock(),
         ids=SequentialIds(),
     )
-    async with served as address, open_channel(f"127.0.0.1:{address.rpartition(':')[2]}") as channel:
+    async with served as running, open_channel(f"127.0.0.1:{running.address.rpartition(':')[2]}") as channel:
         echo: Any = channel.unary_unary(f"/{ECHO}/Echo")
         assert await echo(b"hi", metadata=CallMetadata(IdentitySigner(SECRET))(CALLER)) == b"hi"
         forged = CallMetadata(IdentitySigner(b"another secret of at least thirty-two bytes"))(CALLER)

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from services.common.auth import IdentitySigner, Principal, Role, create_api_key
 from services.common.clock import SystemClock
-from services.common.hosting import HostSettings, serving
+from services.common.hosting import HostSettings, running_server
+from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.channel import CallMetadata, open_channel
-from services.common.rpc.server import TlsFiles
 from tests.support.clock import SequentialIds
 from tests.support.echo import ECHO, EchoServicer, binding
 
@@ -94,17 +94,17 @@ async def test_spec_7_1_a_tier_demands_a_certificate_and_the_gateway_shows_its_o
     servicers = [binding(EchoServicer())]
     without_certificate = grpc.ssl_channel_credentials(root_certificates=authority.file.read_bytes())
     async with (
-        serving(servicers, address="localhost:0", settings=of_tier, **given) as tier_address,
-        serving(servicers, address="localhost:0", settings=of_gateway, **given) as gateway_address,
+        running_server(servicers, address="localhost:0", settings=of_tier, **given) as tier_server,
+        running_server(servicers, address="localhost:0", settings=of_gateway, **given) as gateway_server,
     ):
-        async with open_channel(tier_address, tls=of_gateway.upstream_tls) as channel:
+        async with open_channel(tier_server.address, tls=of_gateway.upstream_tls) as channel:
             echo: Any = channel.unary_unary(f"/{ECHO}/Echo")
             assert await echo(b"hi", metadata=identity(), timeout=10) == b"hi"
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await call(tier_address, without_certificate, identity())
+            await call(tier_server.address, without_certificate, identity())
         assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
         bearer = [("authorization", f"Bearer {key}")]
-        assert await call(gateway_address, without_certificate, bearer) == b"hi"
+        assert await call(gateway_server.address, without_certificate, bearer) == b"hi"
 
 
 @pytest.mark.parametrize(

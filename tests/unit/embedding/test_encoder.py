@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from services.common.embedding.encoder import EncoderSettings, OnnxSentenceEncoder
+from services.common.embedding.encoder import EncoderSettings, OnnxSentenceEncoder, batches_of_like_length
 from services.common.embedding.errors import ModelUnavailableError
 
 VOCABULARY = {"[UNK]": 0, "[PAD]": 1, "red": 2, "green": 3, "blue": 4}
@@ -153,3 +153,13 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
         OnnxSentenceEncoder(one)
     with pytest.raises(ModelUnavailableError, match="none of which"):
         OnnxSentenceEncoder(two)
+
+
+def test_texts_of_unlike_length_do_not_share_a_run() -> None:
+    batches = batches_of_like_length([200, 12, 190, 11, 14], texts_max=32)
+    assert batches == [[3, 1, 4], [2, 0]]
+
+
+def test_a_run_has_no_more_texts_than_allowed() -> None:
+    assert batches_of_like_length([5] * 5, texts_max=2) == [[0, 1], [2, 3], [4]]
+    assert batches_of_like_length([], texts_max=2) == []

@@ -61,6 +61,20 @@ def test_levels_below_the_least_are_not_found() -> None:
     assert len(table.nearest(vectors[0], ["g", "h"], 100)) == 100
 
 
+def test_what_ends_too_soon_is_not_found() -> None:
+    vectors = _vectors(300)
+    table: VectorTable[int] = VectorTable(16)
+    for start in (0, 100, 200):
+        keys = range(start, start + 100)
+        ends = [None if key % 3 == 0 else float(key) for key in keys]
+        table.put(keys, ["g"] * 100, vectors[start : start + 100], [float(key % 2) for key in keys], ends)
+    found = table.nearest(vectors[0], ["g"], 300, level_min=1.0, end_after=200.0)
+    assert sorted(key for key, _ in found) == [key for key in range(300) if key % 2 and (key % 3 == 0 or key > 200)]
+    table.remove(range(100))  # compacts
+    left = table.nearest(vectors[0], ["g"], 300, end_after=298.0)
+    assert sorted(key for key, _ in left) == [key for key in range(100, 300) if key % 3 == 0 or key > 298]
+
+
 def test_a_replaced_vector_and_group_hold() -> None:
     vectors = _vectors(10)
     table = _table(vectors)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.summaries import Summariser, SummarySettings
 from services.common.text import split_sentences
 from services.common.tokens import token_counter
-from services.episodic.summaries import Summariser, SummarySettings
 
 COUNTER = token_counter()
 SUMMARISER = Summariser(COUNTER)

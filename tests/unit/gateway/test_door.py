@@ -8,18 +8,38 @@ from pathlib import Path
 import pytest
 
 from services.agentic import servicer as agentic
+from services.agentic.insights import servicer as insights
 from services.common.auth import Role
 from services.episodic import servicer as episodic
+from services.episodic.activity import servicer as activity
+from services.episodic.clusters import servicer as clusters
 from services.gateway.door import TIER_SERVICES, role_of
+from services.semantic.code import servicer as code
 from services.semantic.facts import servicer as facts
+from services.semantic.procedures import servicer as procedures
 from services.semantic.profile import servicer as profile
 from services.semantic.supersession import servicer as supersession
 from services.session import servicer as session
+from services.session.context_window import servicer as context_window
 
 GENERATED = Path(__file__).resolve().parents[3] / "proto" / "gen"
 TIERS = ("session", "episodic", "semantic", "agentic")
 ROLES_OF_TIERS = {
-    module.SERVICE_NAME: module.ROLES for module in (agentic, episodic, facts, profile, session, supersession)
+    module.SERVICE_NAME: module.ROLES
+    for module in (
+        activity,
+        agentic,
+        clusters,
+        code,
+        context_window,
+        episodic,
+        facts,
+        insights,
+        procedures,
+        profile,
+        session,
+        supersession,
+    )
 }
 
 

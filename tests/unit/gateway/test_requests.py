@@ -13,6 +13,7 @@ from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import deliveries_pb2, memory_pb2, tiers_pb2
 from services.common.errors import InvalidArgument, Reason
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import RememberCommand, Tier
 from services.gateway.requests import RequestLimits, RequestReader
 from services.gateway.tokens import ConsistencyTokens
@@ -233,9 +234,9 @@ def judgement(**fields: Any) -> memory_pb2.FeedbackRequest:
 @pytest.mark.parametrize(("value", "stored"), [("GOOD", 1), ("BAD", -1), ("NONE", 0)])
 def test_a_judgement_is_read(value: str, stored: int) -> None:
     command = READER.feedback(judgement(value=f"FEEDBACK_VALUE_{value}"))
-    assert (command.value, command.memory_ids, command.recall_id) == (stored, (ID,), "")
+    assert (command.value, command.memories, command.recall_id) == (stored, ((MemoryKind.EPISODE, ID),), "")
     command = READER.feedback(judgement(value=f"FEEDBACK_VALUE_{value}", memories=[], recall_id=ID))
-    assert (command.value, command.memory_ids, command.recall_id) == (stored, (), ID)
+    assert (command.value, command.memories, command.recall_id) == (stored, (), ID)
 
 
 FEEDBACK_FAULTS = {
@@ -248,11 +249,6 @@ FEEDBACK_FAULTS = {
         judgement(memories=[memory_pb2.MemoryReference(memory_id=ID)]),
         Reason.UNKNOWN_ENUM_VALUE,
         ["memories[0].kind"],
-    ),
-    "a kind without feedback": (
-        judgement(memories=[named(ID, tiers_pb2.MEMORY_KIND_FACT), named(ID, tiers_pb2.MEMORY_KIND_NOTE)]),
-        Reason.INVALID_FIELD,
-        ["memories[0].kind", "memories[1].kind"],
     ),
     "memories and a recall": (judgement(recall_id=ID), Reason.INVALID_FIELD, ["memories"]),
     "not a recall": (judgement(memories=[], recall_id="x"), Reason.INVALID_FIELD, ["recall_id"]),

@@ -54,7 +54,11 @@ def test_spec_5_6_without_a_choice_the_configured_profile_ranks() -> None:
 def test_spec_5_6_every_profile_takes_its_weights(profile: Profile) -> None:
     weights = dict.fromkeys(weight_names(profile), 0.5)
     scoring = recall_pb2.Scoring(profile=profile.value, weights=weights)
-    assert recall(scoring=scoring).scoring == context(scoring=scoring).scoring == ScoringChoice(profile, weights)
+    assert (
+        recall(scoring=scoring).scoring
+        == context(scoring=scoring).scoring
+        == ScoringChoice(profile, weights, is_named=True)
+    )
 
 
 def test_spec_5_6_weights_alone_are_those_of_the_configured_profile() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 
 import pytest
 
@@ -13,8 +14,10 @@ from mneme.session.internal.v1 import session_internal_pb2
 from services.common.auth import Role
 from services.common.errors import FailedPrecondition, InvalidArgument, NotFound, Reason, StoreUnavailable
 from services.common.errors_grpc import item_status
+from services.common.scope import GLOBAL_SCOPE
 from services.common.turns import MessageRole
-from services.gateway.journal.model import Delivery, Feedback, Interaction, Tier
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import Delivery, Feedback, Interaction, RecallRecord, Tier
 from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
 from tests.unit.gateway.tiers import ADA, NOON, FakeClient, FakeJournal, FakeTiers, archive, interaction, sessions, uuid
 
@@ -33,6 +36,10 @@ def stored(count: int, *, refused: int | None = None, reason: Reason = Reason.TE
     tiers = FakeTiers()
     tiers.episodic.method("store").answer = episodic_internal_pb2.StoreEpisodesResponse(results=results)
     return tiers
+
+
+def episodes(*numbers: int) -> tuple[tuple[MemoryKind, str], ...]:
+    return tuple((MemoryKind.EPISODE, uuid(number)) for number in numbers)
 
 
 def numbers(deliveries: Sequence[Delivery]) -> list[int]:
@@ -114,7 +121,7 @@ async def test_a_tier_that_answers_for_fewer_items_than_it_was_given_is_not_beli
 
 async def test_spec_6_4_judgements_go_with_the_id_by_which_repeats_are_known() -> None:
     tiers = FakeTiers()
-    judgement = Feedback("acme", uuid(50), "ada", (uuid(1), uuid(2)), -1)
+    judgement = Feedback("acme", uuid(50), "ada", episodes(1, 2), -1)
     outcome = await EpisodicSink(tiers.upstream(), timeout_seconds=3.0).deliver("acme", [delivery(1, judgement)])
     assert numbers(outcome.done) == [1]
     (request,) = tiers.episodic.method("record_feedback").requests
@@ -125,7 +132,7 @@ async def test_spec_6_4_judgements_go_with_the_id_by_which_repeats_are_known() -
 
 async def test_episodes_are_stored_before_they_are_judged() -> None:
     tiers = stored(1)
-    judgement = Feedback("acme", uuid(50), "ada", (uuid(2),), 1)
+    judgement = Feedback("acme", uuid(50), "ada", episodes(2), 1)
     batch = [delivery(1, judgement), delivery(2)]
     outcome = await EpisodicSink(tiers.upstream(), timeout_seconds=3.0).deliver("acme", batch)
     assert sorted(numbers(outcome.done)) == [1, 2]
@@ -137,7 +144,10 @@ async def test_facts_are_extracted_from_what_was_said() -> None:
         semantic_pb2.ExtractFactsResult(error=item_status(RuntimeError("no"))),
     ]
     tiers = FakeTiers(facts=FakeClient(extract=semantic_pb2.ExtractFactsResponse(results=results)))
-    outcome = await SemanticSink(tiers.upstream(), timeout_seconds=3.0).deliver("acme", [delivery(1), delivery(2)])
+    changed: list[tuple[str, str]] = []
+    sink = SemanticSink(tiers.upstream(), on_change=lambda *owner: changed.append(owner), timeout_seconds=3.0)
+    outcome = await sink.deliver("acme", [delivery(1), delivery(2)])
+    assert changed == [("acme", "ada")]
     assert (numbers(outcome.done), [f.reason for f in outcome.failed]) == ([1], ["INTERNAL"])
     (request,) = tiers.facts.method("extract").requests
     assert [i.interaction_id for i in request.interactions] == [uuid(1), uuid(2)]
@@ -157,7 +167,7 @@ async def test_the_profile_observes_what_was_said() -> None:
         changed.append((tenant_id, user_id))
 
     sink = ProfileSink(tiers.upstream(), on_change=on_change, timeout_seconds=3.0)
-    judgement = Feedback("acme", uuid(50), "ada", (uuid(1),), -1)
+    judgement = Feedback("acme", uuid(50), "ada", episodes(1), -1)
     outcome = await sink.deliver("acme", [delivery(1), delivery(2, judgement, tier=Tier.PROFILE)])
     assert numbers(outcome.done) == [1, 2]
     (request,) = tiers.profile.method("observe").requests
@@ -167,13 +177,36 @@ async def test_the_profile_observes_what_was_said() -> None:
     assert changed == [("acme", "ada")]
 
 
-async def test_a_delivery_without_an_interaction_where_one_is_needed_is_our_bug() -> None:
-    judgement = Feedback("acme", uuid(50), "ada", (uuid(1),), 1)
-    tiers = FakeTiers(notes=FakeClient(generate=notes_pb2.GenerateNotesResponse()))
-    with pytest.raises(TypeError, match="carries no interaction"):
-        await AgenticSink(tiers.upstream(), timeout_seconds=3.0).deliver(
-            "acme", [delivery(1, judgement, tier=Tier.AGENTIC)]
-        )
+async def test_spec_6_4_each_tier_is_given_the_judged_memories_of_its_own() -> None:
+    tiers = FakeTiers()
+    judgement = Feedback("acme", uuid(50), "ada", ((MemoryKind.FACT, uuid(2)), (MemoryKind.NOTE, uuid(3))), 1)
+    batch = [delivery(1, judgement)]
+    upstream = tiers.upstream()
+    for sink in (
+        EpisodicSink(upstream, timeout_seconds=3.0),
+        SemanticSink(upstream, on_change=lambda *_: None, timeout_seconds=3.0),
+        AgenticSink(upstream, timeout_seconds=3.0),
+    ):
+        outcome = await sink.deliver("acme", batch)
+        assert numbers(outcome.done) == [1]
+    (facts,), (notes,) = (client.method("record_feedback").requests for client in (tiers.facts, tiers.notes))
+    assert (facts.request_id, facts.user_id, list(facts.fact_ids), facts.feedback) == (uuid(50), "ada", [uuid(2)], 1)
+    assert (notes.request_id, notes.user_id, list(notes.note_ids), notes.feedback) == (uuid(50), "ada", [uuid(3)], 1)
+    assert tiers.episodic.method("record_feedback").requests == [], "none of its memories is judged"
+
+
+async def test_spec_3_9_feedback_on_a_recall_is_an_outcome_of_the_procedures_that_it_applied() -> None:
+    tiers = FakeTiers()
+    recall = RecallRecord("acme", uuid(60), "ada", (), NOON, "agent", "ML papers", GLOBAL_SCOPE, (uuid(61),))
+    judgement = Feedback("acme", uuid(50), "ada", (), 1, recall)
+    sink = ProfileSink(tiers.upstream(), on_change=lambda *_: None, timeout_seconds=3.0)
+    outcome = await sink.deliver("acme", [delivery(1, judgement, tier=Tier.PROFILE)])
+    assert numbers(outcome.done) == [1]
+    assert tiers.profile.method("judge").requests == []
+    (request,) = tiers.profile.method("judge_recall").requests
+    assert (request.recall_id, request.judgement_id, request.feedback) == (uuid(60), uuid(50), 1)
+    assert (request.query, list(request.procedure_ids)) == ("ML papers", [uuid(61)])
+    assert request.recall_time.ToDatetime(tzinfo=UTC) == NOON
 
 
 async def test_a_session_that_begins_late_is_given_what_came_before() -> None:

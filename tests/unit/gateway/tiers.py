@@ -117,18 +117,27 @@ class FakeTiers:
             store=episodic_internal_pb2.StoreEpisodesResponse(),
         )
     )
-    facts: FakeClient = field(default_factory=lambda: FakeClient(search_candidates=facts_answer(())))
+    facts: FakeClient = field(
+        default_factory=lambda: FakeClient(
+            search_candidates=facts_answer(()), record_feedback=semantic_pb2.RecordFeedbackResponse()
+        )
+    )
     profile: FakeClient = field(
         default_factory=lambda: FakeClient(
             observe=semantic_pb2.ObserveInteractionsResponse(),
             judge=semantic_pb2.JudgeInteractionsResponse(),
+            judge_recall=semantic_pb2.JudgeRecallResponse(),
             for_reading=semantic_pb2.GetReadingProfileResponse(),
         )
     )
-    notes: FakeClient = field(default_factory=lambda: FakeClient(search=note_internal_pb2.SearchNotesResponse()))
+    notes: FakeClient = field(
+        default_factory=lambda: FakeClient(
+            search=note_internal_pb2.SearchNotesResponse(), record_feedback=note_internal_pb2.RecordFeedbackResponse()
+        )
+    )
 
     def upstream(self) -> Upstream:
-        clients: Any = (self.session, self.episodic, self.facts, self.profile, self.notes)
+        clients: Any = (self.session, self.episodic, self.facts, self.profile, FakeClient(), self.notes, {})
         return Upstream(*clients)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ import pytest
 
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
+from services.semantic.facts.evidence import confidence_at
 from services.semantic.facts.identity import exclude_each_other, keys_of, normalised
 from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement, VersionReason
 from services.semantic.facts.working_set import FactWorkingSet
@@ -25,6 +27,20 @@ def derived(*statements: Statement) -> dict[str, Fact]:
 
 def works_at(company: str, predicate: str = "works_at") -> FactDraft:
     return replace(lives_in(company), text=f"Ann {predicate} {company}", predicate=predicate)
+
+
+def test_spec_3_4_the_confidence_with_decay_follows_from_when_a_fact_fades() -> None:
+    settings = EvidenceSettings()
+    fact = derived(said(replace(likes("tea"), importance=0.3)), said(replace(likes("tea"), importance=0.3), day=5))[
+        "tea"
+    ]
+    told = DAY_ONE + timedelta(days=5)
+    for days in (0, 20, 90, 400):
+        expected = fact.confidence * math.exp(-0.01 * days)
+        assert confidence_at(fact, told + timedelta(days=days), settings) == pytest.approx(expected)
+    assert confidence_at(fact, told - timedelta(days=9_999), settings) == fact.confidence
+    lasting = derived(said(replace(likes("tea"), importance=0.9)))["tea"]
+    assert confidence_at(lasting, told + timedelta(days=9_999), settings) == lasting.confidence
 
 
 def test_spec_3_4_a_confirmation_adds_to_confidence() -> None:

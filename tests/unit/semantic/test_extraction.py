@@ -145,6 +145,7 @@ def test_spec_3_2_noise_gives_no_fact(said: str) -> None:
         ("Tomorrow I'm flying to Rome.", "flying to Rome tomorrow (2026-03-11)", "2026-03-11"),
         ("We're getting married in June.", "in June (2026-06)", "2026-06-01"),
         ("I have a dentist appointment on Thursday.", "on Thursday (2026-03-12)", "2026-03-12"),
+        ("I've got a dentist appointment on Thursday.", "on Thursday (2026-03-12)", "2026-03-12"),
         ("I moved to Porto last month.", "last month (2026-02)", "2026-02-01"),
         ("I've been vegan since 2019.", "since 2019", "2019-01-01"),
         ("I'll be visiting my aunt on the 2nd of May 2027.", "on the 2nd of May 2027", "2027-05-02"),

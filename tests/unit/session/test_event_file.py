@@ -6,13 +6,16 @@ import asyncio
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from services.common.datadir import DataDirLocked
+from services.common.encryption.envelope import DecryptionError
 from services.common.errors import StoreUnavailable
+from services.common.owners import UserId
 from services.session.config import EmbeddedSettings
 from services.session.model import LogEvent, NewTurn, Report
 from services.session.stores.embedded import EmbeddedSessionStore
@@ -21,6 +24,7 @@ from tests.contract.session_events import SessionRemovalContract, kinds
 from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, idempotency_key, key, turn
 from tests.contract.session_store import SessionStoreContract
 from tests.support.clock import FakeClock
+from tests.support.encryption import carried_keys
 
 
 @contextlib.contextmanager
@@ -168,3 +172,42 @@ async def test_turns_keep_their_content_in_the_file(tmp_path: Path) -> None:
         await store.append(key(), [said], create=SPEC, now=FakeClock().now(), report=Report.BOUNDED)
     with opened(tmp_path) as again:
         assert [event.content for event in await waiting(again) if isinstance(event.content, NewTurn)] == [said]
+
+
+CANARY = "Miso the cat prefers sardines"
+
+
+@contextlib.asynccontextmanager
+async def encrypted(folder: Path, keys: Path) -> AsyncIterator[EmbeddedSessionStore]:
+    with EventFile(folder, keys=carried_keys(keys)) as file:
+        await file.unwrap_keys()
+        yield EmbeddedSessionStore(EmbeddedSettings(), STORE_SETTINGS, file)
+
+
+class TestEmbeddedSessionStoreWithEncryptedFile(SessionStoreContract, SessionRemovalContract):
+    @pytest.fixture
+    async def store(self, tmp_path: Path) -> AsyncIterator[EmbeddedSessionStore]:
+        async with encrypted(tmp_path / "events", tmp_path) as store:
+            yield store
+
+
+async def test_spec_7_3_the_file_holds_nothing_of_what_turns_say(tmp_path: Path) -> None:
+    folder = tmp_path / "events"
+    with opened(folder) as plain:
+        await append(plain, f"{CANARY} one")
+    file = folder / "events.jsonl"
+    assert CANARY in file.read_text("ascii")
+    async with encrypted(folder, tmp_path) as store:
+        await store.append(
+            key(), [turn("two", content=CANARY)], create=SPEC, now=FakeClock().now(), report=Report.ALWAYS
+        )
+        assert kinds(await waiting(store)) == ["SettingsChange", f"{CANARY} one", "SettingsChange", "two"]
+        first = [event.event_id for event in await waiting(store)][:2]
+        await store.acknowledge(ADA, first, now=FakeClock().now())
+        await store.remove_owner(replace(ADA, user_id=UserId("nobody")), now=FakeClock().now())  # writes the file anew
+        assert CANARY not in file.read_text("ascii")
+    async with encrypted(folder, tmp_path) as again:
+        contents = [event.content for event in await waiting(again)]
+        assert [one.turn.content for one in contents if isinstance(one, NewTurn)] == [CANARY]
+    with pytest.raises(DecryptionError), opened(folder):
+        pass

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from services.common.errors import NotFound, StoreUnavailable
 from services.session.config import RedisSettings, StoreSettings
 from services.session.stores.redis import RedisSessionStore
+from services.session.stores.redis_calls import RedisCalls
 from services.session.stores.redis_client import create_redis_client, translate_errors
 from tests.contract.session_samples import ADA, SPEC, idempotency_key, ids, key, turn
 from tests.support.clock import FakeClock
@@ -150,7 +151,7 @@ async def test_a_prefix_with_braces_is_refused() -> None:
     settings = RedisSettings(key_prefix="{mneme}:")
     client = create_redis_client("redis://127.0.0.1:1", settings)
     with pytest.raises(ValueError, match="braces"):
-        RedisSessionStore(client, settings, StoreSettings())
+        RedisSessionStore(RedisCalls(client, settings), settings, StoreSettings())
     await client.aclose()
 
 

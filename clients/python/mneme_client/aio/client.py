@@ -5,17 +5,28 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from mneme_client.aio.activity import ActivityOperations
+from mneme_client.aio.audit import AuditOperations
+from mneme_client.aio.clusters import ClusterOperations
+from mneme_client.aio.code import CodeOperations
+from mneme_client.aio.context_window import ContextWindowOperations
 from mneme_client.aio.conversations import ConversationOperations
 from mneme_client.aio.deliveries import DeliveryOperations
+from mneme_client.aio.documents import DocumentOperations
 from mneme_client.aio.episodes import EpisodeOperations
 from mneme_client.aio.erasure import ErasureOperations
 from mneme_client.aio.facts import FactOperations
 from mneme_client.aio.grants import GrantOperations
+from mneme_client.aio.insights import InsightOperations
 from mneme_client.aio.links import LinkOperations
+from mneme_client.aio.maintenance import MaintenanceOperations
 from mneme_client.aio.memory import MemoryOperations
 from mneme_client.aio.notes import NoteOperations
+from mneme_client.aio.portability import PortabilityOperations
+from mneme_client.aio.procedures import ProcedureOperations
 from mneme_client.aio.profiles import ProfileOperations
 from mneme_client.aio.sessions import SessionOperations
+from mneme_client.aio.supersessions import SupersessionOperations
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.retry import RetryPolicy
 from mneme_client.tracing import CallTracing
@@ -29,14 +40,25 @@ class Client(
     MemoryOperations,
     ConversationOperations,
     SessionOperations,
+    ContextWindowOperations,
     EpisodeOperations,
+    ClusterOperations,
     FactOperations,
     ProfileOperations,
+    ProcedureOperations,
     NoteOperations,
     LinkOperations,
+    InsightOperations,
     GrantOperations,
+    DocumentOperations,
     ErasureOperations,
+    PortabilityOperations,
+    AuditOperations,
+    CodeOperations,
+    ActivityOperations,
     DeliveryOperations,
+    MaintenanceOperations,
+    SupersessionOperations,
 ):
     """Remembers and recalls through Mneme's gateway. Belongs to the event loop that first uses it.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from mneme.gateway.v1 import erasure_pb2
 from mneme_client import from_wire_erasure, results_erasure, to_wire
 from mneme_client.aio.operations import Operations
-from mneme_client.calls import Call, read_one
-from mneme_client.types import MemoryKind, Scope
+from mneme_client.calls import PAGE_SIZE_MAX, Call, read_one, read_page
+from mneme_client.enums import MemoryKind
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.gateway.v1.ErasureService"
 
@@ -105,6 +106,21 @@ class ErasureOperations(Operations):
         call = Call(f"{_SERVICE}/GetErasure", request, erasure_pb2.GetErasureResponse, read)
         return await self._call(call, timeout_seconds)
 
+    def list_erasures(
+        self, user_id: str = "", *, page_size: int = PAGE_SIZE_MAX, timeout_seconds: float | None = None
+    ) -> AsyncIterator[results_erasure.Erasure]:
+        """Erasures with their receipts, newest first; pages are fetched as they are needed.
+
+        Args:
+            user_id: Whose. Empty: those of all users and of the whole tenant, which takes the role of an administrator.
+            page_size: How many each call fetches.
+            timeout_seconds: Deadline of each call.
+        """
+        request = erasure_pb2.ListErasuresRequest(user_id=user_id, page_size=page_size)
+        read = read_page("erasures", from_wire_erasure.erasure)
+        call = Call(f"{_SERVICE}/ListErasures", request, erasure_pb2.ListErasuresResponse, read)
+        return self._pages(call, timeout_seconds)
+
     async def forget(
         self,
         user_id: str,
@@ -146,6 +162,7 @@ class ErasureOperations(Operations):
         query: str = "",
         memory_id: str = "",
         kind: MemoryKind = MemoryKind.EPISODE,
+        whole_turn: bool = False,
         time: datetime | None = None,
         dry_run: bool = False,
         request_id: str | None = None,
@@ -159,6 +176,7 @@ class ErasureOperations(Operations):
             query: What is wrong, in words. Either this or `memory_id`.
             memory_id: The wrong turn, fact or note.
             kind: What `memory_id` is.
+            whole_turn: All that the turn `memory_id` says is wrong, also what `text` does not speak of.
             time: When it was corrected; None means now.
             dry_run: Only say what would be marked.
             request_id: Idempotency key; None makes a new one.
@@ -171,6 +189,7 @@ class ErasureOperations(Operations):
             request_id=request_id or to_wire.new_request_id(),
             user_id=user_id,
             text=text,
+            whole_turn=whole_turn,
             time=to_wire.optional_timestamp(time),
             dry_run=dry_run,
         )

@@ -10,7 +10,8 @@ from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.aio.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_all, read_nothing, read_one, read_page
-from mneme_client.types import FactCategory, FactStatus, FactUse, Scope
+from mneme_client.enums import FactCategory, FactStatus, FactUse
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.semantic.v1.FactService"
 

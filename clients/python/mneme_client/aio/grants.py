@@ -9,7 +9,8 @@ from mneme.gateway.v1 import grants_pb2
 from mneme_client import from_wire, results, to_wire
 from mneme_client.aio.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_nothing, read_one, read_page
-from mneme_client.types import MemoryKind, Scope
+from mneme_client.enums import MemoryKind
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.gateway.v1.GrantService"
 

@@ -18,20 +18,9 @@ from mneme_client import (
 )
 from mneme_client.aio.operations import Operations
 from mneme_client.calls import Call, read_all
+from mneme_client.enums import ContextOrder, ContextSectionKind, FeedbackValue, MemoryKind, TaskType, Tier
 from mneme_client.errors import MnemeClientError
-from mneme_client.types import (
-    ConflictChoice,
-    ContextOrder,
-    ContextSectionKind,
-    FeedbackValue,
-    MemoryKind,
-    RememberItem,
-    Scope,
-    Scoring,
-    TaskType,
-    Tier,
-    TurnInput,
-)
+from mneme_client.types import ConflictChoice, RememberItem, Scope, Scoring, TurnInput
 from mneme_client.waiting import VISIBILITY_QUERY, VisibilityWait
 
 _SERVICE = "/mneme.gateway.v1.MemoryService"
@@ -142,7 +131,7 @@ class MemoryOperations(Operations):
             timeout_seconds: Deadline of this call.
 
         Raises:
-            MnemeClientError: With INVALID_ARGUMENT for a kind of memory that the service takes no feedback on.
+            MnemeClientError: With NOT_FOUND where the recall is not known (any more).
         """
         request = memory_pb2.FeedbackRequest(
             request_id=request_id or to_wire.new_request_id(),

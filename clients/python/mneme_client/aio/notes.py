@@ -10,8 +10,9 @@ from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.aio.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_all, read_nothing, read_page
+from mneme_client.enums import NoteKind, NoteStatus
 from mneme_client.results import ItemError
-from mneme_client.types import Attachment, NoteKind, NoteStatus, Scope
+from mneme_client.types import Attachment, Scope
 
 _SERVICE = "/mneme.agentic.v1.NoteService"
 

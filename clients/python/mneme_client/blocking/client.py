@@ -6,17 +6,28 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from mneme_client.blocking.activity import ActivityOperations
+from mneme_client.blocking.audit import AuditOperations
+from mneme_client.blocking.clusters import ClusterOperations
+from mneme_client.blocking.code import CodeOperations
+from mneme_client.blocking.context_window import ContextWindowOperations
 from mneme_client.blocking.conversations import ConversationOperations
 from mneme_client.blocking.deliveries import DeliveryOperations
+from mneme_client.blocking.documents import DocumentOperations
 from mneme_client.blocking.episodes import EpisodeOperations
 from mneme_client.blocking.erasure import ErasureOperations
 from mneme_client.blocking.facts import FactOperations
 from mneme_client.blocking.grants import GrantOperations
+from mneme_client.blocking.insights import InsightOperations
 from mneme_client.blocking.links import LinkOperations
+from mneme_client.blocking.maintenance import MaintenanceOperations
 from mneme_client.blocking.memory import MemoryOperations
 from mneme_client.blocking.notes import NoteOperations
+from mneme_client.blocking.portability import PortabilityOperations
+from mneme_client.blocking.procedures import ProcedureOperations
 from mneme_client.blocking.profiles import ProfileOperations
 from mneme_client.blocking.sessions import SessionOperations
+from mneme_client.blocking.supersessions import SupersessionOperations
 from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
 from mneme_client.retry import RetryPolicy
 from mneme_client.sync_transport import SyncTransport
@@ -30,14 +41,25 @@ class SyncClient(
     MemoryOperations,
     ConversationOperations,
     SessionOperations,
+    ContextWindowOperations,
     EpisodeOperations,
+    ClusterOperations,
     FactOperations,
     ProfileOperations,
+    ProcedureOperations,
     NoteOperations,
     LinkOperations,
+    InsightOperations,
     GrantOperations,
+    DocumentOperations,
     ErasureOperations,
+    PortabilityOperations,
+    AuditOperations,
+    CodeOperations,
+    ActivityOperations,
     DeliveryOperations,
+    MaintenanceOperations,
+    SupersessionOperations,
 ):
     """Remembers and recalls through Mneme's gateway. Thread-safe, and needs no event loop.
 

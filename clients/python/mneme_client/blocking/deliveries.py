@@ -9,7 +9,7 @@ from mneme.gateway.v1 import deliveries_pb2
 from mneme_client import from_wire, results, to_wire
 from mneme_client.blocking.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_one, read_page
-from mneme_client.types import Tier
+from mneme_client.enums import Tier
 
 _SERVICE = "/mneme.gateway.v1.DeliveryService"
 

@@ -11,7 +11,8 @@ from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.blocking.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_all, read_one, read_page
-from mneme_client.types import EpisodeStatus, Scope
+from mneme_client.enums import EpisodeStatus
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.episodic.v1.EpisodicService"
 

@@ -10,7 +10,7 @@ from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.blocking.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_nothing, read_one, read_page
-from mneme_client.types import LinkType
+from mneme_client.enums import LinkType
 
 _SERVICE = "/mneme.agentic.v1.NoteService"
 

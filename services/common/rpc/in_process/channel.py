@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,7 +21,8 @@ else:
 class InProcessChannel(grpc.aio.Channel):
     """What generated stubs take for a channel, whose calls pass through no socket. Its owner closes it.
 
-    Only for unary methods: making the stub of a service with streams works, calling them raises NotImplementedError.
+    Stubs call unary methods. A method whose response is a stream is called by `responses`; the stub of a method with
+    streams can be made, and raises NotImplementedError when it is called.
     """
 
     def __init__(self, server: InProcessServer, *, message_bytes_max: int = 8 * 1024 * 1024) -> None:
@@ -42,7 +43,7 @@ class InProcessChannel(grpc.aio.Channel):
         return _UnaryMethod(self, method, request_serializer, response_deserializer)
 
     def unary_stream(self, method: str, *_args: Any, **_kwargs: Any) -> Any:
-        """Returns what raises when it is called."""
+        """Returns what raises when it is called; see `responses`."""
         return _stream(method)
 
     def stream_unary(self, method: str, *_args: Any, **_kwargs: Any) -> Any:
@@ -118,6 +119,16 @@ class InProcessChannel(grpc.aio.Channel):
             self._calls.add(call)
             call.add_done_callback(self._calls.discard)
         return call
+
+    def responses(
+        self, method: str, request: bytes, *, timeout_seconds: float | None, metadata: Metadata
+    ) -> AsyncIterator[bytes]:
+        """Calls a method whose response is a stream: serialised responses, until its end.
+
+        Raises:
+            grpc.aio.AioRpcError: While it is iterated over: the call ended with another status than OK.
+        """
+        return self._server.stream(method, request, timeout_seconds=timeout_seconds, metadata=metadata).responses()
 
 
 class _UnaryMethod(Unary):

@@ -25,7 +25,7 @@ class InProcessContext(Context):
         self._request: Any = request
         self._invocation_metadata = tuple(metadata)
         self._deadline = deadline
-        self._code: Any = None  # as grpc keeps it: what was set, None for OK
+        self._code: Any = None  # as in grpc: what was set, None for OK
         self._details = ""
         self._trailing_metadata: Metadata = ()
         self._aborted: grpc.aio.AbortError | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import structlog
 
 from services.common.rpc.in_process.call import CallEnd, InProcessCall, Metadata
 from services.common.rpc.in_process.context import InProcessContext
+from services.common.rpc.in_process.stream import InProcessStream, StreamContext, refused
 from services.common.rpc.interceptors.around import InterceptorChain
 from services.common.rpc.interceptors.base import Handler
 
@@ -38,7 +39,7 @@ class InProcessServer:
     caller but metadata; the same statuses come back. Messages are serialised and read again. For those of a Recall that
     takes 50 microseconds in all, and neither side can change what the other holds; their size is known by it, too.
 
-    Health and reflection are for others, and streams need a socket.
+    Health and reflection are for others, and streams of requests need a socket.
     """
 
     def __init__(self, chain: InterceptorChain, *, message_bytes_max: int) -> None:
@@ -115,6 +116,22 @@ class InProcessServer:
             task.add_done_callback(self._tasks.discard)
         return call
 
+    def stream(
+        self, method: str, request: bytes, *, timeout_seconds: float | None, metadata: Metadata
+    ) -> InProcessStream:
+        """Begins a call whose response is a stream; arguments as of `call`."""
+        handler, variables = self._handler(method, is_stream=True), self._variables
+        refusal = NOT_RUNNING if variables is None else self._refusal(handler, request)
+        if refusal is not None or variables is None:
+            return refused(refusal or NOT_RUNNING)
+        call = InProcessCall(timeout_seconds)
+        context = StreamContext(request, metadata, call.deadline, handler.response_serializer)
+        task = asyncio.get_running_loop().create_task(_serve_stream(handler, context, call), context=variables.copy())
+        call.run_in(task)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return InProcessStream(call, context)
+
     def _refusal(self, handler: Any, request: bytes) -> CallEnd | None:
         if handler is None:
             return CallEnd(grpc.StatusCode.UNIMPLEMENTED, "Method not found!")
@@ -122,14 +139,15 @@ class InProcessServer:
             return too_large(len(request), self._message_bytes_max)
         return None
 
-    def _handler(self, method: str) -> Any:
-        """The handler behind its blocks, found once; None for what is unknown or a stream."""
+    def _handler(self, method: str, *, is_stream: bool = False) -> Any:
+        """The handler behind its blocks, found once; None for what is unknown, or streams otherwise than asked for."""
         if method not in self._handlers:
             details = _Details(method)
             found = next((f for f in (g.service(details) for g in self._generic) if f is not None), None)
-            is_unary = found is not None and not found.request_streaming and not found.response_streaming
-            self._handlers[method] = self._chain.wrap(found, method) if is_unary else None
-        return self._handlers[method]
+            is_served = found is not None and not found.request_streaming
+            self._handlers[method] = self._chain.wrap(found, method) if is_served else None
+        handler: Any = self._handlers[method]
+        return handler if handler is not None and handler.response_streaming == is_stream else None
 
 
 def too_large(size: int, size_max: int) -> CallEnd:
@@ -143,14 +161,35 @@ async def _serve(
     call: InProcessCall,
     read: Callable[[bytes, Metadata], CallEnd],
 ) -> None:
-    """Runs the handler and ends the call, unless its deadline or its caller did."""
+    """Runs the handler of a unary method; a status that it set or aborted with counts more than its response."""
+
+    async def run() -> CallEnd:
+        response = await handler.stream_unary(None, context)
+        end = context.end()
+        if end.code is not grpc.StatusCode.OK:
+            return end
+        return read(_converted(handler.response_serializer, response), end.trailing_metadata)
+
+    await _run(run, context, call)
+
+
+async def _serve_stream(handler: Any, context: StreamContext, call: InProcessCall) -> None:
+    """Runs the handler of a method whose response is a stream, until its last response was read."""
+
+    async def run() -> CallEnd:
+        await handler.stream_stream(None, context)
+        await context.drained()
+        return context.end()
+
+    await _run(run, context, call)
+
+
+async def _run(run: Callable[[], Awaitable[CallEnd]], context: InProcessContext, call: InProcessCall) -> None:
+    """Ends the call with what `run` returns, unless its deadline or its caller ended it."""
     end = _STOPPED
     is_cancelled = False
     try:
-        response = await handler.stream_unary(None, context)
-        end = context.end()  # a status that was set or aborted with counts more than a response
-        if end.code is grpc.StatusCode.OK:
-            end = read(_converted(handler.response_serializer, response), end.trailing_metadata)
+        end = await run()
     except grpc.aio.AbortError:
         end = context.end()
     except asyncio.CancelledError:

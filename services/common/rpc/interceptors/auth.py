@@ -15,20 +15,20 @@ class AuthInterceptor(AroundInterceptor):
 
     def __init__(self, authenticator: Authenticator, roles: Mapping[str, Role]) -> None:
         """A method that is not in `roles`, by full name, is denied to everybody."""
-        self._authenticator = authenticator
+        self.authenticator = authenticator
         self._roles = dict(roles)
 
     @property
     def admits_anybody(self) -> bool:
         """Whether calls without a credential are let in: development mode."""
-        return self._authenticator.development_principal is not None
+        return self.authenticator.development_principal is not None
 
     def around(self, call: Serve, method: Method) -> Serve:
         """See `AroundInterceptor`."""
         role = self._roles.get(method.name)
 
         def serve(request: Any, context: Context) -> Awaitable[Any]:
-            principal = self._authenticator.authenticate(dict(context.invocation_metadata() or ()))
+            principal = self.authenticator.authenticate(dict(context.invocation_metadata() or ()))
             set_current_principal(principal)  # before the role is looked at, so that the log says who was refused
             if role is None:
                 raise PermissionDenied("this method is not open to calls")

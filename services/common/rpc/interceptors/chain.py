@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from services.common.auth import Authenticator, Role
 from services.common.disk import DiskWatch
 from services.common.ids import IdSource
+from services.common.rates import RateLimiter
 from services.common.rpc.interceptors.admission import AdmissionInterceptor, AdmissionSettings
 from services.common.rpc.interceptors.auth import AuthInterceptor
 from services.common.rpc.interceptors.base import AroundInterceptor
@@ -16,6 +17,7 @@ from services.common.rpc.interceptors.disk import DiskInterceptor
 from services.common.rpc.interceptors.errors import ErrorInterceptor
 from services.common.rpc.interceptors.log import LogInterceptor
 from services.common.rpc.interceptors.metrics import MetricsInterceptor
+from services.common.rpc.interceptors.rates import RateInterceptor
 from services.common.rpc.interceptors.request_id import RequestIdInterceptor
 from services.common.rpc.interceptors.trace import TraceInterceptor
 from services.common.telemetry import state
@@ -38,11 +40,13 @@ def interceptors(
     ids: IdSource,
     *,
     disk: DiskWatch | None = None,
+    rates: RateLimiter | None = None,
 ) -> list[AroundInterceptor]:
     """The interceptors, outermost first.
 
     Errors are turned into statuses inside of what records statuses, and outside of what raises them. Telemetry takes
-    part only if it is on by now. Writes are refused while `disk`, where one is watched, is nearly full.
+    part only if it is on by now. Writes are refused while `disk`, where one is watched, is nearly full. Calls beyond
+    `rates` are refused, where any are set.
     """
     telemetry: list[AroundInterceptor] = [
         *([TraceInterceptor()] if state.is_on() else ()),
@@ -59,6 +63,7 @@ def interceptors(
             method_seconds=settings.method_deadline_seconds,
         ),
         AuthInterceptor(authenticator, roles),
+        *([RateInterceptor(rates, roles)] if rates is not None and rates.settings.limits_any else ()),
         AdmissionInterceptor(settings.admission),
         *([DiskInterceptor(disk, roles)] if disk is not None else ()),
     ]

@@ -10,6 +10,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from services.common.clock import Clock
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import opened_rows
 from services.common.errors import NotFound
 from services.common.ids import IdSource
 from services.common.postgres.pool import translate_errors
@@ -28,7 +30,7 @@ from services.gateway.erasure.model import (
     advanced,
 )
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.model import Caller, Removed
+from services.gateway.journal.model import ARCHIVE_SUFFIX, Caller, Removed
 from services.gateway.journal.stores import postgres_removal, rows
 
 _COLUMNS: Final = (
@@ -39,6 +41,11 @@ _INSERT: Final = f"""
     VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING {_COLUMNS}
 """  # noqa: S608 - constants, here and below
 _GET: Final = f"SELECT {_COLUMNS} FROM gateway.erasures WHERE tenant_id = $1 AND erasure_id = $2"  # noqa: S608
+_LIST: Final = f"""
+    SELECT {_COLUMNS} FROM gateway.erasures
+    WHERE tenant_id = $1 AND ($2::text IS NULL OR user_id = $2) AND ($3::uuid IS NULL OR erasure_id < $3)
+    ORDER BY erasure_id DESC LIMIT $4
+"""  # noqa: S608
 _CLAIM: Final = f"""
     SELECT {_COLUMNS} FROM gateway.erasures WHERE complete_time IS NULL AND next_attempt_time <= $1
     ORDER BY next_attempt_time LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -48,11 +55,14 @@ _ADD_ITEMS: Final = """
     SELECT $1, $2, * FROM unnest($3::smallint[], $4::text[], $5::text[]) ON CONFLICT DO NOTHING
 """
 _TURNS: Final = """
-    SELECT i.user_id, i.interaction_id, i.conversation_id, i.content, i.said_time
+    SELECT i.tenant_id, i.user_id, i.interaction_id, i.conversation_id, i.content, i.said_time
     FROM gateway.interactions AS i WHERE i.tenant_id = $1
 """
 _TURNS_OF: Final = {
-    TargetKind.CONVERSATION: f"{_TURNS} AND i.user_id = $2 AND i.conversation_id = $3",
+    # With what was removed from its context window.
+    TargetKind.CONVERSATION: (
+        f"{_TURNS} AND i.user_id = $2 AND i.conversation_id IN ($3::text, $3 || '{ARCHIVE_SUFFIX}')"
+    ),
     TargetKind.SCOPE: f"{_TURNS} AND i.user_id = $2 AND i.scope_key = ANY($3::text[])",
     TargetKind.MEMORIES: f"{_TURNS} AND i.user_id = $2 AND i.interaction_id = ANY($3::uuid[])",
     TargetKind.USER: f"{_TURNS} AND i.user_id = $2 AND $3::text IS NULL",
@@ -62,6 +72,12 @@ _TURNS_OF: Final = {
 _ON_THEIR_WAY: Final = """
     SELECT DISTINCT user_id, subject_id FROM gateway.deliveries
     WHERE tenant_id = $1 AND kind = 1 AND ($2 = '' OR user_id = $2)
+"""
+_QUERY_SCOPES: Final = """
+    SELECT DISTINCT scope_key FROM gateway.recalls WHERE tenant_id = $1 AND user_id = $2 AND query <> ''
+"""
+_FORGET_QUERIES: Final = """
+    UPDATE gateway.recalls SET query = '' WHERE tenant_id = $1 AND user_id = $2 AND query <> '' AND scope_key = ANY($3)
 """
 _SCOPES: Final = "SELECT DISTINCT scope_key FROM gateway.interactions WHERE tenant_id = $1 AND user_id = $2"
 _ITEMS: Final = """
@@ -79,14 +95,17 @@ _POSTPONE: Final = """
     UPDATE gateway.erasures SET attempts = attempts + 1, next_attempt_time = $3 WHERE tenant_id = $1 AND erasure_id = $2
 """
 _SEPARATOR: Final = "\x1f"
+_TURNS_AT_ONCE: Final = 500
+"""Encrypted turns that are read and decrypted together."""
 
 
 class PostgresErasures:
     """Implements `ErasureStore`."""
 
-    def __init__(self, pool: Pool, *, clock: Clock, ids: IdSource) -> None:
-        """Uses the journal's pool and schema."""
+    def __init__(self, pool: Pool, *, clock: Clock, ids: IdSource, keys: DataKeys = NO_DATA_KEYS) -> None:
+        """Uses the journal's pool, schema and data keys."""
         self._pool = pool
+        self._keys = keys
         self._clock = clock
         self._ids = ids
 
@@ -114,7 +133,7 @@ class PostgresErasures:
             items = [Item(ItemKind(kind), target.user_id, memory_id) for kind, memory_id in target.memories]
             await _add_items(connection, erasure, items)
             await connection.execute(
-                "UPDATE gateway.requests SET answer = $5"
+                "UPDATE gateway.requests SET response = $5"
                 " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
                 caller.tenant_id,
                 caller.principal_id,
@@ -128,7 +147,7 @@ class PostgresErasures:
         """See `ErasureStore.earlier`."""
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
             found = await connection.fetchrow(
-                "SELECT request_hash, answer FROM gateway.requests"
+                "SELECT request_hash, response FROM gateway.requests"
                 " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
                 caller.tenant_id,
                 caller.principal_id,
@@ -137,13 +156,21 @@ class PostgresErasures:
             )
             if found is None:
                 return None
-            answer = {"reused": True} if found["request_hash"] != command.digest else found["answer"]
-            return await _get(connection, caller.tenant_id, rows.checked(answer)["erasure"])
+            response = {"reused": True} if found["request_hash"] != command.digest else found["response"]
+            return await _get(connection, caller.tenant_id, rows.checked(response)["erasure"])
 
     async def get(self, tenant_id: str, erasure_id: str) -> Erasure:
         """See `ErasureStore.get`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             return await _get(connection, tenant_id, erasure_id)
+
+    async def list_erasures(
+        self, tenant_id: str, user_id: str | None, *, before: str | None, limit: int
+    ) -> Sequence[Erasure]:
+        """See `ErasureStore.list_erasures`. Ids grow with time."""
+        position = None if before is None else UUID(before)
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return [_from_row(row) for row in await connection.fetch(_LIST, tenant_id, user_id, position, limit)]
 
     @contextlib.asynccontextmanager
     async def claim(self) -> AsyncIterator[PostgresErasureClaim | None]:
@@ -152,7 +179,11 @@ class PostgresErasures:
             async with self._pool.acquire(timeout=5.0) as connection, connection.transaction():
                 await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
                 row = await connection.fetchrow(_CLAIM, self._clock.now())
-                yield PostgresErasureClaim(connection, _from_row(row), self._clock) if row is not None else None
+                yield (
+                    PostgresErasureClaim(connection, _from_row(row), self._clock, self._keys)
+                    if row is not None
+                    else None
+                )
 
     async def preview(self, tenant_id: str, target: Target, *, limit: int) -> tuple[int, Sequence[Planned]]:
         """See `ErasureStore.preview`."""
@@ -162,7 +193,8 @@ class PostgresErasures:
             found = await connection.fetch(
                 f"{statement} ORDER BY i.said_time, i.interaction_id LIMIT $4", *arguments, limit
             )
-        return int(count), [_planned(row) for row in found]
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+        return int(count), [_planned(row) for row in opened]
 
     async def turns_with(
         self, tenant_id: str, user_id: str, beginnings: Collection[str], *, limit: int
@@ -170,8 +202,12 @@ class PostgresErasures:
         """See `LoggedTurns.turns_with`. Reads all of the user's turns."""
         if not beginnings:
             return ()
-        pattern = r"\m(" + "|".join(re.escape(beginning) for beginning in sorted(beginnings)) + ")"
+        words = "|".join(re.escape(beginning) for beginning in sorted(beginnings))
+        pattern = rf"\m({words})"
         async with tenant_transaction(self._pool, tenant_id) as connection:
+            if self._keys.is_on:
+                wanted = re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE)
+                return await self._opened_turns_with(connection, tenant_id, user_id, wanted, limit)
             found = await connection.fetch(
                 f"{_TURNS} AND i.user_id = $2 AND i.content ~* $3 ORDER BY i.said_time DESC, i.interaction_id LIMIT $4",
                 tenant_id,
@@ -179,14 +215,29 @@ class PostgresErasures:
                 pattern,
                 limit,
             )
-        return [_planned(row) for row in found]
+            # What was encrypted before encryption was switched off is refused.
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+        return [_planned(row) for row in opened]
+
+    async def _opened_turns_with(
+        self, connection: Connection, tenant_id: str, user_id: str, wanted: re.Pattern[str], limit: int
+    ) -> Sequence[Planned]:
+        """The same where the database cannot read the turns: they are decrypted by pages and searched here."""
+        turns: list[Planned] = []
+        statement = f"{_TURNS} AND i.user_id = $2 ORDER BY i.said_time DESC, i.interaction_id"
+        cursor = await connection.cursor(statement, tenant_id, user_id)
+        while len(turns) < limit and (found := await cursor.fetch(_TURNS_AT_ONCE)):
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+            turns += [_planned(row) for row in opened if wanted.search(row["content"])]
+        return turns[:limit]
 
 
 class PostgresErasureClaim:
     """Implements `ErasureClaim` inside the claiming transaction."""
 
-    def __init__(self, connection: Connection, erasure: Erasure, clock: Clock) -> None:
+    def __init__(self, connection: Connection, erasure: Erasure, clock: Clock, keys: DataKeys) -> None:
         """Belongs to the connection's open transaction."""
+        self._keys = keys
         self._connection = connection
         self._erasure = erasure
         self._clock = clock
@@ -253,11 +304,21 @@ class PostgresErasureClaim:
         )
         if len(turns) == limit:
             return await self.remove_interactions(user_id, [str(row[0]) for row in turns]), False
-        return await postgres_removal.remove_user(self._connection, tenant_id, user_id, now=now), True
+        removed = await postgres_removal.remove_user(self._connection, tenant_id, user_id, now=now, keys=self._keys)
+        return removed, True
 
     async def remove_conversation_record(self, user_id: str, conversation_id: str) -> None:
         """See `ErasureClaim.remove_conversation_record`."""
         await self._connection.execute(_EMPTY_CONVERSATION, self._erasure.tenant_id, user_id, conversation_id)
+
+    async def forget_queries(self, target: Target) -> int:
+        """See `ErasureClaim.forget_queries`."""
+        key = (self._erasure.tenant_id, target.user_id)
+        found = [row["scope_key"] for row in await self._connection.fetch(_QUERY_SCOPES, *key)]
+        covered = [scope_key for scope_key in found if target.covers(scope_key)]
+        if not covered:
+            return 0
+        return int((await self._connection.execute(_FORGET_QUERIES, *key, covered)).rpartition(" ")[2])
 
     async def save(self, progress: Progress) -> Erasure:
         """See `ErasureClaim.save`."""
@@ -268,6 +329,11 @@ class PostgresErasureClaim:
             _SAVE, *self._key, int(step), position, receipt, now, now if is_done else None
         )
         if is_done:
+            if self._erasure.target.kind is TargetKind.USER:
+                # Again: what was read while the user was being erased was recorded behind its response.
+                await self._connection.execute(
+                    postgres_removal.BLIND, self._erasure.tenant_id, self._erasure.target.user_id
+                )
             await self._connection.execute(
                 "DELETE FROM gateway.erasure_items WHERE tenant_id = $1 AND erasure_id = $2", *self._key
             )

@@ -1,1 +1,1 @@
-"""Where grants are kept."""
+"""Stores of grants."""

@@ -16,7 +16,7 @@ from services.common.scope import Scope
 from services.gateway.grants.model import CreateGrant, Grant, Granted, GrantSettings, MemoryKind, RevokeGrant
 from services.gateway.journal.model import Caller, Page
 from services.gateway.journal.store import Cursor
-from services.gateway.journal.stores import rows
+from services.gateway.journal.stores.request_records import claim_request, store_response
 
 _CREATE_METHOD: Final = "CreateGrant"
 _REVOKE_METHOD: Final = "RevokeGrant"
@@ -60,7 +60,7 @@ class PostgresGrants:
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
             earlier = await _claim(connection, caller, _CREATE_METHOD, command, now)
             if earlier is not None:
-                return Granted(_from_answer(earlier), replayed=True)
+                return Granted(_from_response(earlier), replayed=True)
             # One at a time for each user: the limit holds under concurrent writes.
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "\x1f".join(user))
             await connection.execute(
@@ -87,7 +87,7 @@ class PostgresGrants:
                 now,
             )
             grant = _from_row(row)
-            await _answer(connection, caller, _CREATE_METHOD, command.request_id, _to_answer(grant))
+            await store_response(connection, caller, _CREATE_METHOD, command.request_id, _to_response(grant))
         return Granted(grant, replayed=False)
 
     async def revoke(self, caller: Caller, command: RevokeGrant) -> bool:
@@ -106,7 +106,7 @@ class PostgresGrants:
             )
             if not found:
                 raise NotFound("grant", command.grant_id)
-            await _answer(connection, caller, _REVOKE_METHOD, command.request_id, {"revoked": True})
+            await store_response(connection, caller, _REVOKE_METHOD, command.request_id, {"revoked": True})
         return False
 
     async def list_grants(self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None) -> Page[Grant]:
@@ -127,31 +127,14 @@ class PostgresGrants:
 async def _claim(
     connection: Connection, caller: Caller, method: str, command: CreateGrant | RevokeGrant, now: datetime
 ) -> Mapping[str, Any] | None:
-    """The response of an earlier use of the request id; None for the first."""
-    earlier: dict[str, Any] | None = await connection.fetchval(
-        "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
-        caller.tenant_id,
-        caller.principal_id,
+    return await claim_request(
+        connection,
+        caller,
         method,
-        command.request_id,
-        command.user_id,
-        command.digest,
-        now,
-    )
-    return rows.checked(earlier) if earlier is not None else None
-
-
-async def _answer(
-    connection: Connection, caller: Caller, method: str, request_id: str, answer: Mapping[str, Any]
-) -> None:
-    await connection.execute(
-        "UPDATE gateway.requests SET answer = $5"
-        " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
-        caller.tenant_id,
-        caller.principal_id,
-        method,
-        request_id,
-        answer,
+        request_id=command.request_id,
+        user_id=command.user_id,
+        digest=command.digest,
+        now=now,
     )
 
 
@@ -168,7 +151,7 @@ def _from_row(row: Any) -> Grant:
     )
 
 
-def _to_answer(grant: Grant) -> dict[str, Any]:
+def _to_response(grant: Grant) -> dict[str, Any]:
     return {
         "grant_id": grant.grant_id,
         "user_id": grant.user_id,
@@ -181,12 +164,12 @@ def _to_answer(grant: Grant) -> dict[str, Any]:
     }
 
 
-def _from_answer(answer: Mapping[str, Any]) -> Grant:
-    expires = answer["expire_time"]
+def _from_response(response: Mapping[str, Any]) -> Grant:
+    expires = response["expire_time"]
     return _from_row(
         {
-            **answer,
-            "create_time": datetime.fromisoformat(answer["create_time"]),
+            **response,
+            "create_time": datetime.fromisoformat(response["create_time"]),
             "expire_time": datetime.fromisoformat(expires) if expires else None,
         }
     )

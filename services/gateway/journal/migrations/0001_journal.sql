@@ -57,7 +57,9 @@ CREATE TABLE feedback (
     feedback_id uuid NOT NULL,
     sequence    bigint NOT NULL,
     user_id     text NOT NULL,
-    memory_ids  uuid[] NOT NULL,         -- of one kind: that of the tier which the feedback is delivered to
+    recall_id   uuid,                    -- of feedback on a recall as a whole
+    kinds       smallint[] NOT NULL,     -- of memory_ids, one for one
+    memory_ids  uuid[] NOT NULL,
     value       smallint NOT NULL CHECK (value BETWEEN -1 AND 1),
     create_time timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, feedback_id)
@@ -72,6 +74,9 @@ CREATE TABLE recalls (
     kinds       smallint[] NOT NULL,     -- of memory_ids, one for one
     memory_ids  uuid[] NOT NULL,
     create_time timestamptz NOT NULL,
+    query       text NOT NULL,           -- empty: long, or a memory that was returned has been erased
+    scope_key   text NOT NULL,           -- the reader's
+    procedure_ids uuid[] NOT NULL,       -- procedures that were applied
     PRIMARY KEY (tenant_id, recall_id)
 ) PARTITION BY HASH (tenant_id);
 CREATE INDEX recalls_by_user ON recalls (tenant_id, user_id);
@@ -84,7 +89,7 @@ CREATE TABLE requests (
     request_id   text NOT NULL,
     user_id      text NOT NULL,          -- whose memory the request was about; empty for none's
     request_hash bytea NOT NULL,
-    answer       jsonb,
+    response     jsonb,
     create_time  timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, principal_id, method, request_id)
 ) PARTITION BY HASH (tenant_id);
@@ -172,6 +177,17 @@ CREATE TABLE erasures (
 );
 CREATE INDEX erasures_due ON erasures (next_attempt_time) WHERE complete_time IS NULL;
 
+-- The file that a user was imported from, so that an interrupted import is resumed and a repeat writes nothing.
+CREATE TABLE imports (
+    tenant_id     text NOT NULL,
+    user_id       text NOT NULL,
+    digest        bytea NOT NULL,              -- of the whole file
+    restored      bigint NOT NULL DEFAULT 0,   -- turns that had been erased before
+    create_time   timestamptz NOT NULL,
+    complete_time timestamptz,
+    PRIMARY KEY (tenant_id, user_id)
+);
+
 -- What a pending erasure erases: ids without content, deleted when it is done.
 CREATE TABLE erasure_items (
     tenant_id  text NOT NULL,
@@ -182,12 +198,77 @@ CREATE TABLE erasure_items (
     PRIMARY KEY (tenant_id, erasure_id, kind, user_id, item_id)
 );
 
+-- What each gateway was asked for in the last second, for the rates of tenants. Outdated at once: not logged.
+CREATE UNLOGGED TABLE call_demand (
+    tenant_id   text NOT NULL,
+    kind        text NOT NULL,           -- a CallKind
+    replica_id  text NOT NULL,
+    calls       bigint NOT NULL,         -- refused ones included
+    report_time timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, kind, replica_id)
+);
+
+-- Who did what to which memory, and who read it. Entries are only ever added. `commitment` is SHA-256 of salt and body; the
+-- entries with a leaf_index are the leaves of the tenant's Merkle tree, in this order. Others are appended within a second.
+-- Erasing a user takes salt and body away: the commitment stays, so that proofs hold, and says nothing.
+CREATE TABLE audit_entries (
+    tenant_id  text NOT NULL,
+    entry_id   bigint GENERATED ALWAYS AS IDENTITY,
+    leaf_index bigint,
+    user_id    text NOT NULL,            -- empty: about no user, or erased
+    salt       bytea,
+    body       text,
+    commitment bytea NOT NULL,
+    PRIMARY KEY (tenant_id, entry_id)
+);
+CREATE INDEX audit_entries_waiting ON audit_entries (tenant_id, entry_id) WHERE leaf_index IS NULL;
+CREATE UNIQUE INDEX audit_entries_by_leaf ON audit_entries (tenant_id, leaf_index) WHERE leaf_index IS NOT NULL;
+CREATE INDEX audit_entries_by_user ON audit_entries (tenant_id, user_id) WHERE user_id <> '';
+
+-- The tree of each tenant: its size, and the roots of its complete subtrees, largest first.
+CREATE TABLE audit_trees (
+    tenant_id text NOT NULL PRIMARY KEY,
+    size      bigint NOT NULL,
+    roots     bytea[] NOT NULL
+);
+
+CREATE FUNCTION audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.tenant_id = OLD.tenant_id AND NEW.entry_id = OLD.entry_id
+        AND NEW.commitment = OLD.commitment
+        AND (NEW.leaf_index IS NOT DISTINCT FROM OLD.leaf_index OR OLD.leaf_index IS NULL)
+        AND ((NEW.salt IS NOT DISTINCT FROM OLD.salt AND NEW.body IS NOT DISTINCT FROM OLD.body)
+             OR (NEW.salt IS NULL AND NEW.body IS NULL))
+    THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'the audit log is append-only';
+END $$;
+CREATE TRIGGER audit_entries_append_only BEFORE UPDATE OR DELETE ON audit_entries
+FOR EACH ROW EXECUTE FUNCTION audit_is_append_only();
+
+-- Adds an entry, in the transaction of what it is about.
+CREATE FUNCTION audit(
+    p_tenant text, p_principal text, p_method text, p_request_id text, p_user text, p_memories uuid[], p_now timestamptz
+) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+    new_salt bytea := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+    new_body text := jsonb_build_object(
+        'time', to_char(p_now AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'principal', p_principal,
+        'method', p_method, 'request_id', p_request_id, 'user_id', p_user, 'memories', to_jsonb(p_memories)
+    )::text;
+BEGIN
+    INSERT INTO audit_entries (tenant_id, user_id, salt, body, commitment)
+    VALUES (p_tenant, p_user, new_salt, new_body, sha256(new_salt || convert_to(new_body, 'UTF8')));
+END $$;
+
 -- Tenants see their own rows; the background worker, which serves all of them, says so.
 DO $$
 DECLARE name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['conversations', 'interactions', 'speakers', 'feedback', 'recalls', 'requests',
-                                'tombstones', 'deliveries', 'grants', 'erasures', 'erasure_items'] LOOP
+                                'tombstones', 'deliveries', 'grants', 'erasures', 'erasure_items', 'imports', 'call_demand',
+                                'audit_entries', 'audit_trees'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format(
@@ -217,25 +298,28 @@ BEGIN
     END LOOP;
 END $$;
 
--- Claims a request id. Returns the answer of an earlier use, 'null' when the caller is the first.
+-- Claims a request id. Returns the response to an earlier use, 'null' when the caller is the first.
 -- A concurrent use of the same id waits here until the first one has committed.
 CREATE FUNCTION claim_request(
     p_tenant text, p_principal text, p_method text, p_request_id text, p_user text, p_hash bytea, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-DECLARE found_hash bytea; found_answer jsonb;
+DECLARE found_hash bytea; found_response jsonb;
 BEGIN
     INSERT INTO requests (tenant_id, principal_id, method, request_id, user_id, request_hash, create_time)
     VALUES (p_tenant, p_principal, p_method, p_request_id, p_user, p_hash, p_now)
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
+        IF p_method NOT IN ('Remember', 'Feedback') THEN  -- these name their memories themselves
+            PERFORM audit(p_tenant, p_principal, p_method, p_request_id, p_user, '{}', p_now);
+        END IF;
         RETURN NULL;
     END IF;
-    SELECT request_hash, answer INTO found_hash, found_answer FROM requests
+    SELECT request_hash, response INTO found_hash, found_response FROM requests
     WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = p_method AND request_id = p_request_id;
     IF found_hash IS DISTINCT FROM p_hash THEN
         RETURN '{"reused": true}'::jsonb;
     END IF;
-    RETURN found_answer;
+    RETURN found_response;
 END $$;
 
 -- Appends turns to a conversation with their deliveries, all or nothing, in one round trip. A session delivery
@@ -298,16 +382,17 @@ BEGIN
                                  'first', first_sequence, 'last', last_sequence,
                                  'reasons', to_jsonb(p_gate_reasons), 'details', to_jsonb(p_gate_details));
     IF p_request_id <> '' THEN
-        UPDATE requests SET answer = result
+        UPDATE requests SET response = result
         WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Remember' AND request_id = p_request_id;
     END IF;
+    PERFORM audit(p_tenant, p_principal, 'Remember', p_request_id, p_user, p_ids, p_now);
     RETURN result;
 END $$;
 
 -- Writes feedback with its deliveries.
 CREATE FUNCTION append_feedback(
     p_tenant text, p_principal text, p_request_id text, p_hash bytea, p_user text, p_feedback_id uuid,
-    p_memory_ids uuid[], p_value smallint, p_tiers smallint[], p_trace text, p_now timestamptz
+    p_recall_id uuid, p_kinds smallint[], p_memory_ids uuid[], p_value smallint, p_tiers smallint[], p_trace text, p_now timestamptz
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE result jsonb; new_sequence bigint;
 BEGIN
@@ -317,14 +402,15 @@ BEGIN
         RETURN result || '{"replayed": true}'::jsonb;
     END IF;
     new_sequence := nextval('journal_sequence');
-    INSERT INTO feedback (tenant_id, feedback_id, sequence, user_id, memory_ids, value, create_time)
-    VALUES (p_tenant, p_feedback_id, new_sequence, p_user, p_memory_ids, p_value, p_now);
+    INSERT INTO feedback (tenant_id, feedback_id, sequence, user_id, recall_id, kinds, memory_ids, value, create_time)
+    VALUES (p_tenant, p_feedback_id, new_sequence, p_user, p_recall_id, p_kinds, p_memory_ids, p_value, p_now);
     INSERT INTO deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time, trace_context,
                             create_time)
     SELECT p_tenant, tier, 2, p_feedback_id, new_sequence, p_user, p_now, p_trace, p_now FROM unnest(p_tiers) AS tier;
     result := jsonb_build_object('first', new_sequence, 'last', new_sequence, 'memories', cardinality(p_memory_ids));
-    UPDATE requests SET answer = result
+    UPDATE requests SET response = result
     WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'Feedback' AND request_id = p_request_id;
+    PERFORM audit(p_tenant, p_principal, 'Feedback', p_request_id, p_user, p_memory_ids, p_now);
     RETURN result;
 END $$;
 
@@ -343,7 +429,7 @@ BEGIN
     WHERE tenant_id = p_tenant AND delivery_id = ANY(p_ids) AND given_up_time IS NOT NULL;
     GET DIAGNOSTICS retried = ROW_COUNT;
     result := jsonb_build_object('retried', retried);
-    UPDATE requests SET answer = result
+    UPDATE requests SET response = result
     WHERE tenant_id = p_tenant AND principal_id = p_principal AND method = 'RetryDeadLetters'
         AND request_id = p_request_id;
     RETURN result;

@@ -13,12 +13,16 @@ import structlog
 from asyncpg.pool import PoolAcquireContext
 
 from services.common.clock import Clock
+from services.common.encryption.cipher import PLAIN, Cipher
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import opened_rows
 from services.common.errors import Conflict, MnemeError
 from services.common.ids import IdSource
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, DurationOrNone, Seconds
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.gate import GateReason, GateSettings, Verdict, WriteGate
 from services.gateway.journal.model import (
     Appended,
@@ -53,7 +57,21 @@ _APPEND: Final = """
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22
     )
 """
-_APPEND_FEEDBACK: Final = "SELECT gateway.append_feedback($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+_APPEND_FEEDBACK: Final = """
+    SELECT gateway.append_feedback($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+"""
+_JUDGED_BY: Final = {
+    MemoryKind.EPISODE: (Tier.EPISODIC, Tier.PROFILE),
+    MemoryKind.FACT: (Tier.SEMANTIC,),
+    MemoryKind.NOTE: (Tier.AGENTIC,),
+}
+"""The tiers that take feedback on memories of a kind."""
+
+
+def _judges(command: FeedbackCommand) -> set[Tier]:
+    """The tiers that a judgement is delivered to. Procedures are learned from recalls where profiles are."""
+    judges = {tier for kind, _ in command.memories for tier in _JUDGED_BY[kind]}
+    return judges | {Tier.PROFILE} if command.recall_id else judges
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +98,14 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         clock: Clock,
         ids: IdSource,
         settings: PostgresJournalSettings | None = None,
+        keys: DataKeys = NO_DATA_KEYS,
     ) -> None:
-        """Uses a pool whose role is bound by row-level security; the schema must be migrated."""
+        """Uses a pool whose role is bound by row-level security; the schema must be migrated.
+
+        What users said is encrypted with `keys`.
+        """
         self._pool = pool
+        self._keys = keys
         self._clock = clock
         self._ids = ids
         self._settings = settings or PostgresJournalSettings()
@@ -109,13 +132,21 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         self, caller: Caller, commands: Sequence[RememberCommand], *, tries_session: bool
     ) -> Sequence[Appended | MnemeError]:
         delay = self._settings.session_delay if tries_session else timedelta()
-        if len(commands) == 1:
+        if len(commands) == 1 and not self._keys.is_on:
             with translate_errors():
                 async with self._acquire() as connection:
-                    return [await self._append_one(connection, caller, commands[0], delay)]
+                    return [await self._append_one(connection, caller, commands[0], delay, PLAIN)]
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            ciphers = await self._keys.for_writing(connection, caller.tenant_id, {c.user_id for c in commands})
             # Names first and sorted, so that batches with the same new speakers cannot wait for each other.
-            names = sorted({(c.user_id, turn.speaker) for c in commands for turn in c.turns if turn.speaker})
+            names = sorted(
+                {
+                    (c.user_id, ciphers.of(caller.tenant_id, c.user_id).seal_name("speaker", turn.speaker))
+                    for c in commands
+                    for turn in c.turns
+                    if turn.speaker
+                }
+            )
             await connection.execute(
                 "INSERT INTO gateway.speakers (tenant_id, user_id, speaker)"
                 " SELECT $1, n.user_id, n.speaker FROM unnest($2::text[], $3::text[]) AS n (user_id, speaker)"
@@ -129,14 +160,22 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
             order = sorted(range(len(commands)), key=lambda i: _lock_key(commands[i]))
             outcomes: dict[int, Appended | MnemeError] = {}
             for index in order:
-                outcomes[index] = await self._append_one(connection, caller, commands[index], delay)
+                cipher = ciphers.of(caller.tenant_id, commands[index].user_id)
+                outcomes[index] = await self._append_one(connection, caller, commands[index], delay, cipher)
         return [outcomes[index] for index in range(len(commands))]
 
     async def _append_one(
-        self, connection: Connection, caller: Caller, command: RememberCommand, session_delay: timedelta
+        self,
+        connection: Connection,
+        caller: Caller,
+        command: RememberCommand,
+        session_delay: timedelta,
+        cipher: Cipher,
     ) -> Appended | MnemeError:
         turns = command.turns
         verdicts = await self._gate.judge(turns)
+        ids = [UUID(text) for text in command.interaction_ids] or [UUID(self._ids.new_id()) for _ in turns]
+        sealed = [rows.sealed_turn(cipher, identifier, turn) for identifier, turn in zip(ids, turns, strict=True)]
         result = await connection.fetchval(
             _APPEND,
             caller.tenant_id,
@@ -146,16 +185,16 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
             command.user_id,
             command.conversation_id,
             command.scope.key,
-            [UUID(text) for text in command.interaction_ids] or [UUID(self._ids.new_id()) for _ in turns],
+            ids,
             [int(turn.role) for turn in turns],
-            [turn.speaker for turn in turns],
-            [turn.content for turn in turns],
+            [one["speaker"] for one in sealed],
+            [one["content"] for one in sealed],
             [turn.time for turn in turns],
-            [rows.turn_extra(turn) for turn in turns],
+            [one["extra"] for one in sealed],
             [int(verdict.reason) for verdict in verdicts],
             [verdict.detail for verdict in verdicts],
             [verdict.reason.is_gated for verdict in verdicts],
-            [int(tier) for tier in self._settings.tiers],
+            [int(tier) for tier in command.tiers or self._settings.tiers],
             [int(tier) for tier in self._settings.gated_tiers],
             int(Tier.SESSION),
             session_delay,
@@ -189,9 +228,11 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
                     command.digest,
                     command.user_id,
                     UUID(self._ids.new_id()),
-                    [UUID(memory_id) for memory_id in command.memory_ids],
+                    UUID(command.recall_id) if command.recall_id else None,
+                    [int(kind) for kind, _ in command.memories],
+                    [UUID(memory_id) for _, memory_id in command.memories],
                     command.value,
-                    [int(Tier.EPISODIC), int(Tier.PROFILE)],
+                    sorted(map(int, _judges(command))),
                     caller.trace_context,
                     self._clock.now(),
                 )
@@ -233,7 +274,8 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
                 int(after[0]) if after is not None else -1,
                 limit + 1,
             )
-        return _page([rows.interaction(row) for row in found], limit, lambda i: (i.position,))
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+        return _page([rows.interaction(row) for row in opened], limit, lambda i: (i.position,))
 
     async def session_interactions(
         self, tenant_id: str, user_id: str, conversation_id: str, *, limit: int
@@ -251,7 +293,8 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
                 conversation_id,
                 limit,
             )
-        return [rows.interaction(row) for row in reversed(found)]
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+        return [rows.interaction(row) for row in reversed(opened)]
 
     async def known_interactions(self, tenant_id: str, interaction_ids: Sequence[str]) -> frozenset[str]:
         """See `JournalReader.known_interactions`. Ids that are no UUIDs are not known."""
@@ -264,23 +307,28 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT interaction_id, extra->'sources' FROM gateway.interactions"
-                " WHERE tenant_id = $1 AND interaction_id = ANY($2) AND extra ? 'sources'",
+                "SELECT tenant_id, user_id, interaction_id, extra FROM gateway.interactions"
+                " WHERE tenant_id = $1 AND interaction_id = ANY($2) AND extra ?| ARRAY['sources', 'sealed']",
                 tenant_id,
                 wanted,
             )
-        return {str(row[0]): tuple(row[1]) for row in found}
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+        return {
+            str(row["interaction_id"]): tuple(row["extra"]["sources"]) for row in opened if "sources" in row["extra"]
+        }
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
         """See `JournalReader.speakers`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetch(
-                "SELECT speaker FROM gateway.speakers WHERE tenant_id = $1 AND user_id = $2 ORDER BY speaker LIMIT $3",
+                "SELECT tenant_id, user_id, speaker FROM gateway.speakers WHERE tenant_id = $1 AND user_id = $2"
+                " ORDER BY speaker LIMIT $3",
                 tenant_id,
                 user_id,
                 self._settings.speakers_max,
             )
-        return [row[0] for row in found]
+            opened = await opened_rows(self._keys, connection, rows.SPEAKERS, found)
+        return [row["speaker"] for row in opened] if opened is found else sorted({row["speaker"] for row in opened})
 
     async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
         """See `JournalReader.delivery_state`."""

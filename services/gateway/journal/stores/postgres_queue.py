@@ -13,6 +13,8 @@ import asyncpg
 from asyncpg.pool import PoolAcquireContext
 
 from services.common.clock import Clock
+from services.common.encryption.postgres import DataKeys
+from services.common.encryption.rows import ciphers_of, opened_rows
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
@@ -50,12 +52,16 @@ _TENANTS_TRIED: Final = 16
 """Tenants that one claim tries where other gateways have claimed all that is due of them."""
 # Looked up one by one, whatever the planner believes about sizes: each is in one part of its table.
 _FEEDBACK = """
-    SELECT f.tenant_id, f.feedback_id, f.user_id, f.memory_ids, f.value
+    SELECT f.tenant_id, f.feedback_id, f.user_id, f.kinds, f.memory_ids, f.value, r.*
     FROM unnest($1::text[], $2::uuid[]) AS wanted (tenant_id, feedback_id)
     CROSS JOIN LATERAL (
         SELECT * FROM gateway.feedback AS b
         WHERE b.tenant_id = wanted.tenant_id AND b.feedback_id = wanted.feedback_id OFFSET 0
     ) AS f
+    LEFT JOIN LATERAL (
+        SELECT to_jsonb(c) AS recall FROM gateway.recalls AS c
+        WHERE c.tenant_id = f.tenant_id AND c.recall_id = f.recall_id AND c.user_id = f.user_id OFFSET 0
+    ) AS r ON true
 """
 _INTERACTIONS = f"""
     SELECT {rows.INTERACTION_COLUMNS}
@@ -84,6 +90,7 @@ class PostgresQueue(ABC):
     _pool: Pool
     _clock: Clock
     _retry: RetryPolicy
+    _keys: DataKeys
     _last_tenants: dict[Tier, str]  # where the next claim goes on: behind this tenant
 
     @abstractmethod
@@ -159,7 +166,7 @@ class PostgresQueue(ABC):
             self._last_tenants[tier] = tenant
             claimed = await connection.fetch(_CLAIM, int(tier), tenant, now, limit)
             if claimed:
-                return await _with_subjects(connection, tier, claimed)
+                return await _with_subjects(connection, self._keys, tier, claimed)
         return ()
 
     async def _next_tenant(self, connection: Connection, tier: Tier, now: datetime) -> str | None:
@@ -179,20 +186,22 @@ class PostgresQueue(ABC):
                 return None
 
 
-async def _with_subjects(connection: Connection, tier: Tier, claimed: Sequence[asyncpg.Record]) -> Sequence[Delivery]:
+async def _with_subjects(
+    connection: Connection, keys: DataKeys, tier: Tier, claimed: Sequence[asyncpg.Record]
+) -> Sequence[Delivery]:
     """Reads the subjects of claimed deliveries.
 
     A delivery whose subject is gone is left out and removed: there is nothing left to deliver.
     """
+    events = [c for c in claimed if c["kind"] == SubjectKind.SESSION_EVENT]
     subjects: dict[tuple[str, str], Interaction | Feedback | SessionEvent] = {
-        **await _interactions(connection, [c for c in claimed if c["kind"] == SubjectKind.INTERACTION]),
-        **await _feedback(connection, [c for c in claimed if c["kind"] == SubjectKind.FEEDBACK]),
+        **await _interactions(connection, keys, [c for c in claimed if c["kind"] == SubjectKind.INTERACTION]),
+        **await _feedback(connection, keys, [c for c in claimed if c["kind"] == SubjectKind.FEEDBACK]),
         **{
             (c["tenant_id"], str(c["subject_id"])): SessionEvent(
                 c["tenant_id"], str(c["subject_id"]), c["user_id"], c["payload"]
             )
-            for c in claimed
-            if c["kind"] == SubjectKind.SESSION_EVENT
+            for c in await opened_rows(keys, connection, rows.DELIVERIES, events)
         },
     }
     orphans = [c for c in claimed if (c["tenant_id"], str(c["subject_id"])) not in subjects]
@@ -267,22 +276,31 @@ async def _delete(connection: Connection, tenant_ids: Sequence[str], delivery_id
 
 
 async def _interactions(
-    connection: Connection, claimed: Sequence[asyncpg.Record]
+    connection: Connection, keys: DataKeys, claimed: Sequence[asyncpg.Record]
 ) -> dict[tuple[str, str], Interaction]:
     if not claimed:
         return {}
-    found = await connection.fetch(_INTERACTIONS, *_keys(claimed))
+    found = await opened_rows(
+        keys, connection, rows.INTERACTIONS, await connection.fetch(_INTERACTIONS, *_names(claimed))
+    )
     return {(row["tenant_id"], str(row["interaction_id"])): rows.interaction(row) for row in found}
 
 
-async def _feedback(connection: Connection, claimed: Sequence[asyncpg.Record]) -> dict[tuple[str, str], Feedback]:
+async def _feedback(
+    connection: Connection, keys: DataKeys, claimed: Sequence[asyncpg.Record]
+) -> dict[tuple[str, str], Feedback]:
     if not claimed:
         return {}
-    found = await connection.fetch(_FEEDBACK, *_keys(claimed))
-    return {
-        (row[0], str(row[1])): Feedback(row[0], str(row[1]), row[2], tuple(map(str, row[3])), row[4]) for row in found
-    }
+    found = await connection.fetch(_FEEDBACK, *_names(claimed))
+    ciphers = await ciphers_of(keys, connection, found)
+    feedback: dict[tuple[str, str], Feedback] = {}
+    for row in found:
+        recall = row["recall"]
+        if recall is not None:
+            recall = rows.RECALLS.open(ciphers.of(row["tenant_id"], row["user_id"]), recall)
+        feedback[row["tenant_id"], str(row["feedback_id"])] = rows.feedback({**dict(row), "recall": recall})
+    return feedback
 
 
-def _keys(claimed: Sequence[asyncpg.Record]) -> tuple[list[str], list[UUID]]:
+def _names(claimed: Sequence[asyncpg.Record]) -> tuple[list[str], list[UUID]]:
     return [c["tenant_id"] for c in claimed], [c["subject_id"] for c in claimed]

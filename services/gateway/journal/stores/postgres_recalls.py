@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.postgres import DataKeys
+from services.common.encryption.rows import opened_rows
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
-from services.common.postgres.types import Pool
+from services.common.postgres.types import Connection, Pool
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import RecallRecord
 from services.gateway.journal.stores import rows
 
 _ADD: Final = """
-    INSERT INTO gateway.recalls (tenant_id, recall_id, user_id, kinds, memory_ids, create_time)
-    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
+    INSERT INTO gateway.recalls (tenant_id, recall_id, user_id, kinds, memory_ids, create_time, query, scope_key,
+        procedure_ids, uses_due)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING
+"""
+_AUDIT: Final = "SELECT gateway.audit($1, $2, 'Recall', $3, $4, $5, $6)"
+_CLAIM_USES: Final = """
+    UPDATE gateway.recalls AS r SET uses_due = $2 FROM (
+        SELECT tenant_id, recall_id FROM gateway.recalls WHERE uses_due <= $1
+        ORDER BY uses_due LIMIT $3 FOR UPDATE SKIP LOCKED
+    ) AS due WHERE r.tenant_id = due.tenant_id AND r.recall_id = due.recall_id
+    RETURNING r.*
+"""
+_SETTLE_USES: Final = """
+    UPDATE gateway.recalls AS r SET uses_due = NULL FROM unnest($1::text[], $2::uuid[]) AS done (tenant_id, recall_id)
+    WHERE r.tenant_id = done.tenant_id AND r.recall_id = done.recall_id
 """
 _PURGE: Final = """
     DELETE FROM gateway.recalls AS r USING (
@@ -30,6 +47,7 @@ class PostgresRecalls:
     """The part of the journal that implements `RecallRecords`."""
 
     _pool: Pool
+    _keys: DataKeys
 
     async def add_recalls(self, records: Sequence[RecallRecord]) -> None:
         """See `RecallRecords.add_recalls`. Does not wait for the disk."""
@@ -37,6 +55,7 @@ class PostgresRecalls:
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
                 await connection.execute("SET LOCAL synchronous_commit = off")
+                ciphers = await self._recall_ciphers(connection, records)
                 await connection.executemany(
                     _ADD,
                     [
@@ -45,6 +64,24 @@ class PostgresRecalls:
                             UUID(record.recall_id),
                             record.user_id,
                             [int(kind) for kind, _ in record.memories],
+                            [UUID(memory_id) for _, memory_id in record.memories],
+                            record.create_time,
+                            rows.sealed_query(ciphers[record.tenant_id, record.user_id], record),
+                            record.scope.key,
+                            [UUID(procedure_id) for procedure_id in record.procedure_ids],
+                            record.create_time if record.counts_use and len(record.ids(MemoryKind.NOTE)) > 1 else None,
+                        )
+                        for record in records
+                    ],
+                )
+                await connection.executemany(
+                    _AUDIT,
+                    [
+                        (
+                            record.tenant_id,
+                            record.principal_id,
+                            record.recall_id,
+                            record.user_id,
                             [UUID(memory_id) for _, memory_id in record.memories],
                             record.create_time,
                         )
@@ -59,16 +96,41 @@ class PostgresRecalls:
             return None
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetchrow(
-                "SELECT kinds, memory_ids, create_time FROM gateway.recalls"
-                " WHERE tenant_id = $1 AND recall_id = $2 AND user_id = $3",
+                "SELECT * FROM gateway.recalls WHERE tenant_id = $1 AND recall_id = $2 AND user_id = $3",
                 tenant_id,
                 wanted,
                 user_id,
             )
-        if found is None:
-            return None
-        memories = zip(map(MemoryKind, found["kinds"]), map(str, found["memory_ids"]), strict=True)
-        return RecallRecord(tenant_id, recall_id, user_id, tuple(memories), found["create_time"])
+            opened = await opened_rows(self._keys, connection, rows.RECALLS, [found] if found is not None else [])
+        return rows.recall_of(opened[0]) if opened else None
+
+    async def _recall_ciphers(
+        self, connection: Connection, records: Sequence[RecallRecord]
+    ) -> dict[tuple[str, str], Cipher]:
+        """Ciphers by tenant and user; keys are locked in the order of both, as everywhere."""
+        found: dict[tuple[str, str], Cipher] = {}
+        for tenant_id in sorted({record.tenant_id for record in records}):
+            users = sorted({record.user_id for record in records if record.tenant_id == tenant_id})
+            ciphers = await self._keys.for_writing(connection, tenant_id, users)
+            found.update({(tenant_id, user_id): ciphers.of(tenant_id, user_id) for user_id in users})
+        return found
+
+    async def claim_uses(self, *, now: datetime, until: datetime, limit: int) -> list[RecallRecord]:
+        """See `RecallRecords.claim_uses`."""
+        with translate_errors():
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
+                found = await connection.fetch(_CLAIM_USES, now, until, limit)
+        records = [replace(rows.recall_of(row), query="") for row in found]  # the query is encrypted, and not needed
+        return sorted(records, key=lambda record: record.create_time)
+
+    async def settle_uses(self, records: Sequence[RecallRecord]) -> None:
+        """See `RecallRecords.settle_uses`."""
+        with translate_errors():
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
+                ids = [UUID(record.recall_id) for record in records]
+                await connection.execute(_SETTLE_USES, [record.tenant_id for record in records], ids)
 
     async def purge_recalls(self, *, before: datetime, limit: int) -> int:
         """See `DeliveryQueue.purge_recalls`."""

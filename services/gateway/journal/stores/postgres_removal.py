@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from services.common.clock import Clock
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.gateway.journal.model import Removed
@@ -40,25 +41,23 @@ _DELETE_SPEAKERS: Final = """
     AND NOT EXISTS (SELECT FROM gateway.interactions AS i
                     WHERE i.tenant_id = $1 AND i.user_id = $2 AND i.speaker = s.speaker)
 """
-_STRIP_FEEDBACK: Final = """
-    UPDATE gateway.feedback SET memory_ids = ARRAY(
-        SELECT m FROM unnest(memory_ids) WITH ORDINALITY AS t (m, n) WHERE m <> ALL($3::uuid[]) ORDER BY n)
-    WHERE tenant_id = $1 AND user_id = $2 AND memory_ids && $3::uuid[]
-"""
 _EMPTY_FEEDBACK: Final = """
-    DELETE FROM gateway.feedback WHERE tenant_id = $1 AND user_id = $2 AND memory_ids = '{}' RETURNING sequence
+    DELETE FROM gateway.feedback WHERE tenant_id = $1 AND user_id = $2 AND memory_ids = '{}' AND recall_id IS NULL
+    RETURNING sequence
 """
-_STRIP_RECALLS: Final = """
-    UPDATE gateway.recalls AS r SET
-        memory_ids = coalesce(rest.ids, '{}'), kinds = coalesce(rest.kinds, '{}')
+_STRIP: Final = """
+    UPDATE gateway.{table} AS r SET
+        memory_ids = coalesce(rest.ids, '{{}}'), kinds = coalesce(rest.kinds, '{{}}'){more}
     FROM (
-        SELECT w.recall_id, array_agg(t.m ORDER BY t.n) FILTER (WHERE t.m <> ALL($3::uuid[])) AS ids,
+        SELECT w.{key}, array_agg(t.m ORDER BY t.n) FILTER (WHERE t.m <> ALL($3::uuid[])) AS ids,
                array_agg(t.k ORDER BY t.n) FILTER (WHERE t.m <> ALL($3::uuid[])) AS kinds
-        FROM gateway.recalls AS w CROSS JOIN unnest(w.memory_ids, w.kinds) WITH ORDINALITY AS t (m, k, n)
-        WHERE w.tenant_id = $1 AND w.user_id = $2 AND w.memory_ids && $3::uuid[] GROUP BY w.recall_id
+        FROM gateway.{table} AS w CROSS JOIN unnest(w.memory_ids, w.kinds) WITH ORDINALITY AS t (m, k, n)
+        WHERE w.tenant_id = $1 AND w.user_id = $2 AND w.memory_ids && $3::uuid[] GROUP BY w.{key}
     ) AS rest
-    WHERE r.tenant_id = $1 AND r.recall_id = rest.recall_id
+    WHERE r.tenant_id = $1 AND r.{key} = rest.{key}
 """
+_STRIP_FEEDBACK: Final = _STRIP.format(table="feedback", key="feedback_id", more="")
+_STRIP_RECALLS: Final = _STRIP.format(table="recalls", key="recall_id", more=", query = ''")
 
 
 DELETE_CONVERSATION: Final = """
@@ -70,13 +69,21 @@ _USERS: Final = """
     UNION SELECT user_id FROM gateway.recalls WHERE tenant_id = $1
     UNION SELECT user_id FROM gateway.requests WHERE tenant_id = $1 AND user_id <> ''
     UNION SELECT user_id FROM gateway.grants WHERE tenant_id = $1
+    UNION SELECT user_id FROM gateway.documents WHERE tenant_id = $1
+    UNION SELECT user_id FROM gateway.imports WHERE tenant_id = $1
+    UNION SELECT user_id FROM gateway.data_keys WHERE tenant_id = $1
+    UNION SELECT user_id FROM gateway.audit_entries WHERE tenant_id = $1 AND user_id <> ''
 """
 # The records stay until they are purged, so that a repeat does not write again what was removed. The response to a
 # Remember holds ids and positions alone.
 _ERASE_REQUESTS: Final = """
     UPDATE gateway.requests SET user_id = '',
-        answer = CASE WHEN method = 'Remember' THEN answer ELSE '{"erased": true}' END
+        response = CASE WHEN method = 'Remember' THEN response ELSE '{"erased": true}' END
     WHERE tenant_id = $1 AND user_id = $2
+"""
+# What the audit log said of the user; the commitments stay, so that its tree and its proofs do.
+BLIND: Final = """
+    UPDATE gateway.audit_entries SET salt = NULL, body = NULL, user_id = '' WHERE tenant_id = $1 AND user_id = $2
 """
 
 
@@ -85,6 +92,7 @@ class PostgresRemoval:
 
     _pool: Pool
     _clock: Clock
+    _keys: DataKeys
 
     async def remove_interactions(self, tenant_id: str, user_id: str, interaction_ids: Sequence[str]) -> Removed:
         """See `JournalRemoval.remove_interactions`."""
@@ -102,14 +110,14 @@ class PostgresRemoval:
     async def remove_user(self, tenant_id: str, user_id: str) -> Removed:
         """See `JournalRemoval.remove_user`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            return await remove_user(connection, tenant_id, user_id, now=self._clock.now())
+            return await remove_user(connection, tenant_id, user_id, now=self._clock.now(), keys=self._keys)
 
     async def remove_tenant(self, tenant_id: str) -> Removed:
         """See `JournalRemoval.remove_tenant`."""
         removed = Removed()
         async with tenant_transaction(self._pool, tenant_id) as connection:
             for user_id in await users_of(connection, tenant_id):
-                removed += await remove_user(connection, tenant_id, user_id, now=self._clock.now())
+                removed += await remove_user(connection, tenant_id, user_id, now=self._clock.now(), keys=self._keys)
         return removed
 
 
@@ -126,14 +134,18 @@ async def remove_interactions(
     return await _remove_chosen(connection, _BY_IDS, tenant_id, user_id, wanted, now=now)
 
 
-async def remove_user(connection: Connection, tenant_id: str, user_id: str, *, now: datetime) -> Removed:
+async def remove_user(
+    connection: Connection, tenant_id: str, user_id: str, *, now: datetime, keys: DataKeys = NO_DATA_KEYS
+) -> Removed:
     """See `JournalRemoval.remove_user`; in the connection's transaction."""
+    destroyed = await keys.destroy(connection, tenant_id, user_id)
     removed = await _remove_chosen(connection, _BY_USER, tenant_id, user_id, now=now)
     deliveries = await _deleted(connection, "deliveries", tenant_id, user_id)
     requests = rows.affected(await connection.execute(_ERASE_REQUESTS, tenant_id, user_id))
+    await connection.execute(BLIND, tenant_id, user_id)
     counts = {
         table: await _deleted(connection, table, tenant_id, user_id)
-        for table in ("feedback", "recalls", "grants", "speakers", "conversations")
+        for table in ("feedback", "recalls", "grants", "documents", "speakers", "conversations", "imports")
     }
     return removed + Removed(
         feedback=counts["feedback"],
@@ -141,6 +153,8 @@ async def remove_user(connection: Connection, tenant_id: str, user_id: str, *, n
         recalls=counts["recalls"],
         requests=requests,
         grants=counts["grants"],
+        data_keys=destroyed,
+        documents=counts["documents"],
     )
 
 

@@ -10,14 +10,36 @@ from typing import Final
 from uuid import UUID
 
 from services.common.clock import Clock
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.postgres import DataKeys
+from services.common.encryption.rows import opened_rows
 from services.common.errors import MnemeError
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.gateway.journal.ending import EndCommand, SessionRecord
-from services.gateway.journal.model import Appended, Caller, RememberCommand, SessionEvent, SubjectKind, Tier
+from services.gateway.journal.model import (
+    ITEM_KEY,
+    Appended,
+    Caller,
+    Interaction,
+    RememberCommand,
+    SessionEvent,
+    SubjectKind,
+    Tier,
+)
 from services.gateway.journal.stores import rows
 
 _METHOD: Final = "EndSession"
+_APPEND_FIELD: Final = "requests.append"
+
+_OF_REQUEST: Final = """
+    FROM gateway.requests
+    WHERE tenant_id = $1 AND principal_id = $2 AND method = 'Remember' AND request_id = $3
+"""
+_PUT_APPEND: Final = """
+    UPDATE gateway.requests SET response = response || jsonb_build_object('append', $4::text)
+    WHERE tenant_id = $1 AND principal_id = $2 AND method = 'Remember' AND request_id = $3
+"""
 
 _DROP_DELIVERIES: Final = """
     DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $4 AND kind = 1 AND given_up_time IS NULL
@@ -34,10 +56,16 @@ class PostgresSessions(ABC):
 
     _pool: Pool
     _clock: Clock
+    _keys: DataKeys
 
     @abstractmethod
     async def _append_one(
-        self, connection: Connection, caller: Caller, command: RememberCommand, session_delay: timedelta
+        self,
+        connection: Connection,
+        caller: Caller,
+        command: RememberCommand,
+        session_delay: timedelta,
+        cipher: Cipher,
     ) -> Appended | MnemeError:
         """Appends within the connection's transaction."""
 
@@ -52,6 +80,30 @@ class PostgresSessions(ABC):
                 conversation_id,
             )
         return int(found or 0)
+
+    async def first_append(self, caller: Caller, command: RememberCommand) -> bytes | None:
+        """See `SessionLog.first_append`."""
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            found = await connection.fetchval(
+                f"SELECT response->>'append' {_OF_REQUEST} AND request_hash = $4",
+                caller.tenant_id,
+                caller.principal_id,
+                command.request_id,
+                command.digest,
+            )
+            if found is None:
+                return None
+            ciphers = await self._keys.for_reading(connection, [(caller.tenant_id, command.user_id)])
+        opened = ciphers.of(caller.tenant_id, command.user_id).open(command.request_id, _APPEND_FIELD, found)
+        return bytes.fromhex(opened)
+
+    async def put_append(self, caller: Caller, command: RememberCommand, response: bytes) -> None:
+        """See `SessionLog.put_append`."""
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            ciphers = await self._keys.for_writing(connection, caller.tenant_id, [command.user_id])
+            cipher = ciphers.of(caller.tenant_id, command.user_id)
+            sealed = cipher.seal(command.request_id, _APPEND_FIELD, response.hex())
+            await connection.execute(_PUT_APPEND, caller.tenant_id, caller.principal_id, command.request_id, sealed)
 
     async def session_record(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionRecord | None:
         """See `SessionLog.session_record`."""
@@ -91,6 +143,7 @@ class PostgresSessions(ABC):
         ids = [UUID(text) for command in commands for text in command.interaction_ids]
         archived = 0
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            ciphers = await self._keys.for_writing(connection, caller.tenant_id, {c.user_id for c in commands})
             known = set(await rows.known_ids(connection, caller.tenant_id, ids))
             for command in commands:
                 new = [(i, t) for i, t in zip(command.interaction_ids, command.turns, strict=True) if i not in known]
@@ -100,7 +153,8 @@ class PostgresSessions(ABC):
                 chosen = replace(
                     command, interaction_ids=tuple(i for i, _ in new), turns=tuple(turn for _, turn in new)
                 )
-                outcome = await self._append_one(connection, caller, chosen, timedelta())
+                cipher = ciphers.of(caller.tenant_id, chosen.user_id)
+                outcome = await self._append_one(connection, caller, chosen, timedelta(), cipher)
                 if isinstance(outcome, MnemeError):
                     raise outcome
                 await connection.execute(
@@ -113,9 +167,35 @@ class PostgresSessions(ABC):
                 archived += len(new)
         return archived
 
+    async def context_items(
+        self, tenant_id: str, user_id: str, conversation_id: str, item_ids: Sequence[str]
+    ) -> dict[str, Interaction]:
+        """See `JournalReader.context_items`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(
+                f"SELECT {rows.INTERACTION_COLUMNS} FROM gateway.interactions i WHERE i.tenant_id = $1"  # noqa: S608
+                " AND i.user_id = $2 AND i.conversation_id = $3"
+                " AND (i.extra->'metadata'->>$4 = ANY($5) OR i.extra ? 'sealed')"
+                " ORDER BY i.position",
+                tenant_id,
+                user_id,
+                conversation_id,
+                ITEM_KEY,
+                list(item_ids),
+            )
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+        wanted = frozenset(item_ids)
+        items = (
+            (interaction.turn.metadata.get(ITEM_KEY), interaction) for interaction in map(rows.interaction, opened)
+        )
+        return {item_id: interaction for item_id, interaction in items if item_id in wanted}
+
     async def set_aside(self, event: SessionEvent, *, attempts: int, reason: str, detail: str) -> None:
         """See `SessionLog.set_aside`. Its sequence is 0: no consistency token names it."""
         async with tenant_transaction(self._pool, event.tenant_id) as connection:
+            ciphers = await self._keys.for_writing(connection, event.tenant_id, [event.user_id])
+            values = {"subject_id": UUID(event.event_id), "payload": event.payload}
+            sealed = rows.DELIVERIES.seal(ciphers.of(event.tenant_id, event.user_id), values)
             await connection.execute(
                 "INSERT INTO gateway.deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, attempts,"
                 " next_attempt_time, last_reason, last_detail, given_up_time, create_time, payload)"
@@ -129,7 +209,7 @@ class PostgresSessions(ABC):
                 reason,
                 detail,
                 self._clock.now(),
-                event.payload,
+                sealed["payload"],
             )
 
     async def end_session(self, caller: Caller, command: EndCommand) -> None:
@@ -159,7 +239,7 @@ class PostgresSessions(ABC):
                 *session,
             )
             await connection.execute(
-                "UPDATE gateway.requests SET answer = '{}'::jsonb"
+                "UPDATE gateway.requests SET response = '{}'::jsonb"
                 " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
                 caller.tenant_id,
                 caller.principal_id,

@@ -10,13 +10,28 @@ from uuid import UUID
 
 import asyncpg
 
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.rows import Form, Row, SealedTable
 from services.common.errors import NotFound
 from services.common.idempotency.model import request_id_reused
 from services.common.postgres.types import Connection
 from services.common.scope import Scope
 from services.common.turns import Attachment, MessageRole, Turn
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.gate import GateReason, Verdict
-from services.gateway.journal.model import Interaction, Tier, TierBacklog
+from services.gateway.journal.model import Feedback, Interaction, RecallRecord, Tier, TierBacklog
+
+INTERACTIONS: Final = SealedTable(
+    "interactions", ("interaction_id",), {"content": Form.TEXT, "speaker": Form.NAME, "extra": Form.JSON}
+)
+SPEAKERS: Final = SealedTable("speakers", (), {"speaker": Form.NAME})
+RECALLS: Final = SealedTable("recalls", ("recall_id",), {"query": Form.TEXT})
+DELIVERIES: Final = SealedTable("deliveries", ("subject_id",), {"payload": Form.BYTES})
+DOCUMENTS: Final = SealedTable(
+    "documents", ("namespace", "key"), {"value": Form.TEXT, "search_texts": Form.JSON}, has_text_key=True
+)
+SEALED_TABLES: Final = (INTERACTIONS, SPEAKERS, RECALLS, DELIVERIES, DOCUMENTS)
+"""What of the journal is encrypted, where encryption is on; responses to requests are sealed by who stores them."""
 
 INTERACTION_COLUMNS: Final = (
     "i.tenant_id, i.interaction_id, i.user_id, i.conversation_id, i.position, i.role, i.speaker, i.content,"
@@ -43,6 +58,23 @@ def backlog(found: Iterable[asyncpg.Record]) -> Sequence[TierBacklog]:
     return [TierBacklog(tier, *tuple(counts.get(int(tier), empty))[1:]) for tier in Tier]
 
 
+def memories(row: Row) -> tuple[tuple[MemoryKind, str], ...]:
+    """Kinds and ids of memories, from the columns kinds and memory_ids."""
+    return tuple(zip(map(MemoryKind, row["kinds"]), map(str, row["memory_ids"]), strict=True))
+
+
+def feedback(row: Row) -> Feedback:
+    """A judgement from its columns."""
+    return Feedback(
+        tenant_id=row["tenant_id"],
+        feedback_id=str(row["feedback_id"]),
+        user_id=row["user_id"],
+        memories=memories(row),
+        value=row["value"],
+        recall=None if row["recall"] is None else recall_of(row["recall"]),
+    )
+
+
 def turn_extra(turn: Turn) -> dict[str, Any] | None:
     """What few turns have, as one document; None where there is nothing of it."""
     extra: dict[str, Any] = {}
@@ -59,8 +91,40 @@ def turn_extra(turn: Turn) -> dict[str, Any] | None:
     return extra or None
 
 
-def interaction(row: asyncpg.Record) -> Interaction:
-    """An interaction from a row with `INTERACTION_COLUMNS`."""
+def sealed_turn(cipher: Cipher, interaction_id: UUID, turn: Turn) -> dict[str, Any]:
+    """The columns speaker, content and extra of a turn, as they are stored."""
+    values = {
+        "interaction_id": interaction_id,
+        "speaker": turn.speaker,
+        "content": turn.content,
+        "extra": turn_extra(turn),
+    }
+    return INTERACTIONS.seal(cipher, values)
+
+
+def sealed_query(cipher: Cipher, record: RecallRecord) -> str:
+    """The query of a recall, as it is stored."""
+    sealed: str = RECALLS.seal(cipher, {"recall_id": UUID(record.recall_id), "query": record.query})["query"]
+    return sealed
+
+
+def recall_of(row: Row) -> RecallRecord:
+    """A recall from a row of its table, or the same as JSON."""
+    created = row["create_time"]
+    return RecallRecord(
+        tenant_id=row["tenant_id"],
+        recall_id=str(row["recall_id"]),
+        user_id=row["user_id"],
+        memories=memories(row),
+        create_time=datetime.fromisoformat(created) if isinstance(created, str) else created,
+        query=row["query"],
+        scope=Scope.from_key(row["scope_key"]),
+        procedure_ids=tuple(map(str, row["procedure_ids"])),
+    )
+
+
+def interaction(row: Row) -> Interaction:
+    """An interaction from a row with `INTERACTION_COLUMNS`, opened."""
     extra = row["extra"] or {}
     turn = Turn(
         role=MessageRole(row["role"]),
@@ -117,18 +181,18 @@ async def known_ids(connection: Connection, tenant_id: str, ids: Sequence[UUID])
     return frozenset(str(by_digest.get(row[0], row[0])) for row in found)
 
 
-def checked(answer: dict[str, Any]) -> dict[str, Any]:
+def checked(response: dict[str, Any]) -> dict[str, Any]:
     """What a function that claims a request id returned.
 
     Raises:
         InvalidArgument: The request id was used before with another request.
         NotFound: It was used before, and what the request wrote was removed since.
     """
-    if answer.get("reused"):
+    if response.get("reused"):
         raise request_id_reused()
-    if answer.get("erased"):
+    if response.get("erased"):
         raise NotFound("memory", "")
-    return answer
+    return response
 
 
 def affected(status: str) -> int:

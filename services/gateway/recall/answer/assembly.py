@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 
 from mneme.session.v1 import session_pb2
 from services.common.paging import fitting, listed_bytes
+from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.conflicts import Resolved
 from services.gateway.recall.model import CoarseResult, RecalledFact, RecalledMemory, RecalledNote
 
@@ -56,3 +57,21 @@ def fair_shares(wanted: Sequence[int], *, total: int) -> list[int]:
         shares[index] = min(wanted[index], total // (len(wanted) - served))
         total -= shares[index]
     return shares
+
+
+def by_source(derived: Iterable[tuple[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
+    """Returns ids of derived memories by the episode that they come from."""
+    found: dict[str, tuple[str, ...]] = {}
+    for identifier, sources in derived:
+        for source in sources:
+            found[source] = (*found.get(source, ()), identifier)
+    return found
+
+
+def returned_ids(found: Assembled) -> list[tuple[MemoryKind, str]]:
+    """Returns what a response names, by kind and id."""
+    return [
+        *((MemoryKind.EPISODE, memory.memory_id) for memory in found.memories),
+        *((MemoryKind.FACT, fact.memory_id) for fact in found.facts),
+        *((MemoryKind.NOTE, note.memory_id) for note in found.notes),
+    ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mneme.semantic.v1 import facts_pb2, supersessions_pb2
+from services.common.values.frames import is_negation
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import Claim
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
@@ -98,8 +99,9 @@ def stored_notes(notes: Sequence[RecalledNote], stored: Superseded, chosen: Conf
 
 
 def _stored_loss(one: supersessions_pb2.Supersession, loser_id: str, loser_kind: MemoryKind) -> Loss:
-    subject, winner_id = one.statement, one.superseded_by
-    return Loss(ConflictKind.VALUE, subject, winner_id, MemoryKind.EPISODE, loser_id, loser_kind, ConflictReason.LATER)
+    denies = bool(one.standing_statement) and is_negation(one.statement, one.standing_statement)
+    kind = ConflictKind.NEGATION if denies else ConflictKind.VALUE
+    return Loss(kind, one.statement, one.superseded_by, MemoryKind.EPISODE, loser_id, loser_kind, ConflictReason.LATER)
 
 
 def _prefers(chosen: ConflictChoice, losers: Sequence[str], one: supersessions_pb2.Supersession) -> bool:

@@ -92,12 +92,14 @@ class Names:
             return []
         # Names that are words too ("Will", "Mark") are distinguished by their capital where the text has capitals.
         is_lower = text == text.lower()
-        if not is_lower and (told := _known((match, self._told(match)) for match in self._exact.finditer(text))):
-            return told
+        if not is_lower and (
+            exact := _known((match, self._capitalized(match)) for match in self._exact.finditer(text))
+        ):
+            return exact
         meant = (match for match in self._folded.finditer(text) if _is_name(match, is_lower=is_lower))
         return _known((match, self._index_of(match)) for match in meant)
 
-    def _told(self, match: _Match) -> int | None:
+    def _capitalized(self, match: _Match) -> int | None:
         """Return the speaker that a capitalized name stands for."""
         index = self._index_of(match)
         is_short = index is None and (bool(match["owner"]) or not _begins_sentence(match))
@@ -106,7 +108,7 @@ class Names:
     def _index_of(self, match: _Match) -> int | None:
         """Return the speaker whose name was found; none where the spellings are alike to `re` alone.
 
-        IGNORECASE holds letters for the same that `casefold` tells apart, such as the dotless i and I.
+        IGNORECASE equates letters that `casefold` distinguishes, such as the dotless i and I.
         """
         return self._any_case.get(match["name"].casefold())
 

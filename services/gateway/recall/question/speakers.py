@@ -12,7 +12,7 @@ _USERS_MAX = 10_000
 
 
 class SpeakerNames:
-    """Reads names from the journal and keeps them for some seconds."""
+    """Reads names from the journal and caches them for some seconds."""
 
     def __init__(
         self, journal: JournalReader, *, keep_seconds: float, monotonic: Callable[[], float] = time.monotonic

@@ -44,7 +44,7 @@ class IntentSettings:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What an answer is wanted for."""
+    """What the memories are wanted for."""
 
     task_type: TaskType
     confidence: float  # in [0, 1]; 1 where it was given, 0 where the classifier cannot decide

@@ -59,10 +59,10 @@ def read_burst_features(
         scores: `[s, n]`, standardised; the last may be all 0, where there are no token vectors.
         columns: The candidates.
     """
-    told = _read(scores, columns) if len(columns) else {}
+    features = _read(scores, columns) if len(columns) else {}
     for index, name in enumerate(names):
-        yield from ((f"{name}_{what}", part, told.get(f"{index} {what}", 0.0)) for what, part in _OF_SCORES)
-    yield from ((name, part, told.get(name, 0.0)) for name, part in _OF_ALL)
+        yield from ((f"{name}_{what}", part, features.get(f"{index} {what}", 0.0)) for what, part in _OF_SCORES)
+    yield from ((name, part, features.get(name, 0.0)) for name, part in _OF_ALL)
 
 
 def _read(scores: Column, columns: EpisodeColumns) -> dict[str, Column]:
@@ -75,10 +75,10 @@ def _read(scores: Column, columns: EpisodeColumns) -> dict[str, Column]:
     own = bursts.of_candidate
     others = _others(positive, best.take(own, axis=1), bursts)
     lengths = bursts.totals(columns.length.astype(np.float64))
-    told: dict[str, Column] = {}
+    features: dict[str, Column] = {}
     by_score = (others, *(values.take(own, axis=1) for values in (before, after, asked * before)))
     for (what, _), rows in zip(_OF_SCORES, by_score, strict=True):
-        told |= {f"{index} {what}": row for index, row in enumerate(rows)}
+        features |= {f"{index} {what}": row for index, row in enumerate(rows)}
     of_all = (
         *_late(columns, bursts),
         asked.take(own),
@@ -87,8 +87,8 @@ def _read(scores: Column, columns: EpisodeColumns) -> dict[str, Column]:
         np.log1p(bursts.place),
         *kinds.take(own, axis=1),
     )
-    told |= {name: column for (name, _), column in zip(_OF_ALL, of_all, strict=True)}
-    return told
+    features |= {name: column for (name, _), column in zip(_OF_ALL, of_all, strict=True)}
+    return features
 
 
 def _others(positive: Column, best: Column, bursts: Bursts) -> Column:

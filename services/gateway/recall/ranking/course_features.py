@@ -61,9 +61,9 @@ def read_course_features(
 def _before(scores: Column, session: npt.NDArray[np.int32], around: Surroundings) -> Column:
     """How each stands to the candidates before it in its session: the last four of `_NAMES`, `[4, n]`."""
     count = len(scores)
-    told = np.zeros((4, count))
+    found = np.zeros((4, count))
     if not count:
-        return told
+        return found
     order = around.order
     ordered, sessions = scores[order], session[order]
     opens = np.append(True, sessions[1:] != sessions[:-1])
@@ -77,5 +77,5 @@ def _before(scores: Column, session: npt.NDArray[np.int32], around: Surroundings
     is_matter = ordered >= np.partition(ordered, max(0, count - _BEST_COUNT))[max(0, count - _BEST_COUNT)]
     matters = np.cumsum(is_matter) - is_matter  # before each, in all sessions
     matters -= matters[firsts][number]
-    told[:, order] = (np.maximum(ordered - best, 0.0), is_matter & (matters == 0), np.log1p(matters), best)
-    return told
+    found[:, order] = (np.maximum(ordered - best, 0.0), is_matter & (matters == 0), np.log1p(matters), best)
+    return found

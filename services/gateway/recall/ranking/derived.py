@@ -107,7 +107,7 @@ def _signals_of_facts(hits: Sequence[facts_pb2.ScoredFact], now_seconds: float) 
         uses=np.zeros(len(hits)),
         confidence=np.array([hit.fact.confidence for hit in hits]),
         decay=hyperbolic(days),
-        feedback=np.zeros(len(hits), dtype=np.int32),
+        feedback=np.array([hit.fact.feedback for hit in hits], dtype=np.int32),
     )
 
 
@@ -125,5 +125,5 @@ def _signals_of_notes(hits: Sequence[notes_pb2.ScoredNote], now_seconds: float) 
         uses=np.array([float(hit.note.access_count) for hit in hits]),
         confidence=np.ones(len(hits)),
         decay=hyperbolic(days),
-        feedback=np.zeros(len(hits), dtype=np.int32),
+        feedback=np.array([hit.note.feedback for hit in hits], dtype=np.int32),
     )

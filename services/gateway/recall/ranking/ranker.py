@@ -180,8 +180,8 @@ class FittedRanker:
         parts: dict[str, _FloatRow] = dict(zip(by_part, columns, strict=True))
         scores = columns.sum(axis=0)
         if self._trees is not None:
-            told = _interplay(self._trees, rows, scores, self._tree_rows)
-            parts[INTERPLAY] = told * np.float32(self.weights.tree_weight)
+            interplay = _interplay(self._trees, rows, scores, self._tree_rows)
+            parts[INTERPLAY] = interplay * np.float32(self.weights.tree_weight)
             scores = scores + parts[INTERPLAY]
         return scores, parts
 
@@ -226,9 +226,9 @@ def _interplay(trees: ort.InferenceSession, rows: _FloatRow, line: _FloatRow, ro
     raw: _FloatRow = trees.run(None, {"rows": rows[chosen]})[0][:, 0]
     # Their mean says nothing about the order, and would only make the part hard to read.
     centred = raw - raw.mean()
-    told = _scale(centred) * centred
-    found = np.full(count, told.min(), dtype=np.float32)
-    found[chosen] = told
+    scaled = _scale(centred) * centred
+    found = np.full(count, scaled.min(), dtype=np.float32)
+    found[chosen] = scaled
     return found
 
 

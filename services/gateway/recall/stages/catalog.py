@@ -24,8 +24,8 @@ class StageDescription:
 STAGES: Sequence[StageDescription] = (
     StageDescription("consistency", "5.11", "waits until the writes of the token can be found", runs="with a token"),
     StageDescription("grants", "5.3", "finds what was granted to the reader"),
-    StageDescription("read_question", "5.4, 5.5", "finds speakers and times, puts the question into first person"),
-    StageDescription("rewrite", "5.1", "applies learned rewritings to the question"),
+    StageDescription("read_question", "5.4, 5.5", "finds speakers, times, profile and procedures; first person"),
+    StageDescription("rewrite", "3.9, 5.1", "applies learned patterns to the question"),
     StageDescription("embed", "5.1", "embeds the question, once"),
     StageDescription("intent", "5.2", "classifies what the memories are wanted for, and chooses the tiers"),
     StageDescription("coarse_search", "5.1, 5.4", "asks all tiers at once, each with its share of the deadline"),

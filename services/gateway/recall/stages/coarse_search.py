@@ -22,6 +22,7 @@ from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.model import RECALL_TIERS, CoarseResult, RecallQuery, TierReport, TierState
 from services.gateway.recall.ranking.profiles import needs_statistics
 from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.stages.known import as_known
 from services.gateway.recall.superseded import OwnerSuperseded, SupersededCache
 from services.gateway.sessions import SessionAccess
 from services.gateway.upstream import Upstream
@@ -50,7 +51,7 @@ class _Outcome:
 
 
 class CoarseSearch:
-    """Asks the tiers. What does not answer in time is reported, never raised."""
+    """Asks the tiers. A tier that does not respond in time is reported, never raised."""
 
     def __init__(
         self,
@@ -105,8 +106,9 @@ class CoarseSearch:
 
         await asyncio.gather(*map(ask, _ASKED_IN_ORDER))
         # What was known before counts where the semantic tier was not searched or has failed.
-        superseded = self._superseded.get(principal.tenant_id, query.user_id).at(query.as_of)
-        return replace(_result(outcomes), superseded=superseded)
+        superseded = self._superseded.get(principal.tenant_id, query.user_id).at(query.as_of, query.known_at)
+        result = replace(_result(outcomes), superseded=superseded)
+        return result if query.known_at is None else as_known(result, query.known_at)
 
     async def _ask(
         self,
@@ -179,6 +181,8 @@ class CoarseSearch:
             use=_FACT_USE[query.include_tentative_facts],
             limit=self._derived_limit(query, Tier.SEMANTIC, self._settings.fact_limit),
         )
+        if query.known_at is not None:
+            request.known_at_time.FromDatetime(query.known_at)
         reader = query.readers.principal(principal, MemoryKind.FACT)
         cached = self._superseded.get(principal.tenant_id, query.user_id)
         response = await self._upstream.facts.search_candidates(

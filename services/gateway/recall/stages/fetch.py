@@ -57,7 +57,7 @@ class Fetch:
             timeout_seconds: For all of it.
 
         Raises:
-            MnemeError: The tier did not answer.
+            MnemeError: The tier did not respond.
         """
         if not ranked:
             return Fetched(())

@@ -19,6 +19,7 @@ from services.gateway.recall.question.task_types import UNTOLD, Intent, IntentCl
 
 Tiers: TypeAlias = tuple[Tier, ...]
 
+_WITH_PROCEDURES: Final = (TaskType.RECOMMENDATION, TaskType.PROCEDURAL, TaskType.DEBUGGING, TaskType.GENERAL)
 _ALL: Final[Tiers] = (Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC)
 
 
@@ -35,7 +36,7 @@ class ClassifiedUse(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoadoutSettings:
-    """The tiers of each task type. Procedures are notes; the running conversation is always asked for its turns."""
+    """The tiers of each task type. The running conversation is always asked for its turns."""
 
     factual: Tiers = (Tier.SEMANTIC,)  # where a fact is looked up
     recommendation: Tiers = (Tier.SEMANTIC, Tier.AGENTIC)  # preferences, and what is known to go well
@@ -43,6 +44,7 @@ class LoadoutSettings:
     procedural: Tiers = (Tier.AGENTIC, Tier.EPISODIC)  # how things are done, and examples
     debugging: Tiers = (Tier.EPISODIC, Tier.AGENTIC)  # earlier faults, and how they were mended
     general: Tiers = _ALL  # everything
+    procedures: tuple[TaskType, ...] = _WITH_PROCEDURES  # types that procedures are for; rewritings are for all
     classified: ClassifiedUse = ClassifiedUse.REPORT  # what a type may do that the caller has not given
     sure_from: Share = 0.7  # confidence from which a classified type does it
     favour_factor: Factor = 1.5  # how many times as many facts or notes a favoured tier gives
@@ -72,6 +74,10 @@ class Loadout:
     def given(self, query: RecallQuery) -> RecallQuery:
         """The query without the tiers that a given type does not need; tiers that the caller names are kept."""
         return self._skipping(query, query.task_type) if query.task_type is not None else query
+
+    def needs_procedures(self, query: RecallQuery) -> bool:
+        """Whether procedures of other kinds than rewriting are for a query: unless its type is given and needs none."""
+        return query.task_type is None or query.task_type in self._settings.procedures
 
     def __call__(self, query: RecallQuery, vector: Vector) -> tuple[RecallQuery, Intent]:
         """Returns the task type, and the query with the tiers to ask.

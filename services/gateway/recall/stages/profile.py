@@ -1,7 +1,8 @@
 """Stage profile: what the user's profile asks of a recall.
 
-The profile is read while the question is embedded, and cached for some seconds. Which turns come from which source is
-read from the journal, for users with preferred or excluded sources alone.
+The profile is read together with the user's procedures, and cached for some seconds; procedures are sent anew only
+where they have changed. Which turns come from which source is read from the journal, for users with preferred or
+excluded sources alone.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from urllib.parse import urlsplit
 import structlog
 
 from mneme.semantic.internal.v1 import semantic_pb2
+from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
-from services.common.convert import scope_to_proto
+from services.common.cache import CacheKind, OwnerCache
+from services.common.convert import scope_from_proto, scope_to_proto
 from services.common.errors import MnemeError
 from services.common.scope import Scope
 from services.gateway.journal.store import JournalReader
@@ -26,12 +29,14 @@ from services.gateway.recall.columns import episode_id_text
 from services.gateway.recall.model import (
     AppliedProfile,
     CoarseResult,
+    OwnerReading,
     RankedEpisode,
     RecalledFact,
     RecalledNote,
     RecallQuery,
     TurnSources,
 )
+from services.gateway.recall.patterns import NO_PATTERNS, Pattern, PatternKind, Patterns
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.clock import StageClock
 from services.gateway.upstream import Upstream
@@ -46,10 +51,10 @@ _Derived = TypeVar("_Derived", RecalledFact, RecalledNote)
 
 
 class ProfileReader(Protocol):
-    """Reads what a profile asks of a recall."""
+    """Reads what a profile asks of a recall, and the user's procedures."""
 
-    async def read(self, principal: Principal, user_id: str, scope: Scope, *, timeout_seconds: float) -> AppliedProfile:
-        """The profile for a reader.
+    async def read(self, principal: Principal, user_id: str, scope: Scope, *, timeout_seconds: float) -> OwnerReading:
+        """The profile for a reader, and the procedures of all places.
 
         Raises:
             MnemeError: It cannot be read.
@@ -74,6 +79,7 @@ class CachedProfiles:
         journal: JournalReader,
         settings: RecallSettings,
         *,
+        cache: OwnerCache | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Reads profiles from the semantic tier, and sources of turns from the journal."""
@@ -81,23 +87,35 @@ class CachedProfiles:
         self._journal = journal
         self._settings = settings
         self._monotonic = monotonic
+        self._patterns: CacheKind[Patterns] = (cache or OwnerCache()).kind("procedures")
         self._known: OrderedDict[tuple[str, str], dict[str, _Cached]] = OrderedDict()  # by owner, then by place
         self._changes = 0  # made here; what was read while one was made may be from before it
+        self.on_read: Callable[[str, str], None] = lambda _tenant, _user: None
+        """Is called with tenant and user whenever a profile is read from the tier."""
 
-    async def read(self, principal: Principal, user_id: str, scope: Scope, *, timeout_seconds: float) -> AppliedProfile:
-        """See `ProfileReader`. Where the tier is away, a profile that is cached is used however old it is."""
+    async def read(self, principal: Principal, user_id: str, scope: Scope, *, timeout_seconds: float) -> OwnerReading:
+        """See `ProfileReader`. Where the tier is away, what is cached is used however old it is."""
         owner, place = (principal.tenant_id, user_id), scope.key
-        cached = self._known.get(owner, {}).get(place)
-        if cached is not None and self._monotonic() - cached[0] < self._settings.profile_cache_seconds:
-            return cached[1]
+        cached, patterns = self._known.get(owner, {}).get(place), self._patterns.get(owner)
+        is_fresh = cached is not None and self._monotonic() - cached[0] < self._settings.profile_cache_seconds
+        if cached is not None and patterns is not None and is_fresh:
+            return OwnerReading(cached[1], patterns)
+        self.on_read(*owner)
         asked, changes = self._monotonic(), self._changes
-        request = semantic_pb2.GetReadingProfileRequest(user_id=user_id, reader_scope=scope_to_proto(scope))
+        request = semantic_pb2.GetReadingProfileRequest(
+            user_id=user_id,
+            reader_scope=scope_to_proto(scope),
+            cached_procedures_revision=None if patterns is None else patterns.revision,
+        )
         try:
             response = await self._upstream.profile.for_reading(principal, request, timeout_seconds=timeout_seconds)
         except MnemeError:
             if cached is not None:
-                return cached[1]
+                return OwnerReading(cached[1], patterns or NO_PATTERNS)
             raise
+        if patterns is None or patterns.revision != response.procedures_revision:
+            patterns = _patterns(response)
+            self._patterns.put(owner, patterns)
         profile = AppliedProfile(
             tuple(response.preferred_sources), tuple(response.excluded_sources), response.fact_confidence_min
         )
@@ -106,7 +124,7 @@ class CachedProfiles:
             self._known.move_to_end(owner)
             if len(self._known) > self._settings.cached_profiles_max:
                 self._known.popitem(last=False)
-        return profile
+        return OwnerReading(profile, patterns)
 
     async def sources(self, principal: Principal, profile: AppliedProfile, coarse: CoarseResult) -> TurnSources:
         """See `ProfileReader`. One statement of the journal."""
@@ -120,31 +138,57 @@ class CachedProfiles:
             preferred=frozenset(i for i, sources in named.items() if names_any(sources, profile.preferred_sources)),
         )
 
-    def forget(self, tenant_id: str, user_id: str) -> None:
-        """Reads the profile anew for the next recall."""
+    def expire(self, tenant_id: str, user_id: str) -> None:
+        """Reads the profile anew for the next recall, and the procedures where they have changed."""
         self._changes += 1
         self._known.pop((tenant_id, user_id), None)
 
+    def forget(self, tenant_id: str, user_id: str) -> None:
+        """Evicts what is cached of a user."""
+        self.expire(tenant_id, user_id)
+        self._patterns.forget((tenant_id, user_id))
+
+
+def _patterns(response: semantic_pb2.GetReadingProfileResponse) -> Patterns:
+    """The procedures of a response. Kinds that this gateway does not know are left out."""
+    known = {int(kind) for kind in PatternKind}
+    return Patterns.of(
+        (
+            Pattern(
+                trigger=procedure.trigger,
+                action=procedure.action,
+                confidence=procedure.confidence,
+                kind=PatternKind(procedure.kind),
+                expands=procedure.expands,
+                scope=scope_from_proto(procedure.scope, present=True, field_path="scope"),
+                procedure_id=procedure.procedure_id,
+            )
+            for procedure in response.procedures
+            if procedure.kind in known
+        ),
+        response.procedures_revision,
+    )
+
 
 class ProfileStage:
-    """Applies profiles. What cannot be read is reported: the tiers may well answer without."""
+    """Applies profiles. What cannot be read is reported: the tiers may still respond."""
 
     def __init__(self, reader: ProfileReader | None = None, settings: RecallSettings | None = None) -> None:
         """Reads through `reader`; without one no profile is applied."""
         self._reader = reader
         self._time_share = 1.0 - (settings or RecallSettings()).tier_time_share
 
-    async def read(self, principal: Principal, query: RecallQuery, clock: StageClock) -> AppliedProfile | None:
-        """Returns what the user's profile asks for; None where it cannot be read."""
+    async def read(self, principal: Principal, query: RecallQuery, clock: StageClock) -> OwnerReading | None:
+        """Returns what the user's profile asks for, and the procedures; None where they cannot be read."""
         if self._reader is None:
-            return AppliedProfile()
+            return OwnerReading()
         timeout_seconds = clock.seconds_left * self._time_share
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await self._reader.read(principal, query.user_id, query.scope, timeout_seconds=timeout_seconds)
         except (MnemeError, TimeoutError) as error:
             _log.warning("profile_not_read", error=type(error).__name__)
-            clock.leave("embed", "the profile could not be read: none is applied")
+            clock.leave("read_question", "profile and procedures could not be read: none are applied")
             return None
 
     async def leave_out(
@@ -162,6 +206,7 @@ class ProfileStage:
             _log.warning("sources_not_read", error=type(error).__name__)
             clock.leave("profile", "sources could not be read: facts and notes of excluded ones may be returned")
             return coarse, False
+        sources = replace(sources, excluded=sources.excluded | coarse.sources.excluded)
         return without_excluded(replace(coarse, sources=sources)), True
 
 
@@ -188,11 +233,16 @@ def admitted(coarse: CoarseResult, profile: AppliedProfile, query: RecallQuery) 
     excluded = profile.excluded_sources
     return replace(
         coarse,
-        facts=tuple(hit for hit in coarse.facts if hit.fact.confidence > least) if least else coarse.facts,
+        facts=tuple(hit for hit in coarse.facts if confidence_now(hit) > least) if least else coarse.facts,
         recent_turns=tuple(t for t in coarse.recent_turns if not names_any(t.turn.sources, excluded))
         if excluded
         else coarse.recent_turns,
     )
+
+
+def confidence_now(hit: facts_pb2.ScoredFact) -> float:
+    """The confidence of a fact with its decay; tiers of an earlier release do not send it."""
+    return hit.current_confidence if hit.HasField("current_confidence") else hit.fact.confidence
 
 
 def without_excluded(coarse: CoarseResult) -> CoarseResult:

@@ -15,7 +15,7 @@ from services.gateway.recall.model import CoarseResult
 def quarantine(result: CoarseResult, readers: Readers) -> CoarseResult:
     """Drops facts, notes and turns of the session outside of the reader's scope, those above it, and granted ones.
 
-    The tiers filter facts and notes inside their stores; this is the second lock on the same door. A session is kept
+    The tiers filter facts and notes inside their stores; this is the second lock on the same door. A session is stored
     whole, and only here its turns are chosen for the reader. Candidate turns come as bare evidence without a scope:
     theirs is checked when their text is read (see `is_visible`).
     """
@@ -34,5 +34,5 @@ def is_visible(scope: common_pb2.Scope, is_set: bool, reader: Reader) -> bool:  
     """Whether a reader may see what belongs to a scope; nobody sees what belongs to one that is not understood."""
     try:
         return reader.sees(scope_from_proto(scope, present=is_set, field_path="scope"))
-    except InvalidArgument:  # of the tier's answer, and none of the caller's fault
+    except InvalidArgument:  # of the tier's response: no fault of the caller's
         return False

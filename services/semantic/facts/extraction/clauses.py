@@ -61,6 +61,13 @@ class Clause:
         """Of its verb."""
         return self.tree.lemma(self.head)
 
+    @property
+    def is_about_past(self) -> bool:
+        """Whether "on Friday" means the last one. "I have got a meeting" has the form of a past and speaks of now."""
+        tree, head = self.tree, self.head
+        has_got = self.is_perfect and not self.is_past and tree.word(head) == "got"
+        return (self.is_past or self.is_perfect) and not (has_got and tree.child(head, "dobj") is not None)
+
 
 _CLAUSAL: Final = frozenset(["VERB", "AUX"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])

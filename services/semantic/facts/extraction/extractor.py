@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,7 +10,6 @@ from typing import Final
 
 from services.common.errors import StoreUnavailable
 from services.common.interactions import SourceInteraction
-from services.common.loop_budget import LoopBudget
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
 from services.semantic.config import ExtractionSettings
@@ -74,7 +74,7 @@ class ParsedFactExtractor:
         Raises:
             StoreUnavailable: The parser is busy or was stopped.
         """
-        texts = [self.texts_of(source) for source in sources]
+        texts = await asyncio.to_thread(lambda: [self.texts_of(source) for source in sources])
         parsed: Iterator[ParsedText] | None
         try:
             parsed = iter(await self._parser.parse([text for one in texts for text in one]))
@@ -82,13 +82,15 @@ class ParsedFactExtractor:
             parsed = None  # what needs no tree is still read
         except ParserFailedError as error:
             raise StoreUnavailable("the parser cannot be used right now") from error
-        found: list[list[FactDraft]] = []
-        budget = LoopBudget()
-        for source, own in zip(sources, texts, strict=True):
-            trees = [_plain(text) for text in own] if parsed is None else [next(parsed) for _ in own]
-            found.append(self.facts_of(source, trees))
-            await budget.step()
-        return found
+
+        def found() -> list[list[FactDraft]]:
+            return [
+                self.facts_of(source, [_plain(text) if parsed is None else next(parsed) for text in own])
+                for source, own in zip(sources, texts, strict=True)
+            ]
+
+        # The rules take tens of milliseconds for a long turn.
+        return await asyncio.to_thread(found)
 
     def texts_of(self, source: SourceInteraction) -> list[str]:
         """What of an interaction is to be parsed: its paragraphs; none of one that is not read."""
@@ -160,10 +162,10 @@ def _ordered(order: instructions.Order, said: _Said) -> FactDraft:
 
 def _to_remember(text: str, said: _Said) -> list[FactDraft]:
     """A statement as it is, where no fact was read in it."""
-    told = third_person_pronouns(text)
-    if told == text and said.has_name:
+    reported = third_person_pronouns(text)
+    if reported == text and said.has_name:
         return []  # advice to another person, such as "remember that small things count"
-    return [draft(f"{said.who} asked to remember: {told}", said.who, "asked_to_remember", told)]
+    return [draft(f"{said.who} asked to remember: {reported}", said.who, "asked_to_remember", reported)]
 
 
 def _facts_of_sentence(tree: Tree, said: _Said, known: Subject | None) -> Iterator[FactDraft]:
@@ -219,9 +221,7 @@ def _names(subject: Subject, said: _Said) -> tuple[str, str]:
 def _draft_of(finding: Finding, reader: Reader, clause: Clause, name: str, said: _Said) -> FactDraft | None:
     predicate = finding.predicate
     is_ahead = predicate in {"plans_to", "signed_up_for", "promised"}
-    date = reader.dated(
-        past=(clause.is_past or clause.is_perfect) and not is_ahead and predicate not in {"signed_up_for"}
-    )
+    date = reader.dated(past=clause.is_about_past and not is_ahead)
     if finding.text:
         return draft(finding.text, name, predicate, finding.object)
     body = reader.body
@@ -288,7 +288,7 @@ def _add_start(drafts: dict[_Key, FactDraft], start: FactDraft) -> None:
     """Join "I start on Monday" to the job that the turn named before: alone it says nothing."""
     for key, job in reversed(drafts.items()):
         if job.predicate in _JOBS and job.subject == start.subject:
-            told = start.text.removeprefix(f"{start.subject} ")
-            text = f"{job.text} and {told}" if job.valid_from is None else job.text
+            statement = start.text.removeprefix(f"{start.subject} ")
+            text = f"{job.text} and {statement}" if job.valid_from is None else job.text
             drafts[key] = replace(job, text=text, valid_from=job.valid_from or start.valid_from)
             return

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a pattern reads best on one line
-"""Standing orders and requests to remember, told apart from what is asked for once."""
+"""Standing orders and requests to remember, distinguished from what is asked for once."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Reader:
     @functools.cached_property
     def date(self) -> ResolvedDate | None:
         """The time that it names, read in the direction of its tense."""
-        return self.dated(past=self.clause.is_past or self.clause.is_perfect)
+        return self.dated(past=self.clause.is_about_past)
 
     def dated(self, *, past: bool) -> ResolvedDate | None:
         """The time that it names.

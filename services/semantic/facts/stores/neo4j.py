@@ -10,11 +10,12 @@ from typing import Any, Final, LiteralString, TypeVar
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
+from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
-from services.common.owners import InteractionId, Owner
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
-from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
+from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact, StatementId
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import neo4j_cypher as cypher
 from services.semantic.facts.stores.neo4j_records import (
@@ -105,6 +106,11 @@ class Neo4jFactStore:
 
         return await self._write(owner, work)
 
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """One query, by an index."""
+        found = await self._graph.read(cypher.USERS, {"tenant_id": tenant_id, "after": after, "limit": limit})
+        return [UserId(row["user_id"]) for row in found]
+
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter, order and read in one query."""
         least = search.confidence if search.includes_threshold else math.nextafter(search.confidence, math.inf)
@@ -116,11 +122,13 @@ class Neo4jFactStore:
             "confidence_min": least,
             "candidates": max(self._search_candidates, search.limit),
             "limit": search.limit,
+            "fading_after": search.fading_after,
         }
         return [scored_from_record(row) for row in await self._graph.read(cypher.SEARCH, parameters)]
 
     async def _write(self, owner: Owner, work: Callable[[_Neo4jFactWriter], Awaitable[_T]]) -> _T:
         async def locked(transaction: GraphTransaction) -> _T:
+            await check_graph_fence(transaction)
             await transaction.run(cypher.LOCK_OWNER, _key(owner))
             return await work(_Neo4jFactWriter(transaction, owner, self._evidence))
 
@@ -178,6 +186,10 @@ class _Neo4jFactWriter:
         rows = await self._run(cypher.REMOVE_EVIDENCE, interaction_ids=list(interaction_ids))
         await self._run(cypher.MARK_REMOVED, interaction_ids=list(interaction_ids))
         return [FactId(row["fact_id"]) for row in rows]
+
+    async def remove_statements(self, fact_id: FactId, statement_ids: Sequence[StatementId]) -> None:
+        """Remove statements of a fact."""
+        await self._run(cypher.REMOVE_STATEMENTS, fact_id=fact_id, statement_ids=list(statement_ids))
 
     async def merged_into(self, fact_ids: Sequence[FactId]) -> list[FactId]:
         """The facts that were merged into these."""

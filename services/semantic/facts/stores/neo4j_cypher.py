@@ -22,14 +22,16 @@ _HIT: Final[LiteralString] = f"""
     [
         (f)-[:CONTRADICTS]->(other:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}}) | other.fact_id
     ] AS contradictions,
-    f.status AS status, f.merged_into_fact_id AS merged_into_fact_id, f.scope_key AS scope_key, f.revision AS revision
+    f.status AS status, f.merged_into_fact_id AS merged_into_fact_id, f.scope_key AS scope_key, f.revision AS revision,
+    {microseconds("f.fade_time")} AS fade_time,
+    f.feedback AS feedback
 """
 _FACT: Final[LiteralString] = f"{_HIT}, f.versions AS versions"
 _RECORD: Final[LiteralString] = f"{_FACT}, f.identity AS identity, f.text_identity AS text_identity, f.topic AS topic"
 _STATEMENT: Final[LiteralString] = f"""s {{
     .statement_id, .text, .category, .confidence, .importance, .subject, .predicate, .object, .interaction_ids,
     .is_correction, time: {microseconds("s.time")}, valid_from_time: {microseconds("s.valid_from_time")},
-    valid_to_time: {microseconds("s.valid_to_time")}
+    valid_to_time: {microseconds("s.valid_to_time")}, recorded_time: {microseconds("s.recorded_time")}
 }}"""
 
 # The node is locked until the transaction ends: the next one waits here, and reads what this one has written.
@@ -128,6 +130,14 @@ SET s.interaction_ids = [interaction_id IN s.interaction_ids WHERE NOT interacti
 WITH s, s.fact_id AS fact_id, size(s.interaction_ids) = 0 AS is_gone
 FOREACH (gone IN CASE WHEN is_gone THEN [s] ELSE [] END | DETACH DELETE gone)
 RETURN DISTINCT fact_id ORDER BY fact_id
+"""
+
+REMOVE_STATEMENTS: Final[LiteralString] = """
+UNWIND $statement_ids AS statement_id
+MATCH (s:MnemeStatement {
+    tenant_id: $tenant_id, user_id: $user_id, fact_id: $fact_id, statement_id: statement_id
+})
+DETACH DELETE s
 """
 
 MARK_REMOVED: Final[LiteralString] = """
@@ -282,17 +292,28 @@ SEARCH f IN (
         AND f.scope_key IN $scope_keys AND f.confidence >= $confidence_min
     LIMIT $candidates
 ) SCORE AS score
+WITH f, score WHERE $fading_after IS NULL OR f.fade_time IS NULL OR f.fade_time > $fading_after
 WITH f, score ORDER BY score DESC, f.fact_id LIMIT $limit
 RETURN {_HIT}, 2.0 * score - 1.0 AS similarity
 """
+# By the index of the key: each of its properties has to be asked for.
+USERS: Final[LiteralString] = """
+MATCH (n:MnemeFact {tenant_id: $tenant_id})
+USING INDEX n:MnemeFact(tenant_id, user_id, fact_id)
+WHERE n.user_id > $after AND n.fact_id IS NOT NULL
+WITH DISTINCT n.user_id AS user_id ORDER BY user_id LIMIT $limit
+RETURN user_id
+"""
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
+    USERS,
     LOCK_OWNER,
     EXTRACTED,
     ADD_EXTRACTED,
     RECORDS,
     RECORDS_OF,
     REMOVE_EVIDENCE,
+    REMOVE_STATEMENTS,
     MARK_REMOVED,
     MERGED_INTO,
     UNLINK,

@@ -55,6 +55,8 @@ def fact_from_record(record: Record) -> Fact:
         versions=tuple(_version(version) for version in json.loads(record.get("versions", "[]"))),
         scope=Scope.from_key(record["scope_key"]),
         revision=record["revision"],
+        fade_time=moment_of(record["fade_time"]),
+        feedback=record["feedback"],
     )
 
 
@@ -108,6 +110,8 @@ def fact_row(change: FactChange) -> dict[str, Any]:
         "versions": json.dumps(versions, ensure_ascii=False),
         "scope_key": fact.scope.key,
         "revision": fact.revision,
+        "fade_time": fact.fade_time,
+        "feedback": fact.feedback,
     }
     return {"fact_id": fact.fact_id, "state": state}
 
@@ -128,6 +132,7 @@ def statement_row(fact_id: FactId, statement: Statement) -> dict[str, Any]:
         "valid_to_time": draft.valid_to,
         "interaction_ids": list(statement.interaction_ids),
         "is_correction": statement.is_correction,
+        "recorded_time": statement.recorded_time,
     }
     return {"fact_id": fact_id, "statement_id": statement.statement_id, "state": state}
 
@@ -155,6 +160,7 @@ def _statement(values: Mapping[str, Any]) -> Statement:
         draft,
         tuple(InteractionId(i) for i in values["interaction_ids"]),
         values["is_correction"],
+        moment_of(values["recorded_time"]),
     )
 
 

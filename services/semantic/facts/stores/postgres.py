@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from services.common.cache import OwnerCache
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import Row
+from services.common.encryption.sealing import OwnerSealing, opened_of, reading_cipher
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
-from services.common.owners import InteractionId, Owner
+from services.common.maintenance.fence import check_fence
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.postgres.cached_vectors import (
     Nearest,
     NearestQuery,
@@ -21,26 +26,33 @@ from services.common.postgres.cached_vectors import (
 )
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool, array_of_ids
+from services.common.postgres.users import users_statement
 from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.identity import Keys
-from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact
+from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact, StatementId
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import postgres_sql as sql
 from services.semantic.facts.stores.postgres_rows import (
-    Row,
     fact_from_row,
     fact_values,
     found_from_row,
+    is_named,
     records_from_rows,
     scored_fact,
     statement_values,
 )
 from services.semantic.stores.postgres import LOCK_USER, SCHEMA
+from services.semantic.stores.postgres_sealing import FACTS, STATEMENTS
 
 _T = TypeVar("_T")
 
-_SUBJECT: Final = "facts"
+SUBJECT: Final = "facts"
+"""Of the lock of a user's facts."""
 _VECTORS: Final = VectorSource("facts", sql.NEW_VECTORS_AS_TENANT, sql.COUNT_VECTORS_AS_TENANT)
+
+_USERS: Final = users_statement("semantic.facts")
+_NAMED_AT_ONCE: Final = 500
+"""Facts in a page that is decrypted to compare their subjects and predicates."""
 
 
 class PostgresFactStore(StoreWithCachedVectors):
@@ -53,6 +65,7 @@ class PostgresFactStore(StoreWithCachedVectors):
         *,
         cache: OwnerCache | None = None,
         cached_min: int | None = None,
+        keys: DataKeys = NO_DATA_KEYS,
     ) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`.
 
@@ -61,11 +74,13 @@ class PostgresFactStore(StoreWithCachedVectors):
             evidence: How facts follow from statements; defaults where None.
             cache: The process's; None: one of its own.
             cached_min: Facts of a user from which on vectors are cached; None: the default.
+            keys: What texts of facts are encrypted with.
         """
         super().__init__(
             pool, _VECTORS, cache or OwnerCache(), vectors_min=cached_min or SemanticSettings().cached_facts_min
         )
         self._evidence = evidence or EvidenceSettings()
+        self._keys = keys
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         """A transaction under the user's advisory lock, which ends with it; work runs once."""
@@ -76,20 +91,38 @@ class PostgresFactStore(StoreWithCachedVectors):
     ) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            return await _PostgresFactWriter(connection, owner, self._evidence).extracted(interaction_ids)
+            return await self._writer(connection, owner).extracted(interaction_ids)
 
     async def get(self, owner: Owner, fact_id: FactId) -> Fact:
         """A fact with its versions."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            row = await connection.fetchrow(sql.GET_FACT, owner.tenant_id, owner.user_id, uuid.UUID(fact_id))
-        if row is None:
+            rows = await connection.fetch(sql.GET_FACT, owner.tenant_id, owner.user_id, uuid.UUID(fact_id))
+            opened = await opened_of(self._keys, connection, owner, FACTS, rows)
+        if not opened:
             raise NotFound("fact", fact_id)
-        return fact_from_row(row)
+        return fact_from_row(opened[0])
 
     async def list_facts(
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
     ) -> list[Fact]:
-        """A page of facts, last confirmed first, ties by id."""
+        """A page of facts, last confirmed first, ties by id.
+
+        The database cannot compare encrypted names: with encryption a list by subject or predicate decrypts all facts
+        that the other filters choose.
+        """
+        if not (self._keys.is_on and (which.subject or which.predicate)):
+            return await self._page(owner, which, after, limit)
+        whole, size = replace(which, subject="", predicate=""), max(limit, _NAMED_AT_ONCE)
+        found: list[Fact] = []
+        while len(found) < limit:
+            page = await self._page(owner, whole, after, size)
+            found += [fact for fact in page if is_named(fact, which)]
+            if len(page) < size:
+                break
+            after = FactPosition(page[-1].last_confirmed_time, page[-1].fact_id)
+        return found[:limit]
+
+    async def _page(self, owner: Owner, which: FactFilter, after: FactPosition | None, limit: int) -> list[Fact]:
         arguments: list[Any] = [
             owner.tenant_id,
             owner.user_id,
@@ -106,7 +139,8 @@ class PostgresFactStore(StoreWithCachedVectors):
             arguments += [after.last_confirmed_time, uuid.UUID(after.fact_id)]
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             rows = await connection.fetch(statement, *arguments)
-        return [fact_from_row(row) for row in rows]
+            opened = await opened_of(self._keys, connection, owner, FACTS, rows)
+        return [fact_from_row(row) for row in opened]
 
     async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
         """Archive facts."""
@@ -126,25 +160,35 @@ class PostgresFactStore(StoreWithCachedVectors):
 
         return await self._write(owner, work)
 
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """One statement, by the key of the table."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return [UserId(row[0]) for row in await connection.fetch(_USERS, tenant_id, after, limit)]
+
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter and order in one statement; where the user's vectors are cached, in memory."""
         scope_keys = list(search.reader.visible_keys())
         least = search.confidence if search.includes_threshold else math.nextafter(search.confidence, math.inf)
+        end_after = None if search.fading_after is None else search.fading_after.timestamp()
 
         async def read(near: Nearest) -> list[ScoredFact] | None:
             return await self._found(owner, near)
 
         found = await self._vectors.search(
             VectorOwner(owner.tenant_id, owner.user_id, search.model),
-            NearestQuery(search.vector, scope_keys, search.limit, level_min=least),
+            NearestQuery(search.vector, scope_keys, search.limit, level_min=least, end_after=end_after),
             read,
         )
         return await self._compared_there(owner, search, scope_keys) if found is None else found
 
     async def _write(self, owner: Owner, work: Callable[[_PostgresFactWriter], Awaitable[_T]]) -> _T:
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            return await work(_PostgresFactWriter(connection, owner, self._evidence))
+            await check_fence(connection)
+            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, SUBJECT)
+            return await work(self._writer(connection, owner))
+
+    def _writer(self, connection: Connection, owner: Owner) -> _PostgresFactWriter:
+        return _PostgresFactWriter(connection, owner, self._evidence, self._keys)
 
     async def _change(self, owner: Owner, statement: str, *arguments: object) -> int:
         return await self._write(owner, lambda writer: writer.run(statement, *arguments))
@@ -162,7 +206,8 @@ class PostgresFactStore(StoreWithCachedVectors):
         )
         if len(rows) < len(ids) or rows[0]["is_stale"]:
             return None
-        by_id = {row[0]: row for row in rows}
+        cipher = await reading_cipher(self._keys, self._pool, owner)
+        by_id = {row["fact_id"]: FACTS.open(cipher, row) for row in rows}
         user_id = owner.user_id
         return [scored_fact(found_from_row(by_id[i], user_id), s) for i, s in zip(ids, near.scores, strict=True)]
 
@@ -178,23 +223,28 @@ class PostgresFactStore(StoreWithCachedVectors):
             search.confidence,
             search.includes_threshold,
             search.limit,
+            search.fading_after,
         )
-        return [scored_fact(fact_from_row(row), row["similarity"]) for row in rows]
+        opened = await opened_of(self._keys, self._pool, owner, FACTS, rows)
+        return [scored_fact(fact_from_row(row), row["similarity"]) for row in opened]
 
 
 class _PostgresFactWriter:
     """A `FactWriter` in an open transaction."""
 
-    def __init__(self, connection: Connection, owner: Owner, evidence: EvidenceSettings) -> None:
+    def __init__(self, connection: Connection, owner: Owner, evidence: EvidenceSettings, keys: DataKeys) -> None:
         """Write for `owner` through a connection bound to its tenant."""
         self._evidence = evidence
+        self._sealing = OwnerSealing(keys, connection, owner)
         self._connection = connection
         self._owner = owner
 
     @property
     def idempotency(self) -> IdempotencyRecords:
         """The tenant's idempotency records."""
-        return PostgresIdempotencyRecords(self._connection, self._owner.tenant_id, schema=SCHEMA)
+        return PostgresIdempotencyRecords(
+            self._connection, self._owner.tenant_id, schema=SCHEMA, sealing=self._sealing.cipher
+        )
 
     async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""
@@ -226,7 +276,7 @@ class _PostgresFactWriter:
     async def records_of(self, fact_ids: Sequence[FactId], *, are_reduced: bool = False) -> list[FactRecord]:
         """Facts by their ids, those of their topics, and those they contradict."""
         ids = _uuids(fact_ids)
-        rows = list(await self._connection.fetch(sql.RECORDS_BY_ID, *self._key, ids))
+        rows: list[Row] = list(await self._connection.fetch(sql.RECORDS_BY_ID, *self._key, ids))
         topics = {row["topic"] for row in rows if row["topic"] is not None}
         if topics:
             rows = _with(rows, await self._rows([], [], topics))
@@ -237,11 +287,15 @@ class _PostgresFactWriter:
         ids = _uuids(interaction_ids)
         rows = await self._connection.fetch(sql.REMOVE_EVIDENCE, *self._key, ids)
         await self._connection.executemany(
-            sql.REMOVE_STATEMENT,
-            [(*self._key, row["fact_id"], row["statement_id"]) for row in rows if not row["remaining"]],
+            sql.REMOVE_STATEMENTS,
+            [(*self._key, row["fact_id"], [row["statement_id"]]) for row in rows if not row["remaining"]],
         )
         await self._connection.execute(sql.MARK_REMOVED, *self._key, ids)
         return sorted({FactId(str(row["fact_id"])) for row in rows})
+
+    async def remove_statements(self, fact_id: FactId, statement_ids: Sequence[StatementId]) -> None:
+        """Remove statements of a fact."""
+        await self.run(sql.REMOVE_STATEMENTS, uuid.UUID(fact_id), _uuids(statement_ids))
 
     async def merged_into(self, fact_ids: Sequence[FactId]) -> list[FactId]:
         """The facts that were merged into these."""
@@ -265,13 +319,16 @@ class _PostgresFactWriter:
 
     async def put(self, changes: Sequence[FactChange]) -> None:
         """Store new states and new statements."""
+        if not changes:
+            return
+        cipher = await self._sealing.cipher(is_new=True)
         for statement, is_new in ((sql.PUT_FACT, True), (sql.UPDATE_FACT, False)):
-            values = [fact_values(self._owner, c) for c in changes if (c.record.fact is None) is is_new]
+            values = [fact_values(self._owner, c, cipher) for c in changes if (c.record.fact is None) is is_new]
             if values:
                 await self._connection.executemany(statement, values)
         await self._connection.executemany(
             sql.ADD_STATEMENT,
-            [statement_values(self._owner, c.fact.fact_id, s) for c in changes for s in c.new_statements],
+            [statement_values(self._owner, c.fact.fact_id, s, cipher) for c in changes for s in c.new_statements],
         )
 
     @property
@@ -289,7 +346,12 @@ class _PostgresFactWriter:
         statements = await self._connection.fetch(sql.STATEMENTS, *self._key, ids, self._evidence.statements_max)
         if reduced:
             statements += await self._connection.fetch(sql.STATEMENTS, *self._key, list(reduced), None)
-        records = records_from_rows(rows, statements, context=context, reduced=reduced)
+        records = records_from_rows(
+            await self._sealing.opened(FACTS, rows),
+            await self._sealing.opened(STATEMENTS, statements),
+            context=context,
+            reduced=reduced,
+        )
         return sorted(records, key=lambda record: record.fact_id)
 
     async def _rows(self, identities: Sequence[bytes], texts: Sequence[bytes], topics: set[bytes]) -> list[Row]:

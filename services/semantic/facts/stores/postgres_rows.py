@@ -5,10 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-import asyncpg
-
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.rows import Row
 from services.common.owners import InteractionId, Owner, UserId
 from services.common.scope import Scope
 from services.semantic.facts.model import (
@@ -24,9 +24,8 @@ from services.semantic.facts.model import (
     StatementId,
     VersionReason,
 )
-from services.semantic.facts.store import FactChange
-
-Row: TypeAlias = asyncpg.Record
+from services.semantic.facts.store import FactChange, FactFilter
+from services.semantic.stores.postgres_sealing import FACTS, STATEMENTS
 
 #: By number: faster than calling the enumeration.
 _CATEGORIES: Final = {int(category): category for category in FactCategory}
@@ -58,6 +57,8 @@ def fact_from_row(row: Row) -> Fact:
         versions=tuple(_version(values) for values in row.get("versions", ())),
         scope=Scope.from_key(row["scope_key"]),
         revision=row["revision"],
+        fade_time=row["fade_time"],
+        feedback=row["feedback"],
     )
 
 
@@ -83,8 +84,10 @@ def found_from_row(row: Row, user_id: UserId) -> Fact:
         merged_into_fact_id,
         scope_key,
         revision,
+        fade_time,
+        feedback,
         _,
-    ) = row
+    ) = row.values()
     return Fact(
         fact_id,
         user_id,
@@ -107,6 +110,8 @@ def found_from_row(row: Row, user_id: UserId) -> Fact:
         (),
         Scope.from_key(scope_key),
         revision,
+        fade_time=fade_time,
+        feedback=feedback,
     )
 
 
@@ -149,10 +154,29 @@ def records_from_rows(
     ]
 
 
-def fact_values(owner: Owner, change: FactChange) -> tuple[object, ...]:
+def is_named(fact: Fact, which: FactFilter) -> bool:
+    """Whether a fact has the subject and the predicate that are asked for, in whatever case."""
+    return all(
+        not wanted or wanted.lower() == name.lower()
+        for wanted, name in ((which.subject, fact.subject), (which.predicate, fact.predicate))
+    )
+
+
+def fact_values(owner: Owner, change: FactChange, cipher: Cipher) -> tuple[object, ...]:
     """The values of a fact's row."""
     fact, record = change.fact, change.record
     merged = fact.merged_into_fact_id
+    sealed = FACTS.seal(
+        cipher,
+        {
+            "fact_id": fact.fact_id,
+            "text": fact.text,
+            "subject": fact.subject,
+            "predicate": fact.predicate,
+            "object": fact.object,
+            "versions": [[v.text, v.confidence, v.replaced_time.isoformat(), int(v.reason)] for v in fact.versions],
+        },
+    )
     return (
         owner.tenant_id,
         owner.user_id,
@@ -160,10 +184,10 @@ def fact_values(owner: Owner, change: FactChange) -> tuple[object, ...]:
         record.identity,
         record.text_identity,
         record.topic,
-        fact.text,
-        fact.subject,
-        fact.predicate,
-        fact.object,
+        sealed["text"],
+        sealed["subject"],
+        sealed["predicate"],
+        sealed["object"],
         int(fact.category),
         fact.confidence,
         fact.importance,
@@ -175,35 +199,49 @@ def fact_values(owner: Owner, change: FactChange) -> tuple[object, ...]:
         [uuid.UUID(i) for i in fact.contradictions],
         int(fact.status),
         None if merged is None else uuid.UUID(merged),
-        [[v.text, v.confidence, v.replaced_time.isoformat(), int(v.reason)] for v in fact.versions],
+        sealed["versions"],
         fact.scope.key,
         fact.revision,
         change.model,
         change.vector,
         fact.evidence_count,
+        fact.fade_time,
+        fact.feedback,
     )
 
 
-def statement_values(owner: Owner, fact_id: FactId, statement: Statement) -> tuple[object, ...]:
+def statement_values(owner: Owner, fact_id: FactId, statement: Statement, cipher: Cipher) -> tuple[object, ...]:
     """The values of a statement's row."""
     draft = statement.draft
+    sealed = STATEMENTS.seal(
+        cipher,
+        {
+            "fact_id": fact_id,
+            "statement_id": statement.statement_id,
+            "text": draft.text,
+            "subject": draft.subject,
+            "predicate": draft.predicate,
+            "object": draft.object,
+        },
+    )
     return (
         owner.tenant_id,
         owner.user_id,
         uuid.UUID(fact_id),
         uuid.UUID(statement.statement_id),
         statement.time,
-        draft.text,
+        sealed["text"],
         int(draft.category),
         draft.confidence,
         draft.importance,
-        draft.subject,
-        draft.predicate,
-        draft.object,
+        sealed["subject"],
+        sealed["predicate"],
+        sealed["object"],
         draft.valid_from,
         draft.valid_to,
         [uuid.UUID(i) for i in statement.interaction_ids],
         statement.is_correction,
+        statement.recorded_time,
     )
 
 
@@ -221,7 +259,7 @@ def _statement(row: Row) -> Statement:
     )
     interaction_ids = tuple(InteractionId(str(i)) for i in row["interaction_ids"])
     statement_id = StatementId(str(row["statement_id"]))
-    return Statement(statement_id, row["time"], draft, interaction_ids, row["is_correction"])
+    return Statement(statement_id, row["time"], draft, interaction_ids, row["is_correction"], row["recorded_time"])
 
 
 def _version(values: Sequence[Any]) -> FactVersion:

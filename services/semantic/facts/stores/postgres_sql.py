@@ -11,7 +11,7 @@ _PLAIN_COLUMNS: Final = (
     "fact_id, user_id, text, subject, predicate, object, category, confidence, importance, first_observed_time, "
     "last_confirmed_time, valid_from_time, valid_to_time, derived_from, "
     "evidence_count, contradictions, status, "
-    "merged_into_fact_id, scope_key, revision"
+    "merged_into_fact_id, scope_key, revision, fade_time, feedback"
 )
 _COLUMNS: Final = f"{_PLAIN_COLUMNS}, versions"
 
@@ -48,7 +48,7 @@ WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
 STATEMENTS: Final = """
 SELECT newest.* FROM unnest($3::uuid[]) AS asked (fact_id) CROSS JOIN LATERAL (
     SELECT s.fact_id, s.statement_id, s.time, s.text, s.category, s.confidence, s.importance, s.subject, s.predicate,
-        s.object, s.valid_from_time, s.valid_to_time, s.interaction_ids, s.is_correction
+        s.object, s.valid_from_time, s.valid_to_time, s.interaction_ids, s.is_correction, s.recorded_time
     FROM semantic.fact_statements AS s
     WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = asked.fact_id
     ORDER BY s.time DESC, s.statement_id DESC
@@ -61,11 +61,11 @@ INSERT INTO semantic.facts (
     tenant_id, user_id, fact_id, identity, text_identity, topic, text, subject, predicate, object, category, confidence,
     importance, first_observed_time, last_confirmed_time, valid_from_time, valid_to_time, derived_from, contradictions,
     status, merged_into_fact_id, versions, scope_key, revision, embedding_model, embedding,
-    evidence_count
+    evidence_count, fade_time, feedback
 )
 VALUES (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-    $25, $26, $27
+    $25, $26, $27, $28, $29
 )
 """
 
@@ -77,16 +77,17 @@ UPDATE semantic.facts SET
     valid_to_time = $17, derived_from = $18, contradictions = $19, status = $20, merged_into_fact_id = $21,
     versions = $22, scope_key = $23, revision = $24,
     embedding_model = CASE WHEN $26::vector IS NULL THEN embedding_model ELSE $25 END,
-    embedding = coalesce($26, embedding), evidence_count = $27, number = DEFAULT
+    embedding = coalesce($26, embedding), evidence_count = $27, fade_time = $28, feedback = $29,
+    number = DEFAULT
 WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3
 """
 
 ADD_STATEMENT: Final = """
 INSERT INTO semantic.fact_statements (
     tenant_id, user_id, fact_id, statement_id, time, text, category, confidence, importance, subject, predicate, object,
-    valid_from_time, valid_to_time, interaction_ids, is_correction
+    valid_from_time, valid_to_time, interaction_ids, is_correction, recorded_time
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 ON CONFLICT DO NOTHING
 """
 
@@ -98,9 +99,9 @@ UPDATE semantic.fact_statements AS s SET interaction_ids = ARRAY(
 WHERE tenant_id = $1 AND user_id = $2 AND interaction_ids && $3::uuid[]
 RETURNING fact_id, statement_id, cardinality(interaction_ids) AS remaining
 """
-REMOVE_STATEMENT: Final = """
+REMOVE_STATEMENTS: Final = """
 DELETE FROM semantic.fact_statements
-WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3 AND statement_id = $4
+WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3 AND statement_id = ANY ($4::uuid[])
 """
 MARK_REMOVED: Final = """
 INSERT INTO semantic.extracted_interactions (tenant_id, user_id, interaction_id, fact_ids)
@@ -177,6 +178,7 @@ SEARCH: Final = f"""
 SELECT {_PLAIN_COLUMNS}, -(embedding <#> $4) AS similarity FROM semantic.facts
 WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3
     AND scope_key = ANY ($5::text[]) AND (confidence > $6 OR ($7 AND confidence = $6)) AND status IN (1, 2)
+    AND ($9::timestamptz IS NULL OR fade_time IS NULL OR fade_time > $9)
 ORDER BY embedding <#> $4, fact_id
 LIMIT $8
 """  # noqa: S608 - no input in it
@@ -192,7 +194,7 @@ FOUND_AS_TENANT: Final = as_tenant(f"""
 SELECT fact_id::text, text, subject, predicate, object, category, confidence, importance, first_observed_time,
     last_confirmed_time, valid_from_time, valid_to_time, derived_from::text[],
     evidence_count, contradictions::text[], status,
-    merged_into_fact_id::text, scope_key, revision, EXISTS (
+    merged_into_fact_id::text, scope_key, revision, fade_time, feedback, EXISTS (
         SELECT FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND number > $4
     ) OR {_EPOCH} <> $5::bigint AS is_stale
 FROM unnest($3::text::uuid[]) AS found (id) CROSS JOIN LATERAL (
@@ -200,16 +202,18 @@ FROM unnest($3::text::uuid[]) AS found (id) CROSS JOIN LATERAL (
 ) AS fact
 """)  # noqa: S608 - no input in it
 
-#: What `VectorSource` asks for; levels are confidences. Of whatever model: a fact of another may have been of this one.
+#: What `VectorSource` asks for; levels are confidences, ends times. Of whatever model: a fact of another may have been
+#: of this one.
 NEW_VECTORS_AS_TENANT: Final = as_tenant(f"""
 SELECT array_agg(fact_id) FILTER (WHERE may_be_found) AS ids,
     array_agg(scope_key) FILTER (WHERE may_be_found) AS scope_keys,
     array_agg(confidence) FILTER (WHERE may_be_found) AS levels,
+    array_agg(extract(epoch FROM fade_time)::float8) FILTER (WHERE may_be_found) AS ends,
     string_agg(vector_send(embedding), ''::bytea) FILTER (WHERE may_be_found) AS vectors,
     array_agg(fact_id) FILTER (WHERE NOT may_be_found) AS gone,
     max(number) AS revision, {_EPOCH} AS epoch
 FROM (
-    SELECT fact_id, scope_key, confidence, embedding, number,
+    SELECT fact_id, scope_key, confidence, fade_time, embedding, number,
         embedding_model = $3 AND status IN (1, 2) AS may_be_found
     FROM semantic.facts
     WHERE tenant_id = $1 AND user_id = $2 AND number > $4

@@ -134,7 +134,15 @@ RETURN i.stated AS stated, coalesce(i.feedback, 0) AS feedback, i.sources AS sou
 ORDER BY i.learned_time DESC, i.interaction_id DESC LIMIT $limit
 """
 
+# By the index, which begins with tenant and user.
+USERS: Final[LiteralString] = """
+MATCH (n:MnemeProfile {tenant_id: $tenant_id}) WHERE n.user_id > $after
+WITH DISTINCT n.user_id AS user_id ORDER BY user_id LIMIT $limit
+RETURN user_id
+"""
+
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
+    USERS,
     LOCK_PROFILES,
     GET_PROFILE,
     PUT_PREFERENCES,
@@ -198,6 +206,11 @@ class Neo4jProfileStore:
         """One query, under the lock of the user; the ids stay."""
         parameters = {**_key(owner), "interaction_ids": list(interaction_ids)}
         await self._locked(owner.tenant_id, [owner.user_id], REMOVE, parameters)
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """One query, by an index."""
+        found = await self._graph.read(USERS, {"tenant_id": tenant_id, "after": after, "limit": limit})
+        return [UserId(row["user_id"]) for row in found]
 
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
         """A batch in one query, under the locks of its users."""

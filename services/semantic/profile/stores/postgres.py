@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,11 +11,15 @@ from typing import Final, TypeVar
 
 import asyncpg
 
+from services.common.encryption.cipher import PLAIN, Cipher
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.sealing import OwnerSealing
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
-from services.common.owners import InteractionId, Owner, TenantId
+from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
+from services.common.postgres.users import users_statement
 from services.common.turns import MessageRole
 from services.semantic.config import ProfileLimits
 from services.semantic.profile.model import (
@@ -29,16 +34,18 @@ from services.semantic.profile.model import (
 )
 from services.semantic.profile.store import ProfileWriter
 from services.semantic.stores.postgres import LOCK_USER, SCHEMA
+from services.semantic.stores.postgres_sealing import OBSERVED, PROFILES
 
 _T = TypeVar("_T")
 
 _SUBJECT: Final = "profile"
+_USERS: Final = users_statement("semantic.profiles")
 
 _GET: Final = """
-SELECT preferences, etag, update_time FROM semantic.profiles WHERE tenant_id = $1 AND user_id = $2
+SELECT user_id, preferences, etag, update_time FROM semantic.profiles WHERE tenant_id = $1 AND user_id = $2
 """
 
-# One row, also where nothing was observed.
+# One row, also where nothing was observed. At most $4 topics; all where it is null: encrypted names have another order.
 _COUNT: Final = f"""
 WITH o AS (
     SELECT * FROM semantic.observed_interactions
@@ -47,7 +54,8 @@ WITH o AS (
     SELECT extract(epoch FROM max(time) - min(time)) AS seconds
     FROM o GROUP BY conversation_id, (time AT TIME ZONE 'UTC')::date
 ), topic AS (
-    SELECT name, count(*) AS n FROM o, unnest(topics) AS name GROUP BY name ORDER BY n DESC, name COLLATE "C" LIMIT $4
+    SELECT name, count(*) AS n FROM o, unnest(topics) AS name GROUP BY name ORDER BY n DESC, name COLLATE "C"
+    LIMIT $4
 ), asked AS (
     SELECT query_type AS name, count(*) AS n FROM o WHERE query_type <> '' GROUP BY query_type
 ), by_hour AS (
@@ -75,7 +83,7 @@ FROM o
 """  # noqa: S608 - numbers of enums
 
 _LESSONS: Final = """
-SELECT stated, feedback, sources FROM semantic.observed_interactions
+SELECT interaction_id, stated, feedback, sources FROM semantic.observed_interactions
 WHERE tenant_id = $1 AND user_id = $2 AND scope_key = ANY($3) AND time IS NOT NULL
     AND (stated IS NOT NULL OR feedback <> 0)
 ORDER BY time DESC, interaction_id DESC LIMIT $4
@@ -144,31 +152,35 @@ SELECT count(*) FROM written
 class PostgresProfileStore:
     """A `ProfileStore`."""
 
-    def __init__(self, pool: Pool, limits: ProfileLimits | None = None) -> None:
+    def __init__(self, pool: Pool, limits: ProfileLimits | None = None, *, keys: DataKeys = NO_DATA_KEYS) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
         self._pool = pool
+        self._keys = keys
         self._limits = limits or ProfileLimits()
 
     async def write(self, owner: Owner, work: Callable[[ProfileWriter], Awaitable[_T]]) -> _T:
         """A transaction under the user's advisory lock, which ends with it; work runs once."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            return await work(_PostgresProfileWriter(connection, owner, self._limits))
+            return await work(_PostgresProfileWriter(connection, owner, self._limits, self._keys))
 
     async def get(self, owner: Owner, *, context_id: str = "") -> Profile:
         """The profile in two statements."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            return await _get(connection, owner, context_id, self._limits)
+            return await _get(OwnerSealing(self._keys, connection, owner), connection, owner, context_id, self._limits)
 
     async def lessons(
         self, owner: Owner, *, scope_keys: Sequence[str], limit: int
     ) -> tuple[Preferences, Sequence[Lesson]]:
         """Two statements by their indexes."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            written = await connection.fetchrow(_GET, owner.tenant_id, owner.user_id)
+            sealing = OwnerSealing(self._keys, connection, owner)
+            found = await connection.fetch(_GET, owner.tenant_id, owner.user_id)
+            written = await sealing.opened(PROFILES, found)
             rows = await connection.fetch(_LESSONS, owner.tenant_id, owner.user_id, list(scope_keys), limit)
-        preferences = preferences_from_values(written["preferences"]) if written is not None else Preferences()
-        return preferences, [Lesson(row["stated"], row["feedback"], tuple(row["sources"])) for row in rows]
+            lessons = await sealing.opened(OBSERVED, rows)
+        preferences = preferences_from_values(written[0]["preferences"]) if written else Preferences()
+        return preferences, [Lesson(row["stated"], row["feedback"], tuple(row["sources"])) for row in lessons]
 
     async def judge(self, owner: Owner, interaction_ids: Sequence[InteractionId], feedback: int) -> None:
         """One statement."""
@@ -180,30 +192,41 @@ class PostgresProfileStore:
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(_REMOVE, owner.tenant_id, owner.user_id, _uuids(interaction_ids))
 
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """One statement, by the key of the table."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return [UserId(row[0]) for row in await connection.fetch(_USERS, tenant_id, after, limit)]
+
     async def observe(self, tenant_id: TenantId, observations: Sequence[Observation]) -> int:
         """A batch in one statement."""
-        columns = (
-            [o.user_id for o in observations],
-            _uuids([o.interaction_id for o in observations]),
-            [o.conversation_id for o in observations],
-            [o.context_id for o in observations],
-            [o.scope_key for o in observations],
-            [int(o.role) for o in observations],
-            [o.time for o in observations],
-            [o.confidence for o in observations],
-            [o.query_type for o in observations],
-            [_lists(observation) for observation in observations],
-        )
         async with tenant_transaction(self._pool, tenant_id) as connection:
-            counted: int = await connection.fetchval(_OBSERVE, tenant_id, *columns)
+            ciphers = await self._keys.for_writing(connection, tenant_id, [o.user_id for o in observations])
+            lists = [_lists(one, ciphers.of(tenant_id, one.user_id)) for one in observations]
+            counted: int = await connection.fetchval(_OBSERVE, tenant_id, *_columns(observations), lists)
         return counted
+
+
+def _columns(observations: Sequence[Observation]) -> tuple[list[object], ...]:
+    """Columns of observations, without their lists."""
+    return (
+        [o.user_id for o in observations],
+        list(_uuids([o.interaction_id for o in observations])),
+        [o.conversation_id for o in observations],
+        [o.context_id for o in observations],
+        [o.scope_key for o in observations],
+        [int(o.role) for o in observations],
+        [o.time for o in observations],
+        [o.confidence for o in observations],
+        [o.query_type for o in observations],
+    )
 
 
 class _PostgresProfileWriter:
     """A `ProfileWriter` in an open transaction."""
 
-    def __init__(self, connection: Connection, owner: Owner, limits: ProfileLimits) -> None:
+    def __init__(self, connection: Connection, owner: Owner, limits: ProfileLimits, keys: DataKeys) -> None:
         """Write for `owner` through a connection bound to its tenant."""
+        self._sealing = OwnerSealing(keys, connection, owner)
         self._connection = connection
         self._owner = owner
         self._limits = limits
@@ -211,17 +234,20 @@ class _PostgresProfileWriter:
     @property
     def idempotency(self) -> IdempotencyRecords:
         """The tenant's idempotency records."""
-        return PostgresIdempotencyRecords(self._connection, self._owner.tenant_id, schema=SCHEMA)
+        return PostgresIdempotencyRecords(
+            self._connection, self._owner.tenant_id, schema=SCHEMA, sealing=self._sealing.cipher
+        )
 
     async def get(self) -> Profile:
         """The profile as it is now."""
-        return await _get(self._connection, self._owner, "", self._limits)
+        return await _get(self._sealing, self._connection, self._owner, "", self._limits)
 
     async def put_preferences(self, preferences: Preferences, *, etag: str, update_time: datetime) -> None:
         """Replace the preferences."""
-        await self._connection.execute(
-            _PUT, self._owner.tenant_id, self._owner.user_id, preferences_to_values(preferences), etag, update_time
-        )
+        tenant_id, user_id = self._owner.tenant_id, self._owner.user_id
+        values = {"user_id": user_id, "preferences": preferences_to_values(preferences)}
+        sealed = PROFILES.seal(await self._sealing.cipher(is_new=True), values)
+        await self._connection.execute(_PUT, tenant_id, user_id, sealed["preferences"], etag, update_time)
 
     async def delete(self) -> bool:
         """Delete preferences and observations; the ids of interactions stay."""
@@ -230,11 +256,17 @@ class _PostgresProfileWriter:
         return bool(await self._connection.fetchval(_REMOVE_ALL, *key)) or bool(had_preferences)
 
 
-async def _get(connection: Connection, owner: Owner, context_id: str, limits: ProfileLimits) -> Profile:
-    written = await connection.fetchrow(_GET, owner.tenant_id, owner.user_id)
-    counted = await connection.fetchrow(_COUNT, owner.tenant_id, owner.user_id, context_id, limits.topics_max)
+async def _get(
+    sealing: OwnerSealing, connection: Connection, owner: Owner, context_id: str, limits: ProfileLimits
+) -> Profile:
+    key = (owner.tenant_id, owner.user_id)
+    found = await sealing.opened(PROFILES, await connection.fetch(_GET, *key))
+    written = found[0] if found else None
+    cipher = await sealing.cipher(is_new=False)
+    topics_max = limits.topics_max if cipher is PLAIN else None
+    counted = await connection.fetchrow(_COUNT, *key, context_id, topics_max)
     assert counted is not None
-    profile = Profile(user_id=owner.user_id, statistics=_statistics(counted, limits))
+    profile = Profile(user_id=owner.user_id, statistics=_statistics(counted, limits, cipher))
     if written is None:
         return profile
     return replace(
@@ -245,22 +277,41 @@ async def _get(connection: Connection, owner: Owner, context_id: str, limits: Pr
     )
 
 
-def _statistics(row: asyncpg.Record, limits: ProfileLimits) -> ProfileStatistics:
+def _statistics(row: asyncpg.Record, limits: ProfileLimits, cipher: Cipher) -> ProfileStatistics:
     values = dict(row)
     turns = values.pop("turns")
     if not turns:
         return ProfileStatistics()
     values["first_time"], values["last_time"] = (values[name].astimezone(UTC) for name in ("first_time", "last_time"))
     values["hours"] = dict(values["hours"])
-    values["topics"], values["query_types"] = (
-        tuple((name, count) for name, count in values[kind]) for kind in ("topics", "query_types")
-    )
+    values["topics"] = _topics(values["topics"], limits, cipher)
+    values["query_types"] = tuple((name, count) for name, count in values["query_types"])
     return Counts(**values).statistics(turns, peak_hours_max=limits.peak_hours_max)
 
 
-def _lists(observation: Observation) -> dict[str, object]:
-    lists: dict[str, object] = {"topics": list(observation.topics), "sources": list(observation.sources)}
-    return lists if observation.stated is None else {**lists, "stated": dict(observation.stated)}
+def _topics(counted: Sequence[tuple[str, int]], limits: ProfileLimits, cipher: Cipher) -> tuple[tuple[str, int], ...]:
+    """The most frequent topics, ties by name. One that was stored before encryption counts with its encrypted form."""
+    counts: Counter[str] = Counter()
+    for name, count in counted:
+        counts[cipher.open_name("topics", name)] += count
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0].encode("utf-8", "surrogatepass")))
+    return tuple(ordered[: limits.topics_max])
+
+
+def _lists(observation: Observation, cipher: Cipher) -> dict[str, object]:
+    """What the statement takes apart: it is stored as it is encrypted here."""
+    stated = None if observation.stated is None else dict(observation.stated)
+    sealed = OBSERVED.seal(
+        cipher,
+        {
+            "interaction_id": uuid.UUID(observation.interaction_id),
+            "topics": observation.topics,
+            "sources": observation.sources,
+            "stated": stated,
+        },
+    )
+    lists: dict[str, object] = {"topics": list(sealed["topics"]), "sources": list(sealed["sources"])}
+    return lists if stated is None else {**lists, "stated": sealed["stated"]}
 
 
 def _uuids(ids: Sequence[str]) -> list[uuid.UUID]:

@@ -20,6 +20,9 @@ FOR (f:MnemeFact) ON (f.tenant_id, f.user_id, f.topic, f.last_confirmed_time);
 CREATE INDEX mneme_fact_last_confirmed IF NOT EXISTS
 FOR (f:MnemeFact) ON (f.tenant_id, f.user_id, f.last_confirmed_time);
 
+CREATE INDEX mneme_fact_fading IF NOT EXISTS
+FOR (f:MnemeFact) ON (f.tenant_id, f.user_id, f.fade_time);
+
 // What is filtered by stands in the index, so that a small tenant beside a large one finds all that is its own.
 // No vector.dimensions: vectors of models of any dimension lie side by side, each found by queries of its own.
 // Not quantized: the scores are those of the vectors themselves.
@@ -71,3 +74,25 @@ FOR (s:MnemeSupersession) ON (s.tenant_id, s.user_id, s.create_time);
 // The lock of a user's statements, and the revision of the marks.
 CREATE CONSTRAINT mneme_supersession_owner_key IF NOT EXISTS
 FOR (o:MnemeSupersessionOwner) REQUIRE (o.tenant_id, o.user_id) IS UNIQUE;
+
+// Learned patterns, judged recalls from which they are learned, and the lock of both with the revision of the patterns.
+CREATE CONSTRAINT mneme_procedure_owner_key IF NOT EXISTS
+FOR (o:MnemeProcedureOwner) REQUIRE (o.tenant_id, o.user_id) IS UNIQUE;
+CREATE CONSTRAINT mneme_procedure_key IF NOT EXISTS
+FOR (p:MnemeProcedure) REQUIRE (p.tenant_id, p.user_id, p.procedure_id) IS UNIQUE;
+CREATE CONSTRAINT mneme_procedure_identity IF NOT EXISTS
+FOR (p:MnemeProcedure) REQUIRE (p.tenant_id, p.user_id, p.identity) IS UNIQUE;
+CREATE INDEX mneme_procedure_newest IF NOT EXISTS
+FOR (p:MnemeProcedure) ON (p.tenant_id, p.user_id, p.create_time);
+CREATE CONSTRAINT mneme_judged_recall_key IF NOT EXISTS
+FOR (j:MnemeJudgedRecall) REQUIRE (j.tenant_id, j.user_id, j.recall_id) IS UNIQUE;
+CREATE INDEX mneme_judged_recall_newest IF NOT EXISTS
+FOR (j:MnemeJudgedRecall) ON (j.tenant_id, j.user_id, j.time);
+
+// Repositories of source code, and their files. What files define is read into memory and searched there.
+CREATE CONSTRAINT mneme_code_repository_key IF NOT EXISTS
+FOR (r:MnemeCodeRepository) REQUIRE (r.tenant_id, r.user_id, r.repository_id) IS UNIQUE;
+CREATE CONSTRAINT mneme_code_file_key IF NOT EXISTS
+FOR (f:MnemeCodeFile) REQUIRE (f.tenant_id, f.user_id, f.repository_id, f.path) IS UNIQUE;
+CREATE INDEX mneme_code_file_by_revision IF NOT EXISTS
+FOR (f:MnemeCodeFile) ON (f.tenant_id, f.user_id, f.repository_id, f.revision);

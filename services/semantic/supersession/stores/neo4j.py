@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, LiteralString
+from itertools import chain
+from typing import Any
 
 from services.common.errors import NotFound
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction
 from services.common.owners import InteractionId, Owner
-from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of, microseconds
+from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of
 from services.semantic.supersession.model import (
     Assertion,
     Decision,
@@ -22,112 +23,33 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.resolving import resolved
-from services.semantic.supersession.store import Decide, Once, decided_pairs
-
-# The node is locked until the transaction ends: writes of one user are serialized. It holds the revision of the marks.
-LOCK: Final[LiteralString] = """
-MERGE (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
-SET o.works = coalesce(o.works, 0) + 1
-"""
-RAISE: Final[LiteralString] = """
-MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
-SET o.marks = coalesce(o.marks, 0) + 1
-"""
-KNOWN: Final[LiteralString] = """
-MATCH (a:MnemeAssertion {
-    tenant_id: $tenant_id, user_id: $user_id, interaction_id: $interaction_id, number: $number
-})
-RETURN a.is_only AS is_only
-"""
-ADD: Final[LiteralString] = """
-CREATE (a:MnemeAssertion {
-    tenant_id: $tenant_id, user_id: $user_id, interaction_id: $interaction_id, number: $number
-})
-SET a += $state
-WITH a
-UNWIND $state.keys AS key
-MERGE (k:MnemeAssertionKey {tenant_id: $tenant_id, user_id: $user_id, key: key})
-CREATE (a)-[:ABOUT]->(k)
-"""
-CANDIDATES: Final[LiteralString] = f"""
-UNWIND $keys AS key
-MATCH (k:MnemeAssertionKey {{tenant_id: $tenant_id, user_id: $user_id, key: key}})<-[:ABOUT]-(a:MnemeAssertion)
-WHERE a.interaction_id <> $interaction_id
-WITH a, count(*) AS shared
-ORDER BY shared DESC, a.time DESC, a.interaction_id, a.number
-LIMIT $limit
-RETURN a {{
-    .interaction_id, .number, .text, .speaker, .scope_key, .keys, .is_only, .is_announced,
-    time: {microseconds("a.time")}
-}} AS found
-"""
-EXISTS: Final[LiteralString] = """
-MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, supersession_id: $supersession_id})
-RETURN true AS is_known
-"""
-PUT: Final[LiteralString] = """
-MERGE (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, supersession_id: $supersession_id})
-SET s += $state
-"""
-_FIELDS: Final[LiteralString] = f"""s {{
-    .loser_id, .loser_number, .winner_id, .winner_number, .reason, .state, .statement, .standing_statement, .is_whole,
-    .is_turned, end_time: {microseconds("s.end_time")}, create_time: {microseconds("s.create_time")}
-}}"""
-GET: Final[LiteralString] = f"""
-MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, supersession_id: $supersession_id}})
-RETURN {_FIELDS} AS found
-"""
-REVISION: Final[LiteralString] = """
-MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
-RETURN coalesce(o.marks, 0) AS revision
-"""
-LIST: Final[LiteralString] = f"""
-MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id}})
-USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
-WHERE s.create_time IS NOT NULL AND ($state IS NULL OR s.state = $state)
-    AND ($time IS NULL OR s.create_time < $time OR (s.create_time = $time AND s.supersession_id > $id))
-RETURN {_FIELDS} AS found
-ORDER BY s.create_time DESC, s.supersession_id
-LIMIT $limit
-"""
-REMOVE_ASSERTIONS: Final[LiteralString] = """
-MATCH (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id})
-USING INDEX a:MnemeAssertion(tenant_id, user_id, interaction_id, number)
-WHERE a.interaction_id IS NOT NULL AND a.number IS NOT NULL
-    AND ($interaction_ids IS NULL OR a.interaction_id IN $interaction_ids)
-OPTIONAL MATCH (a)-[:ABOUT]->(k:MnemeAssertionKey)
-WITH collect(DISTINCT a) AS gone, collect(DISTINCT k) AS touched
-FOREACH (a IN gone | DETACH DELETE a)
-WITH touched
-UNWIND touched AS k
-WITH k WHERE NOT EXISTS { (k)<-[:ABOUT]-() }
-DELETE k
-"""
-REMOVE: Final[LiteralString] = """
-MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
-USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
-WHERE s.create_time IS NOT NULL
-    AND ($interaction_ids IS NULL OR s.loser_id IN $interaction_ids OR s.winner_id IN $interaction_ids)
-WITH s, s.supersession_id AS supersession_id
-DELETE s
-RETURN supersession_id
-"""
-
-ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
-    LOCK,
-    RAISE,
-    KNOWN,
-    ADD,
-    CANDIDATES,
-    EXISTS,
-    PUT,
-    GET,
-    REVISION,
-    LIST,
-    REMOVE_ASSERTIONS,
-    REMOVE,
+from services.semantic.supersession.store import (
+    STATEMENTS_MAX,
+    Decide,
+    Once,
+    Rest,
+    decided_pairs,
+    original_pair,
+    premises_of,
+    rested_pairs,
 )
-"""For the test that reads their plans."""
+from services.semantic.supersession.stores.neo4j_queries import (
+    ADD,
+    ADD_SUPERSESSIONS,
+    CANDIDATES,
+    ENDED,
+    GET,
+    KNOWN,
+    KNOWN_OF_TURNS,
+    LIST,
+    LOCK,
+    PUT,
+    RAISE,
+    REMOVE,
+    REMOVE_ASSERTIONS,
+    RESTS,
+    REVISION,
+)
 
 
 class Neo4jSupersessionStore:
@@ -138,7 +60,13 @@ class Neo4jSupersessionStore:
         self._graph = graph
 
     async def add(
-        self, owner: Owner, assertions: Sequence[Assertion], decide: Decide, *, candidates_max: int
+        self,
+        owner: Owner,
+        assertions: Sequence[Assertion],
+        decide: Decide,
+        *,
+        candidates_max: int,
+        rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """See `SupersessionStore.add`."""
         if not assertions:
@@ -146,16 +74,17 @@ class Neo4jSupersessionStore:
 
         async def work(transaction: GraphTransaction) -> Sequence[Supersession]:
             await transaction.run(LOCK, _key(owner))
-            found: list[Supersession] = []
-            for assertion in assertions:
-                place = _place_key(owner, assertion.place)
-                if await transaction.run(KNOWN, place):
-                    continue
-                await transaction.run(ADD, {**place, "state": _assertion_state(assertion)})
-                named = {**place, "keys": list(assertion.keys), "limit": candidates_max}
-                rows = await transaction.run(CANDIDATES, named) if assertion.keys else []
-                candidates = [_assertion(row["found"]) for row in rows]
-                found += await asyncio.to_thread(decided_pairs, decide, assertion, candidates)
+            named = {assertion.place: assertion for assertion in assertions}
+            turns = list({place.interaction_id for place in named})
+            for row in await transaction.run(KNOWN_OF_TURNS, {**_key(owner), "interaction_ids": turns}):
+                named.pop(Place(InteractionId(row["interaction_id"]), row["number"]), None)
+            added = list(named.values())
+            for part in _parts(added):
+                await transaction.run(ADD, {**_key(owner), "added": part})
+            pairs = await _pairs(transaction, owner, added, candidates_max)
+            found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
+            if rest is not None:
+                found += await _rests(transaction, owner, pairs, found, rest, candidates_max)
             return await _put(transaction, owner, found)
 
         return await self._graph.write(work)
@@ -197,6 +126,7 @@ class Neo4jSupersessionStore:
             winner = await transaction.run(KNOWN, _place_key(owner, stored.winner))
             decided = resolved(stored, decision, is_winner_whole=bool(winner and winner[0]["is_only"]))
             await transaction.run(PUT, {**named, "state": _state(decided)})
+            await transaction.run(RESTS, {**_key(owner), **_rests_state(stored, decided)})
             await transaction.run(RAISE, _key(owner))
             return decided
 
@@ -237,15 +167,62 @@ class Neo4jSupersessionStore:
         return await self._graph.write(work)
 
 
+def _parts(assertions: Sequence[Assertion]) -> list[list[dict[str, Any]]]:
+    states = [{"place": place, "state": _assertion_state(one)} for place, one in enumerate(assertions)]
+    return [states[begin : begin + STATEMENTS_MAX] for begin in range(0, len(states), STATEMENTS_MAX)]
+
+
+async def _pairs(
+    transaction: GraphTransaction, owner: Owner, assertions: Sequence[Assertion], candidates_max: int
+) -> list[tuple[Assertion, Assertion]]:
+    """Stored statements, each with those of its candidates."""
+    rows: list[Mapping[str, Any]] = []
+    for part in _parts(assertions):
+        rows += await transaction.run(CANDIDATES, {**_key(owner), "added": part, "limit": candidates_max})
+    return [(assertions[row["place"]], _assertion(row["found"])) for row in rows]
+
+
+async def _rests(
+    transaction: GraphTransaction,
+    owner: Owner,
+    pairs: Sequence[tuple[Assertion, Assertion]],
+    found: Sequence[Supersession],
+    rest: Rest,
+    candidates_max: int,
+) -> list[Supersession]:
+    """What rests on statements that are superseded now, and what new statements rest on superseded ones."""
+    by_place = {one.place: one for pair in pairs for one in pair}
+    places = list({str(candidate.place) for _, candidate in pairs})
+    rows = await transaction.run(ENDED, {**_key(owner), "places": places})
+    stored = [_supersession(row["found"]) for row in rows]
+    ended = [one for one in found if one.ends_premises]
+    losers = [by_place[place] for place in dict.fromkeys(one.loser for one in ended)]
+    around = await _pairs(transaction, owner, losers, candidates_max)
+    turned = [(other, premise) for premise, other in around]
+    resting = chain(premises_of(pairs, stored), premises_of(turned, ended))
+    return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found))
+
+
+def _rests_state(stored: Supersession, decided: Supersession) -> dict[str, Any]:
+    earlier, later = original_pair(stored)
+    is_applied = decided.ends_premises and not decided.is_turned
+    return {
+        "premise_place": str(earlier),
+        "winner_id": later.interaction_id,
+        "winner_number": later.number,
+        "state": int(State.APPLIED if is_applied else State.REJECTED),
+    }
+
+
 async def _put(
     transaction: GraphTransaction, owner: Owner, supersessions: Sequence[Supersession]
 ) -> Sequence[Supersession]:
-    new: list[Supersession] = []
-    for one in supersessions:
-        named = {**_key(owner), "supersession_id": one.supersession_id}
-        if not await transaction.run(EXISTS, named):
-            await transaction.run(PUT, {**named, "state": _state(one)})
-            new.append(one)
+    if not supersessions:
+        return []
+    by_id = {one.supersession_id: one for one in supersessions}
+    states = [{"supersession_id": identifier, **_state(one)} for identifier, one in by_id.items()]
+    rows = await transaction.run(ADD_SUPERSESSIONS, {**_key(owner), "states": states})
+    new = [by_id[row["supersession_id"]] for row in rows]
     if any(one.state is State.APPLIED for one in new):
         await transaction.run(RAISE, _key(owner))
     return new
@@ -265,6 +242,8 @@ def _place_key(owner: Owner, place: Place) -> dict[str, Any]:
 
 def _assertion_state(assertion: Assertion) -> dict[str, Any]:
     return {
+        "interaction_id": assertion.place.interaction_id,
+        "number": assertion.place.number,
         "text": assertion.text,
         "speaker": assertion.speaker,
         "time": assertion.time,
@@ -302,6 +281,8 @@ def _state(one: Supersession) -> dict[str, Any]:
         "standing_statement": one.standing_statement,
         "is_whole": one.is_whole,
         "is_turned": one.is_turned,
+        "premise": one.premise,
+        "premise_place": "" if one.premise_place is None else str(one.premise_place),
     }
 
 
@@ -317,4 +298,6 @@ def _supersession(found: Mapping[str, Any]) -> Supersession:
         standing_statement=found["standing_statement"],
         is_whole=found["is_whole"],
         is_turned=found["is_turned"],
+        premise=found["premise"],
+        premise_place=Place.parse(found["premise_place"]) if found["premise_place"] else None,
     )

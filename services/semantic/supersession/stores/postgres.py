@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.sealing import OwnerSealing, opened_of
 from services.common.errors import NotFound
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.owners import InteractionId, Owner
-from services.common.postgres.tenancy import as_tenant, fetch_as_tenant, tenant_transaction
+from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.semantic.stores.postgres import LOCK_USER, SCHEMA
+from services.semantic.stores.postgres_sealing import ASSERTIONS, SUPERSESSIONS
 from services.semantic.supersession.model import (
     Assertion,
     Decision,
@@ -24,96 +29,37 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.resolving import resolved
-from services.semantic.supersession.store import Decide, Once, decided_pairs
+from services.semantic.supersession.store import (
+    STATEMENTS_MAX,
+    Decide,
+    Once,
+    Rest,
+    decided_pairs,
+    original_pair,
+    premises_of,
+    rested_pairs,
+)
+from services.semantic.supersession.stores import postgres_queries as queries
 
 _SUBJECT: Final = "supersessions"
-
-_ADD: Final = """
-INSERT INTO semantic.assertions
-    (tenant_id, user_id, interaction_id, number, text, speaker, time, scope_key, keys, is_only, is_announced)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-ON CONFLICT DO NOTHING
-RETURNING number
-"""
-_CANDIDATES: Final = """
-SELECT interaction_id, number, text, speaker, time, scope_key, keys, is_only, is_announced
-FROM semantic.assertions
-WHERE tenant_id = $1 AND user_id = $2 AND keys && $3 AND interaction_id <> $4
-ORDER BY (SELECT count(*) FROM unnest(keys) AS k WHERE k = ANY($3)) DESC, time DESC, interaction_id, number
-LIMIT $5
-"""
-_PUT: Final = """
-INSERT INTO semantic.supersessions
-    (tenant_id, user_id, supersession_id, loser_id, loser_number, winner_id, winner_number, reason, state, end_time,
-     create_time, statement, standing_statement, is_whole, is_turned)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-ON CONFLICT DO NOTHING
-RETURNING supersession_id
-"""
-_COLUMNS: Final = """
-    s.supersession_id, s.loser_id, s.loser_number, s.winner_id, s.winner_number, s.reason, s.state, s.end_time,
-    s.create_time, s.statement, s.standing_statement, s.is_whole, s.is_turned
-"""
-_RAISE: Final = """
-INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks) VALUES ($1, $2, 0, 1)
-ON CONFLICT (tenant_id, user_id) DO UPDATE SET marks = o.marks + 1
-"""
-_MARKS: Final = as_tenant(f"""
-SELECT r.marks AS revision, {_COLUMNS}
-FROM (
-    SELECT coalesce(max(o.marks), 0) AS marks FROM semantic.owner_revisions AS o
-    WHERE o.tenant_id = $1 AND o.user_id = $2
-) AS r
-LEFT JOIN LATERAL (
-    SELECT * FROM semantic.supersessions AS one
-    WHERE one.tenant_id = $1 AND one.user_id = $2 AND one.state = 1 AND r.marks IS DISTINCT FROM $3::bigint
-    ORDER BY one.create_time DESC, one.supersession_id LIMIT $4
-) AS s ON true
-""")  # noqa: S608 - a constant
-_LIST: Final = f"""
-SELECT {_COLUMNS} FROM semantic.supersessions AS s
-WHERE s.tenant_id = $1 AND s.user_id = $2 AND ($3::smallint IS NULL OR s.state = $3)
-    AND ($4::timestamptz IS NULL OR s.create_time < $4 OR (s.create_time = $4 AND s.supersession_id > $5))
-ORDER BY s.create_time DESC, s.supersession_id
-LIMIT $6
-"""  # noqa: S608 - a constant
-_GET: Final = f"""
-SELECT {_COLUMNS} FROM semantic.supersessions AS s
-WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.supersession_id = $3
-"""  # noqa: S608 - a constant
-_UPDATE: Final = """
-UPDATE semantic.supersessions
-SET loser_id = $4, loser_number = $5, winner_id = $6, winner_number = $7, state = $8, end_time = $9, statement = $10,
-    standing_statement = $11, is_whole = $12, is_turned = $13
-WHERE tenant_id = $1 AND user_id = $2 AND supersession_id = $3
-"""
-_IS_ONLY: Final = """
-SELECT is_only FROM semantic.assertions
-WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = $3 AND number = $4
-"""
-_REMOVE_ASSERTIONS: Final = """
-DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY($3)
-"""
-_REMOVE: Final = """
-DELETE FROM semantic.supersessions
-WHERE tenant_id = $1 AND user_id = $2 AND (loser_id = ANY($3) OR winner_id = ANY($3))
-RETURNING supersession_id
-"""
-_REMOVE_ALL_ASSERTIONS: Final = "DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2"
-_REMOVE_ALL: Final = """
-DELETE FROM semantic.supersessions WHERE tenant_id = $1 AND user_id = $2 RETURNING supersession_id
-"""
 
 
 class PostgresSupersessionStore:
     """A `SupersessionStore`. Statements are found through an index of their content words."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, *, keys: DataKeys = NO_DATA_KEYS) -> None:
         """Uses a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
         self._pool = pool
+        self._keys = keys
 
     async def add(
-        self, owner: Owner, assertions: Sequence[Assertion], decide: Decide, *, candidates_max: int
+        self,
+        owner: Owner,
+        assertions: Sequence[Assertion],
+        decide: Decide,
+        *,
+        candidates_max: int,
+        rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """See `SupersessionStore.add`."""
         if not assertions:
@@ -121,30 +67,79 @@ class PostgresSupersessionStore:
         key = (owner.tenant_id, owner.user_id)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, *key, _SUBJECT)
-            found: list[Supersession] = []
-            for assertion in assertions:
-                is_new = await connection.fetchrow(_ADD, *key, *_assertion_values(assertion))
-                if is_new is None or not assertion.keys:
-                    continue
-                place = uuid.UUID(assertion.place.interaction_id)
-                rows = await connection.fetch(_CANDIDATES, *key, list(assertion.keys), place, candidates_max)
-                candidates = [_assertion(row) for row in rows]
-                found += await asyncio.to_thread(decided_pairs, decide, assertion, candidates)
-            return await self._put(connection, owner, found)
+            named = {assertion.place: assertion for assertion in assertions}
+            for row in await connection.fetch(queries.KNOWN, *key, list({_turn(place) for place in named})):
+                named.pop(Place(InteractionId(str(row["interaction_id"])), row["number"]), None)
+            if not named:
+                return []
+            sealing = OwnerSealing(self._keys, connection, owner)
+            cipher = await sealing.cipher(is_new=True)
+            await connection.executemany(
+                queries.ADD, [(*key, *_assertion_values(new, cipher)) for new in named.values()]
+            )
+            added = [new for new in named.values() if new.keys]
+            pairs = await self._pairs(connection, owner, added, candidates_max, sealing)
+            found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
+            if rest is not None:
+                found += await self._rests(connection, owner, pairs, found, rest, candidates_max, sealing)
+            return await self._put(connection, owner, found, sealing)
+
+    @staticmethod
+    async def _pairs(
+        connection: Connection,
+        owner: Owner,
+        assertions: Sequence[Assertion],
+        candidates_max: int,
+        sealing: OwnerSealing,
+    ) -> list[tuple[Assertion, Assertion]]:
+        """Stored statements, each with those of its candidates."""
+        rows: list[tuple[Assertion, Any]] = []
+        for begin in range(0, len(assertions), STATEMENTS_MAX):
+            part = assertions[begin : begin + STATEMENTS_MAX]
+            places = _places([one.place for one in part])
+            found = await connection.fetch(queries.CANDIDATES, owner.tenant_id, owner.user_id, *places, candidates_max)
+            candidates = await sealing.opened(ASSERTIONS, found)
+            rows += [(part[row["place"] - 1], row) for row in candidates]
+        return [(assertion, _assertion(row)) for assertion, row in rows]
+
+    async def _rests(
+        self,
+        connection: Connection,
+        owner: Owner,
+        pairs: Sequence[tuple[Assertion, Assertion]],
+        found: Sequence[Supersession],
+        rest: Rest,
+        candidates_max: int,
+        sealing: OwnerSealing,
+    ) -> list[Supersession]:
+        """What rests on statements that are superseded now, and what new statements rest on superseded ones."""
+        by_place = {one.place: one for pair in pairs for one in pair}
+        places = _places(list({candidate.place for _, candidate in pairs}))
+        rows = await connection.fetch(queries.ENDED, owner.tenant_id, owner.user_id, *places)
+        stored = [_supersession(row) for row in await sealing.opened(SUPERSESSIONS, rows)]
+        ended = [one for one in found if one.ends_premises]
+        losers = [by_place[place] for place in dict.fromkeys(one.loser for one in ended)]
+        around = await self._pairs(connection, owner, losers, candidates_max, sealing)
+        turned = [(other, premise) for premise, other in around]
+        resting = chain(premises_of(pairs, stored), premises_of(turned, ended))
+        return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found))
 
     async def put(self, owner: Owner, supersessions: Sequence[Supersession]) -> int:
         """See `SupersessionStore.put`."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            return len(await self._put(connection, owner, supersessions))
+            sealing = OwnerSealing(self._keys, connection, owner)
+            return len(await self._put(connection, owner, supersessions, sealing))
 
     async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int) -> Marks:
         """See `SupersessionStore.marks`."""
-        rows = await fetch_as_tenant(self._pool, _MARKS, owner.tenant_id, owner.user_id, cached_revision, limit)
+        rows = await fetch_as_tenant(self._pool, queries.MARKS, owner.tenant_id, owner.user_id, cached_revision, limit)
         revision = int(rows[0]["revision"])
         if revision == cached_revision:
             return Marks(revision, None)
-        return Marks(revision, [_supersession(row) for row in rows if row["supersession_id"] is not None])
+        found = [row for row in rows if row["supersession_id"] is not None]
+        opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, found)
+        return Marks(revision, [_supersession(row) for row in opened])
 
     async def list_page(
         self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, limit: int
@@ -153,42 +148,50 @@ class PostgresSupersessionStore:
         position = (None, "") if after is None else (after.create_time, after.supersession_id)
         wanted = None if state is None else int(state)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            rows = await connection.fetch(_LIST, owner.tenant_id, owner.user_id, wanted, *position, limit)
-        return [_supersession(row) for row in rows]
+            rows = await connection.fetch(queries.LIST, owner.tenant_id, owner.user_id, wanted, *position, limit)
+            opened = await opened_of(self._keys, connection, owner, SUPERSESSIONS, rows)
+        return [_supersession(row) for row in opened]
 
     async def resolve(self, owner: Owner, supersession_id: str, decision: Decision, once: Once) -> Supersession:
         """See `SupersessionStore.resolve`."""
         key = (owner.tenant_id, owner.user_id)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(LOCK_USER, *key, _SUBJECT)
+            sealing = OwnerSealing(self._keys, connection, owner)
 
             async def work() -> Supersession:
-                return await self._resolve(connection, owner, supersession_id, decision)
+                return await self._resolve(connection, owner, supersession_id, decision, sealing)
 
-            return await once(_records(connection, owner), work)
+            return await once(_records(connection, owner, sealing), work)
 
     @staticmethod
-    async def _resolve(connection: Connection, owner: Owner, supersession_id: str, decision: Decision) -> Supersession:
+    async def _resolve(
+        connection: Connection, owner: Owner, supersession_id: str, decision: Decision, sealing: OwnerSealing
+    ) -> Supersession:
         key = (owner.tenant_id, owner.user_id)
-        row = await connection.fetchrow(_GET, *key, supersession_id)
-        if row is None:
+        cipher = await sealing.cipher(is_new=True)
+        rows = await sealing.opened(SUPERSESSIONS, await connection.fetch(queries.GET, *key, supersession_id))
+        if not rows:
             raise NotFound("supersession", supersession_id)
-        stored = _supersession(row)
+        stored = _supersession(rows[0])
         winner = (uuid.UUID(stored.winner.interaction_id), stored.winner.number)
-        is_only = await connection.fetchval(_IS_ONLY, *key, *winner)
+        is_only = await connection.fetchval(queries.IS_ONLY, *key, *winner)
         decided = resolved(stored, decision, is_winner_whole=bool(is_only))
-        await connection.execute(_UPDATE, *key, supersession_id, *_state_values(decided))
-        await connection.execute(_RAISE, *key)
+        await connection.execute(queries.UPDATE, *key, supersession_id, *_state_values(decided, cipher))
+        earlier, later = original_pair(stored)
+        rests = State.APPLIED if decided.ends_premises and not decided.is_turned else State.REJECTED
+        await connection.execute(queries.RESTS, *key, str(earlier), _turn(later), later.number, int(rests))
+        await connection.execute(queries.RAISE, *key)
         return decided
 
     async def remove_sources(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> int:
         """See `SupersessionStore.remove_sources`."""
         ids = [uuid.UUID(i) for i in interaction_ids]
-        return await self._remove(owner, _REMOVE_ASSERTIONS, _REMOVE, ids)
+        return await self._remove(owner, queries.REMOVE_ASSERTIONS, queries.REMOVE, ids)
 
     async def remove_owner(self, owner: Owner) -> int:
         """See `SupersessionStore.remove_owner`."""
-        return await self._remove(owner, _REMOVE_ALL_ASSERTIONS, _REMOVE_ALL)
+        return await self._remove(owner, queries.REMOVE_ALL_ASSERTIONS, queries.REMOVE_ALL)
 
     async def _remove(self, owner: Owner, of_assertions: str, of_supersessions: str, *arguments: object) -> int:
         key = (owner.tenant_id, owner.user_id)
@@ -197,31 +200,51 @@ class PostgresSupersessionStore:
             await connection.execute(of_assertions, *key, *arguments)
             gone = [row["supersession_id"] for row in await connection.fetch(of_supersessions, *key, *arguments)]
             if gone:
-                await _records(connection, owner).erase(owner.user_id, gone)
-                await connection.execute(_RAISE, *key)
+                await _records(connection, owner, OwnerSealing(self._keys, connection, owner)).erase(
+                    owner.user_id, gone
+                )
+                await connection.execute(queries.RAISE, *key)
         return len(gone)
 
     @staticmethod
     async def _put(
-        connection: Connection, owner: Owner, supersessions: Sequence[Supersession]
+        connection: Connection, owner: Owner, supersessions: Sequence[Supersession], sealing: OwnerSealing
     ) -> Sequence[Supersession]:
         key = (owner.tenant_id, owner.user_id)
-        new = [one for one in supersessions if await connection.fetchrow(_PUT, *key, *_values(one)) is not None]
+        if not supersessions:
+            return []
+        by_id = {one.supersession_id: one for one in supersessions}
+        cipher = await sealing.cipher(is_new=True)
+        # Some thousand take longer than the event loop may wait.
+        values = await asyncio.to_thread(lambda: [(*key, *_values(one, cipher)) for one in by_id.values()])
+        rows = await connection.fetchmany(queries.PUT, values)
+        new = [by_id[row["supersession_id"]] for row in rows]
         if any(one.state is State.APPLIED for one in new):
-            await connection.execute(_RAISE, *key)
+            await connection.execute(queries.RAISE, *key)
         return new
 
 
-def _records(connection: Connection, owner: Owner) -> PostgresIdempotencyRecords:
-    return PostgresIdempotencyRecords(connection, owner.tenant_id, schema=SCHEMA)
+def _records(connection: Connection, owner: Owner, sealing: OwnerSealing) -> PostgresIdempotencyRecords:
+    return PostgresIdempotencyRecords(connection, owner.tenant_id, schema=SCHEMA, sealing=sealing.cipher)
 
 
-def _assertion_values(assertion: Assertion) -> tuple[object, ...]:
+def _turn(place: Place) -> uuid.UUID:
+    return uuid.UUID(place.interaction_id)
+
+
+def _places(places: Sequence[Place]) -> tuple[list[uuid.UUID], list[int]]:
+    return [_turn(place) for place in places], [place.number for place in places]
+
+
+def _assertion_values(assertion: Assertion, cipher: Cipher) -> tuple[object, ...]:
+    turn = _turn(assertion.place)
+    named = {"interaction_id": turn, "number": assertion.place.number}
+    sealed = ASSERTIONS.seal(cipher, {**named, "text": assertion.text, "speaker": assertion.speaker})
     return (
-        uuid.UUID(assertion.place.interaction_id),
+        turn,
         assertion.place.number,
-        assertion.text,
-        assertion.speaker,
+        sealed["text"],
+        sealed["speaker"],
         assertion.time,
         assertion.scope_key,
         list(assertion.keys),
@@ -243,7 +266,14 @@ def _assertion(row: Any) -> Assertion:
     )
 
 
-def _values(one: Supersession) -> tuple[object, ...]:
+def _sealed(one: Supersession, cipher: Cipher) -> tuple[str, str, str]:
+    """Statement, standing statement and premise as they are stored."""
+    values = {"statement": one.statement, "standing_statement": one.standing_statement, "premise": one.premise}
+    sealed = SUPERSESSIONS.seal(cipher, {"supersession_id": one.supersession_id, **values})
+    return sealed["statement"], sealed["standing_statement"], sealed["premise"]
+
+
+def _values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
     return (
         one.supersession_id,
         uuid.UUID(one.loser.interaction_id),
@@ -254,14 +284,14 @@ def _values(one: Supersession) -> tuple[object, ...]:
         int(one.state),
         one.end_time,
         one.create_time,
-        one.statement,
-        one.standing_statement,
+        *_sealed(one, cipher),
         one.is_whole,
         one.is_turned,
+        "" if one.premise_place is None else str(one.premise_place),
     )
 
 
-def _state_values(one: Supersession) -> tuple[object, ...]:
+def _state_values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
     return (
         uuid.UUID(one.loser.interaction_id),
         one.loser.number,
@@ -269,8 +299,7 @@ def _state_values(one: Supersession) -> tuple[object, ...]:
         one.winner.number,
         int(one.state),
         one.end_time,
-        one.statement,
-        one.standing_statement,
+        *_sealed(one, cipher)[:2],
         one.is_whole,
         one.is_turned,
     )
@@ -288,4 +317,6 @@ def _supersession(row: Any) -> Supersession:
         standing_statement=row["standing_statement"],
         is_whole=row["is_whole"],
         is_turned=row["is_turned"],
+        premise=row["premise"],
+        premise_place=Place.parse(row["premise_place"]) if row["premise_place"] else None,
     )

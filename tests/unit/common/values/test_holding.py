@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from services.common.values.holding import Said, announces, is_statement, stated_part, supersedes
+from services.common.text import split_sentences
+from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
+from services.common.values.sentences import announces, is_statement, stated_part
 
+CHANGES = [json.loads(line) for line in (Path(__file__).parent / "changes.jsonl").read_text("utf-8").splitlines()]
 ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]
 
@@ -109,3 +113,28 @@ def test_the_question_behind_a_statement_is_cut_off(sentence: str, stated: str) 
 @pytest.mark.parametrize("sentence", ["Where are you?", "x = foo(1)", "Hi there!", "...", "return total;"])
 def test_questions_greetings_and_code_state_nothing(sentence: str) -> None:
     assert not is_statement(sentence)
+
+
+@pytest.mark.parametrize("pair", CHANGES, ids=lambda pair: f"{pair['earlier']} / {pair['later']}")
+def test_spec_3_5_a_later_turn_ends_what_it_changes_and_nothing_else(pair: dict[str, Any]) -> None:
+    sentences = split_sentences(pair["later"])
+    found = [
+        supersedes(Said(pair["earlier"], "Ada"), Said(sentence, "Ada", announces(pair["later"]))) in ENDS
+        for sentence in sentences
+    ]
+    assert any(found) is pair["ends"]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Yeah, I agree.", "I couldn't agree more."),
+        ("I felt hopeful after reading it.", "I could stop by there after my season."),
+        ("I wanted to help out with a food drive.", "We got canned food and clothes to help out."),
+        ("Lately I've been looking into counselling.", "Since our last chat, I've been looking into counselling more."),
+        ("Take care, Sam!", "Take care, bye!"),
+        ("This script works.", "I'm having trouble getting it to work as expected."),
+    ],
+)
+def test_phrases_of_talk_end_nothing(earlier: str, later: str) -> None:
+    assert not ends(earlier, later)

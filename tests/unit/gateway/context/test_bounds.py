@@ -51,10 +51,10 @@ def checked(offers: Offers, budget: int) -> str:
 def test_spec_5_9_a_budget_holds_for_turns_of_one_endless_word(name: str, budget: int) -> None:
     hostile = [turn(number, body_text(f"{number} {HOSTILE[name]}")) for number in range(25)]
     turns = [turn(99, "I moved to Lyon."), *hostile]
-    started = time.perf_counter()
+    started = time.thread_time()
     text = checked({SectionKind.MEMORIES: turns, SectionKind.RECENT_TURNS: turns[-2:]}, budget)
     assert "I moved to Lyon." in text
-    assert time.perf_counter() - started < 5.0  # seconds of it would hold up every other call
+    assert time.thread_time() - started < 5.0  # seconds of it would hold up every other call
 
 
 @settings(max_examples=60, deadline=None)

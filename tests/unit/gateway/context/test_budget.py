@@ -248,12 +248,11 @@ def test_spec_5_9_every_kind_of_section_is_reported() -> None:
         200,
         section_budgets={FACTS: 0},
         failed=frozenset({NOTES, MEMORIES}),
-        absent=frozenset({PROCEDURES}),
     )
     states = {report.kind: report.state for report in context.reports}
     assert states == {
         FACTS: SectionState.EXCLUDED,
-        PROCEDURES: SectionState.ABSENT,
+        PROCEDURES: SectionState.EMPTY,
         NOTES: SectionState.FAILED,
         MEMORIES: SectionState.INCLUDED,
         RECENT: SectionState.BUDGET_TOO_SMALL,

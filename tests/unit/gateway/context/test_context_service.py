@@ -16,6 +16,8 @@ from services.gateway.context.model import Candidate, ContextRequest, ContextSet
 from services.gateway.context.service import ContextBuilder
 from services.gateway.journal.model import Tier
 from services.gateway.recall.model import (
+    AppliedPattern,
+    AppliedProfile,
     RankedEpisode,
     Reading,
     Recalled,
@@ -27,6 +29,7 @@ from services.gateway.recall.model import (
     TierReport,
     TierState,
 )
+from services.gateway.recall.patterns import PatternKind
 from tests.support.tokens import WordCounter
 from tests.unit.gateway.context.offers import count_words
 from tests.unit.gateway.tiers import ADA, NOON, episode, fact_hit, note_hit, session_turn, uuid
@@ -50,12 +53,12 @@ def recalled(**parts: object) -> Recalled:
         "facts": (),
         "notes": (),
         "recent_turns": (),
+        "reading": Reading("", (), (), applied_profile=AppliedProfile()),
         "reports": (TierReport(Tier.EPISODIC, TierState.FAILED, "STORE_UNAVAILABLE"),),
         **parts,
     }
     return Recalled(
         recall_id="r",
-        reading=Reading("", (), ()),
         stage_seconds=(),
         is_degraded=True,
         **fields,  # type: ignore[arg-type]
@@ -138,8 +141,25 @@ def test_a_fact_says_what_kind_it_is_and_until_when_it_held() -> None:
 
 
 def test_spec_5_9_a_section_whose_tier_failed_is_known() -> None:
-    reports = [TierReport(Tier.AGENTIC, TierState.FAILED), TierReport(Tier.SEMANTIC, TierState.RESPONDED)]
-    assert failed_sections(reports) == {SectionKind.NOTES}
+    reports = (TierReport(Tier.AGENTIC, TierState.FAILED), TierReport(Tier.SEMANTIC, TierState.RESPONDED))
+    assert failed_sections(recalled(reports=reports)) == {SectionKind.NOTES}
+    unread = recalled(reports=(), reading=Reading("", (), (), applied_profile=None))
+    assert failed_sections(unread) == {SectionKind.PROCEDURES}
+
+
+def test_spec_5_9_procedures_say_what_to_do_and_for_what() -> None:
+    patterns = (
+        AppliedPattern("ML", "machine learning", 0.9, "1", PatternKind.QUERY_REWRITING),
+        AppliedPattern("", "plain", 0.9, "2", PatternKind.RETRIEVAL_STRATEGY),
+        AppliedPattern("", "Use bullet points.", 0.8, "3", PatternKind.RESPONSE_FORMATTING),
+        AppliedPattern("connection refused", "Start the server.", 0.7, "4", PatternKind.ERROR_FIX),
+    )
+    reading = Reading("", (), (), applied_patterns=patterns)
+    found = offers(reading=reading)[SectionKind.PROCEDURES]
+    assert [(c.memory_id, c.body) for c in found] == [
+        ("3", "Use bullet points."),
+        ("4", "connection refused: Start the server."),
+    ]
 
 
 class _Recaller:
@@ -166,7 +186,7 @@ async def test_spec_5_9_a_context_is_text_with_its_sources_and_says_what_is_miss
     assert context.memory_ids == {"f", uuid(1)}
     assert {report.kind: report.state for report in context.section_reports} == {
         SectionKind.FACTS: SectionState.INCLUDED,
-        SectionKind.PROCEDURES: SectionState.ABSENT,
+        SectionKind.PROCEDURES: SectionState.EMPTY,
         SectionKind.NOTES: SectionState.EMPTY,
         SectionKind.MEMORIES: SectionState.INCLUDED,
         SectionKind.RECENT_TURNS: SectionState.EMPTY,

@@ -15,6 +15,7 @@ from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.model import Tier
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
 from services.gateway.recall.model import Recalled, RecallQuery, TierState
+from services.gateway.recall.patterns import Pattern, Patterns
 from services.gateway.recall.pipeline import RecallPipeline, Stages
 from services.gateway.recall.question.speakers import SpeakerNames
 from services.gateway.recall.question.task_types import IntentClassifier
@@ -26,7 +27,7 @@ from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import DerivedWeights, Fusion
 from services.gateway.recall.stages.loadout import ClassifiedUse, Loadout, LoadoutSettings
-from services.gateway.recall.stages.rewriting import PatternRewriter, RewritePattern, Rewriting
+from services.gateway.recall.stages.rewriting import Rewriting
 from tests.support.clock import FakeClock, SequentialIds
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.tiers import (
@@ -44,7 +45,7 @@ from tests.unit.gateway.tiers import (
 
 QUERY = RecallQuery("ada", "Why does the ML crash?", 10, NOON)
 EXAMPLES = {TaskType.FACTUAL: ("where who",), TaskType.DEBUGGING: ("why does it crash",)}
-ML = RewritePattern(pattern="ML", replacement="model of last week")
+ML = Pattern("ML", "model of last week", 1.0)
 
 
 def full_tiers() -> FakeTiers:
@@ -154,7 +155,7 @@ async def test_spec_5_2_a_service_may_let_a_classified_type_skip_tiers() -> None
 
 async def test_spec_5_1_a_learned_rewriting_changes_the_question_that_is_asked() -> None:
     tiers = full_tiers()
-    found = await recall(tiers, rewriting=Rewriting(PatternRewriter([ML])))
+    found = await recall(tiers, rewriting=Rewriting(Patterns.of([ML])))
     assert asked(tiers)[Tier.EPISODIC].query == "Why does the model of last week crash?"
     expected = HashingEmbedder().vector("Why does the model of last week crash?").tolist()
     assert list(asked(tiers)[Tier.EPISODIC].query_vector.values) == pytest.approx(expected)
@@ -164,11 +165,11 @@ async def test_spec_5_1_a_learned_rewriting_changes_the_question_that_is_asked()
 
 
 async def test_spec_5_1_a_rewritten_question_is_put_into_the_first_person_like_any_other() -> None:
-    nickname = RewritePattern(pattern="Addie", replacement="Ada")
+    nickname = Pattern("Addie", "Ada", 1.0)
     found = await recall(
         full_tiers(),
         replace(QUERY, text="Where does Addie live?"),
-        rewriting=Rewriting(PatternRewriter([nickname])),
+        rewriting=Rewriting(Patterns.of([nickname])),
         names=("Ada",),
     )
     assert found.reading.speakers == ("Ada",)

@@ -8,6 +8,8 @@ from typing import cast
 import pytest
 
 from mneme.semantic.internal.v1 import semantic_pb2
+from mneme.semantic.v1 import procedures_pb2
+from services.common.convert import scope_to_proto
 from services.common.errors import StoreUnavailable
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.gateway.journal.store import JournalReader
@@ -79,7 +81,7 @@ async def test_spec_3_10_a_profile_is_read_once_in_some_seconds_and_anew_after_a
     profiles = cached(tiers, clock)
 
     async def read(scope: Scope = GLOBAL_SCOPE) -> AppliedProfile:
-        return await profiles.read(ADA, "ada", scope, timeout_seconds=1.0)
+        return (await profiles.read(ADA, "ada", scope, timeout_seconds=1.0)).profile
 
     assert await read() == AppliedProfile((), ("Blog",), 0.6)
     await read()
@@ -94,6 +96,41 @@ async def test_spec_3_10_a_profile_is_read_once_in_some_seconds_and_anew_after_a
     profiles.forget(ADA.tenant_id, "ada")
     with pytest.raises(StoreUnavailable):
         await read()
+
+
+async def test_spec_3_9_procedures_are_read_with_the_profile_and_sent_anew_only_where_they_changed() -> None:
+    tiers, clock = FakeTiers(), Clock()
+    method = tiers.profile.method("for_reading")
+    rewriting = procedures_pb2.Procedure(
+        procedure_id="p",
+        kind=procedures_pb2.PROCEDURE_KIND_QUERY_REWRITING,
+        trigger="ML",
+        action="machine learning",
+        scope=scope_to_proto(GLOBAL_SCOPE),
+    )
+    unknown = cast("procedures_pb2.ProcedureKind", 99)
+    newer_kind = procedures_pb2.Procedure(procedure_id="q", kind=unknown, scope=scope_to_proto(GLOBAL_SCOPE))
+    method.answer = semantic_pb2.GetReadingProfileResponse(procedures_revision=4, procedures=[rewriting, newer_kind])
+    profiles = cached(tiers, clock)
+
+    async def actions() -> list[str]:
+        found = await profiles.read(ADA, "ada", GLOBAL_SCOPE, timeout_seconds=1.0)
+        return [pattern.action for pattern in found.patterns.matching("ML papers", GLOBAL_SCOPE)]
+
+    assert await actions() == ["machine learning"]
+    method.answer = semantic_pb2.GetReadingProfileResponse(procedures_revision=4)
+    assert await actions() == ["machine learning"]
+    assert len(method.requests) == 1
+    profiles.expire(ADA.tenant_id, "ada")
+    assert await actions() == ["machine learning"]
+    assert [r.HasField("cached_procedures_revision") for r in method.requests] == [False, True]
+    assert method.requests[1].cached_procedures_revision == 4
+    method.answer = semantic_pb2.GetReadingProfileResponse(procedures_revision=5)
+    clock.now = 6.0
+    assert await actions() == []
+    profiles.forget(ADA.tenant_id, "ada")
+    await actions()
+    assert not method.requests[-1].HasField("cached_procedures_revision")
 
 
 async def test_spec_3_10_sources_of_all_candidates_and_of_what_facts_rest_on_are_read() -> None:

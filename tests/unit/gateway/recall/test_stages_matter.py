@@ -21,10 +21,11 @@ from services.gateway.journal.model import DeliveryState, SequenceSpan, Tier
 from services.gateway.recall.answer.conflicts import ConflictResolution, ConflictSettings
 from services.gateway.recall.choices import ConflictChoice, Profile, ScoringChoice, TaskType
 from services.gateway.recall.model import Recalled, RecallQuery, TierState
+from services.gateway.recall.patterns import Pattern, Patterns
 from services.gateway.recall.pipeline import RecallPipeline
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.access import AccessRecorder
-from services.gateway.recall.stages.rewriting import PatternRewriter, RewritePattern, Rewriting
+from services.gateway.recall.stages.rewriting import Rewriting
 from tests.support.clock import SequentialIds
 from tests.support.embedding import HashingEmbedder
 from tests.unit.gateway.recall.test_pipeline import make_stages
@@ -125,7 +126,7 @@ async def test_spec_5_5_turns_of_the_time_that_the_question_names_come_first() -
 
 async def test_spec_5_1_a_rewritten_question_names_another_speaker_and_so_ranks_otherwise() -> None:
     response = candidates([1, 2], dense=[0.5, 0.5], speakers=[1, 0], names=["Ada", "Bob"])
-    rewriting = Rewriting(PatternRewriter([RewritePattern(pattern="Addie", replacement="Ada")]))
+    rewriting = Rewriting(Patterns.of([Pattern("Addie", "Ada", 1.0)]))
     asked = replace(QUERY, text="Where is Addie?")
     assert numbers(await recall(tiers_with(response), asked)) == [1, 2]
     assert numbers(await recall(tiers_with(response), asked, rewriting=rewriting)) == [2, 1]

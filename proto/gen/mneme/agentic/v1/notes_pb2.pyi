@@ -43,6 +43,8 @@ class LinkOrigin(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     LINK_ORIGIN_SIMILARITY: _ClassVar[LinkOrigin]
     LINK_ORIGIN_CONVERSATION: _ClassVar[LinkOrigin]
     LINK_ORIGIN_CALLER: _ClassVar[LinkOrigin]
+    LINK_ORIGIN_USE: _ClassVar[LinkOrigin]
+    LINK_ORIGIN_CONSOLIDATION: _ClassVar[LinkOrigin]
 NOTE_KIND_UNSPECIFIED: NoteKind
 NOTE_KIND_FACT: NoteKind
 NOTE_KIND_CONCEPT: NoteKind
@@ -62,9 +64,11 @@ LINK_ORIGIN_UNSPECIFIED: LinkOrigin
 LINK_ORIGIN_SIMILARITY: LinkOrigin
 LINK_ORIGIN_CONVERSATION: LinkOrigin
 LINK_ORIGIN_CALLER: LinkOrigin
+LINK_ORIGIN_USE: LinkOrigin
+LINK_ORIGIN_CONSOLIDATION: LinkOrigin
 
 class Note(_message.Message):
-    __slots__ = ("note_id", "user_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata", "derived_from", "time", "scope", "status", "access_count", "last_access_time", "create_time", "update_time", "etag")
+    __slots__ = ("note_id", "user_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata", "derived_from", "time", "scope", "status", "access_count", "last_access_time", "create_time", "update_time", "etag", "feedback", "source_note_ids", "successor_id", "decay")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -90,6 +94,10 @@ class Note(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ETAG_FIELD_NUMBER: _ClassVar[int]
+    FEEDBACK_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    SUCCESSOR_ID_FIELD_NUMBER: _ClassVar[int]
+    DECAY_FIELD_NUMBER: _ClassVar[int]
     note_id: str
     user_id: str
     content: str
@@ -108,10 +116,14 @@ class Note(_message.Message):
     create_time: _timestamp_pb2.Timestamp
     update_time: _timestamp_pb2.Timestamp
     etag: str
-    def __init__(self, note_id: _Optional[str] = ..., user_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., keywords: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., derived_from: _Optional[_Iterable[str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[NoteStatus, str]] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ...) -> None: ...
+    feedback: int
+    source_note_ids: _containers.RepeatedScalarFieldContainer[str]
+    successor_id: str
+    decay: float
+    def __init__(self, note_id: _Optional[str] = ..., user_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., keywords: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., derived_from: _Optional[_Iterable[str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[NoteStatus, str]] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., feedback: _Optional[int] = ..., source_note_ids: _Optional[_Iterable[str]] = ..., successor_id: _Optional[str] = ..., decay: _Optional[float] = ...) -> None: ...
 
 class Link(_message.Message):
-    __slots__ = ("from_note_id", "to_note_id", "type", "strength", "origin", "create_time", "update_time", "etag")
+    __slots__ = ("from_note_id", "to_note_id", "type", "strength", "origin", "create_time", "update_time", "etag", "feedback")
     FROM_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
     TO_NOTE_ID_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -120,6 +132,7 @@ class Link(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ETAG_FIELD_NUMBER: _ClassVar[int]
+    FEEDBACK_FIELD_NUMBER: _ClassVar[int]
     from_note_id: str
     to_note_id: str
     type: LinkType
@@ -128,7 +141,8 @@ class Link(_message.Message):
     create_time: _timestamp_pb2.Timestamp
     update_time: _timestamp_pb2.Timestamp
     etag: str
-    def __init__(self, from_note_id: _Optional[str] = ..., to_note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ..., strength: _Optional[float] = ..., origin: _Optional[_Union[LinkOrigin, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ...) -> None: ...
+    feedback: int
+    def __init__(self, from_note_id: _Optional[str] = ..., to_note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ..., strength: _Optional[float] = ..., origin: _Optional[_Union[LinkOrigin, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., feedback: _Optional[int] = ...) -> None: ...
 
 class CreateNoteRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "content", "kind", "importance", "tags", "attachments", "metadata", "derived_from", "time", "scope")

@@ -23,6 +23,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_CONFLICT: _ClassVar[ErrorReason]
     ERROR_REASON_PRECONDITION_FAILED: _ClassVar[ErrorReason]
     ERROR_REASON_LIMIT_EXCEEDED: _ClassVar[ErrorReason]
+    ERROR_REASON_RATE_LIMITED: _ClassVar[ErrorReason]
     ERROR_REASON_STORE_UNAVAILABLE: _ClassVar[ErrorReason]
     ERROR_REASON_SHUTTING_DOWN: _ClassVar[ErrorReason]
     ERROR_REASON_DISK_FULL: _ClassVar[ErrorReason]
@@ -45,6 +46,7 @@ ERROR_REASON_ALREADY_EXISTS: ErrorReason
 ERROR_REASON_CONFLICT: ErrorReason
 ERROR_REASON_PRECONDITION_FAILED: ErrorReason
 ERROR_REASON_LIMIT_EXCEEDED: ErrorReason
+ERROR_REASON_RATE_LIMITED: ErrorReason
 ERROR_REASON_STORE_UNAVAILABLE: ErrorReason
 ERROR_REASON_SHUTTING_DOWN: ErrorReason
 ERROR_REASON_DISK_FULL: ErrorReason

@@ -36,7 +36,6 @@ class ContextSectionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONTEXT_SECTION_STATE_BUDGET_TOO_SMALL: _ClassVar[ContextSectionState]
     CONTEXT_SECTION_STATE_EXCLUDED: _ClassVar[ContextSectionState]
     CONTEXT_SECTION_STATE_FAILED: _ClassVar[ContextSectionState]
-    CONTEXT_SECTION_STATE_ABSENT: _ClassVar[ContextSectionState]
 CONTEXT_ORDER_UNSPECIFIED: ContextOrder
 CONTEXT_ORDER_BEST_FIRST: ContextOrder
 CONTEXT_ORDER_CHRONOLOGICAL: ContextOrder
@@ -52,10 +51,9 @@ CONTEXT_SECTION_STATE_EMPTY: ContextSectionState
 CONTEXT_SECTION_STATE_BUDGET_TOO_SMALL: ContextSectionState
 CONTEXT_SECTION_STATE_EXCLUDED: ContextSectionState
 CONTEXT_SECTION_STATE_FAILED: ContextSectionState
-CONTEXT_SECTION_STATE_ABSENT: ContextSectionState
 
 class BuildContextRequest(_message.Message):
-    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "section_budgets", "order", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded")
+    __slots__ = ("user_id", "query", "token_budget", "scope", "conversation_id", "consistency_token", "as_of_time", "section_budgets", "order", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded", "known_at_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     TOKEN_BUDGET_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +68,7 @@ class BuildContextRequest(_message.Message):
     CONFLICT_POLICY_FIELD_NUMBER: _ClassVar[int]
     PREFERRED_MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
     DROP_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     token_budget: int
@@ -84,7 +83,8 @@ class BuildContextRequest(_message.Message):
     conflict_policy: _recall_pb2.ConflictPolicy
     preferred_memory_ids: _containers.RepeatedScalarFieldContainer[str]
     drop_superseded: bool
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., section_budgets: _Optional[_Iterable[_Union[ContextSectionBudget, _Mapping]]] = ..., order: _Optional[_Union[ContextOrder, str]] = ..., task_type: _Optional[_Union[_recall_pb2.TaskType, str]] = ..., scoring: _Optional[_Union[_recall_pb2.Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[_recall_pb2.ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ...) -> None: ...
+    known_at_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., token_budget: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., section_budgets: _Optional[_Iterable[_Union[ContextSectionBudget, _Mapping]]] = ..., order: _Optional[_Union[ContextOrder, str]] = ..., task_type: _Optional[_Union[_recall_pb2.TaskType, str]] = ..., scoring: _Optional[_Union[_recall_pb2.Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[_recall_pb2.ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ContextSectionBudget(_message.Message):
     __slots__ = ("kind", "token_budget")

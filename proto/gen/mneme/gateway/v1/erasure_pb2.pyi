@@ -37,7 +37,7 @@ ERASURE_STORE_SEMANTIC: ErasureStore
 ERASURE_STORE_AGENTIC: ErasureStore
 
 class StoreReceipt(_message.Message):
-    __slots__ = ("store", "done", "counts")
+    __slots__ = ("store", "done", "counts", "bytes_may_remain")
     class CountsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -48,13 +48,15 @@ class StoreReceipt(_message.Message):
     STORE_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_MAY_REMAIN_FIELD_NUMBER: _ClassVar[int]
     store: ErasureStore
     done: bool
     counts: _containers.ScalarMap[str, int]
-    def __init__(self, store: _Optional[_Union[ErasureStore, str]] = ..., done: _Optional[bool] = ..., counts: _Optional[_Mapping[str, int]] = ...) -> None: ...
+    bytes_may_remain: bool
+    def __init__(self, store: _Optional[_Union[ErasureStore, str]] = ..., done: _Optional[bool] = ..., counts: _Optional[_Mapping[str, int]] = ..., bytes_may_remain: _Optional[bool] = ...) -> None: ...
 
 class Erasure(_message.Message):
-    __slots__ = ("erasure_id", "user_id", "state", "stores", "create_time", "complete_time", "backup_expire_time")
+    __slots__ = ("erasure_id", "user_id", "state", "stores", "create_time", "complete_time", "backup_expire_time", "purge_note")
     ERASURE_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -62,6 +64,7 @@ class Erasure(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     COMPLETE_TIME_FIELD_NUMBER: _ClassVar[int]
     BACKUP_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    PURGE_NOTE_FIELD_NUMBER: _ClassVar[int]
     erasure_id: str
     user_id: str
     state: ErasureState
@@ -69,7 +72,8 @@ class Erasure(_message.Message):
     create_time: _timestamp_pb2.Timestamp
     complete_time: _timestamp_pb2.Timestamp
     backup_expire_time: _timestamp_pb2.Timestamp
-    def __init__(self, erasure_id: _Optional[str] = ..., user_id: _Optional[str] = ..., state: _Optional[_Union[ErasureState, str]] = ..., stores: _Optional[_Iterable[_Union[StoreReceipt, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., complete_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., backup_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    purge_note: str
+    def __init__(self, erasure_id: _Optional[str] = ..., user_id: _Optional[str] = ..., state: _Optional[_Union[ErasureState, str]] = ..., stores: _Optional[_Iterable[_Union[StoreReceipt, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., complete_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., backup_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., purge_note: _Optional[str] = ...) -> None: ...
 
 class PlannedMemory(_message.Message):
     __slots__ = ("memory", "preview", "time")
@@ -149,6 +153,24 @@ class GetErasureResponse(_message.Message):
     erasure: Erasure
     def __init__(self, erasure: _Optional[_Union[Erasure, _Mapping]] = ...) -> None: ...
 
+class ListErasuresRequest(_message.Message):
+    __slots__ = ("user_id", "page_size", "page_token")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListErasuresResponse(_message.Message):
+    __slots__ = ("erasures", "next_page_token")
+    ERASURES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    erasures: _containers.RepeatedCompositeFieldContainer[Erasure]
+    next_page_token: str
+    def __init__(self, erasures: _Optional[_Iterable[_Union[Erasure, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
 class ForgetRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "query", "dry_run", "plan_token")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
@@ -176,7 +198,7 @@ class ForgetResponse(_message.Message):
     def __init__(self, erasure: _Optional[_Union[Erasure, _Mapping]] = ..., plan: _Optional[_Union[ErasurePlan, _Mapping]] = ..., plan_token: _Optional[str] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class CorrectRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "memory", "query", "text", "time", "dry_run")
+    __slots__ = ("request_id", "user_id", "memory", "query", "text", "time", "dry_run", "whole_turn")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     MEMORY_FIELD_NUMBER: _ClassVar[int]
@@ -184,6 +206,7 @@ class CorrectRequest(_message.Message):
     TEXT_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     DRY_RUN_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_TURN_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
     memory: _memory_pb2.MemoryReference
@@ -191,7 +214,8 @@ class CorrectRequest(_message.Message):
     text: str
     time: _timestamp_pb2.Timestamp
     dry_run: bool
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., query: _Optional[str] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., dry_run: _Optional[bool] = ...) -> None: ...
+    whole_turn: bool
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., query: _Optional[str] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., dry_run: _Optional[bool] = ..., whole_turn: _Optional[bool] = ...) -> None: ...
 
 class CorrectedStatement(_message.Message):
     __slots__ = ("interaction_id", "preview", "whole_turn")

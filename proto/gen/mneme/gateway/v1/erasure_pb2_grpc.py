@@ -46,6 +46,11 @@ class ErasureServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureResponse.FromString,
                 _registered_method=True)
+        self.ListErasures = channel.unary_unary(
+                '/mneme.gateway.v1.ErasureService/ListErasures',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ListErasuresRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ListErasuresResponse.FromString,
+                _registered_method=True)
         self.Forget = channel.unary_unary(
                 '/mneme.gateway.v1.ErasureService/Forget',
                 request_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ForgetRequest.SerializeToString,
@@ -77,6 +82,14 @@ class ErasureServiceServicer:
 
     def GetErasure(self, request, context):
         """GetErasure reads an erasure. Fails with NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListErasures(self, request, context):
+        """ListErasures pages through the erasures of a user, or of the tenant, newest first, with their receipts. They stay when the
+        user is erased. The list of the whole tenant needs the role of an administrator (ROLE_MISSING).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -117,6 +130,11 @@ def add_ErasureServiceServicer_to_server(servicer, server):
                     servicer.GetErasure,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureResponse.SerializeToString,
+            ),
+            'ListErasures': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListErasures,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ListErasuresRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_erasure__pb2.ListErasuresResponse.SerializeToString,
             ),
             'Forget': grpc.unary_unary_rpc_method_handler(
                     servicer.Forget,
@@ -185,6 +203,33 @@ class ErasureService:
             '/mneme.gateway.v1.ErasureService/GetErasure',
             mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_erasure__pb2.GetErasureResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListErasures(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.ErasureService/ListErasures',
+            mneme_dot_gateway_dot_v1_dot_erasure__pb2.ListErasuresRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_erasure__pb2.ListErasuresResponse.FromString,
             options,
             channel_credentials,
             insecure,

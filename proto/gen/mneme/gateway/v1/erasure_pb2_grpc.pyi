@@ -28,6 +28,10 @@ class ErasureServiceStub:
     """
     GetErasure: _aio.UnaryUnaryMultiCallable[_erasure_pb2.GetErasureRequest, _erasure_pb2.GetErasureResponse]
     """GetErasure reads an erasure. Fails with NOT_FOUND."""
+    ListErasures: _aio.UnaryUnaryMultiCallable[_erasure_pb2.ListErasuresRequest, _erasure_pb2.ListErasuresResponse]
+    """ListErasures pages through the erasures of a user, or of the tenant, newest first, with their receipts. They stay when the
+    user is erased. The list of the whole tenant needs the role of an administrator (ROLE_MISSING).
+    """
     Forget: _aio.UnaryUnaryMultiCallable[_erasure_pb2.ForgetRequest, _erasure_pb2.ForgetResponse]
     """Forget erases what a query in plain words names: a topic, a person, what was said about something. A memory is
     chosen when it holds the names and numbers of the query, or its topic in words or by similarity; a query that nothing
@@ -70,6 +74,16 @@ class ErasureServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_erasure_pb2.GetErasureRequest, _abc.Awaitable[_erasure_pb2.GetErasureResponse]],
     ) -> _abc.Awaitable[_erasure_pb2.GetErasureResponse]:
         """GetErasure reads an erasure. Fails with NOT_FOUND."""
+
+    @_abc_1.abstractmethod
+    def ListErasures(
+        self,
+        request: _erasure_pb2.ListErasuresRequest,
+        context: _aio.ServicerContext[_erasure_pb2.ListErasuresRequest, _abc.Awaitable[_erasure_pb2.ListErasuresResponse]],
+    ) -> _abc.Awaitable[_erasure_pb2.ListErasuresResponse]:
+        """ListErasures pages through the erasures of a user, or of the tenant, newest first, with their receipts. They stay when the
+        user is erased. The list of the whole tenant needs the role of an administrator (ROLE_MISSING).
+        """
 
     @_abc_1.abstractmethod
     def Forget(

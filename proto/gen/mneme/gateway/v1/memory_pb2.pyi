@@ -2,6 +2,7 @@ from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import context_pb2 as _context_pb2
 from mneme.gateway.v1 import gate_pb2 as _gate_pb2
+from mneme.gateway.v1 import prepare_pb2 as _prepare_pb2
 from mneme.gateway.v1 import recall_pb2 as _recall_pb2
 from mneme.gateway.v1 import tiers_pb2 as _tiers_pb2
 from google.protobuf.internal import containers as _containers

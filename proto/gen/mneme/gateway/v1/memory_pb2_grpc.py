@@ -5,6 +5,7 @@ import warnings
 
 from mneme.gateway.v1 import context_pb2 as mneme_dot_gateway_dot_v1_dot_context__pb2
 from mneme.gateway.v1 import memory_pb2 as mneme_dot_gateway_dot_v1_dot_memory__pb2
+from mneme.gateway.v1 import prepare_pb2 as mneme_dot_gateway_dot_v1_dot_prepare__pb2
 from mneme.gateway.v1 import recall_pb2 as mneme_dot_gateway_dot_v1_dot_recall__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
@@ -67,6 +68,11 @@ class MemoryServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_context__pb2.BuildContextRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_context__pb2.BuildContextResponse.FromString,
                 _registered_method=True)
+        self.PrepareContext = channel.unary_unary(
+                '/mneme.gateway.v1.MemoryService/PrepareContext',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_prepare__pb2.PrepareContextRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_prepare__pb2.PrepareContextResponse.FromString,
+                _registered_method=True)
         self.Feedback = channel.unary_unary(
                 '/mneme.gateway.v1.MemoryService/Feedback',
                 request_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackRequest.SerializeToString,
@@ -127,9 +133,20 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PrepareContext(self, request, context):
+        """PrepareContext adds a user's message to a context window and returns the messages to send to a model: it prunes the
+        window if needed, and adds relevant code and similar past tasks before the message. Fails with INVALID_ARGUMENT where the
+        budget does not hold the message and the sticky items, and with ABORTED where other writers change the window all the
+        time. A repeat adds nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Feedback(self, request, context):
-        """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background. Today episodes take
-        feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
+        """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background: episodes rank
+        higher or lower, facts gain or lose confidence, notes importance. A later judgement of a memory replaces the one before;
+        memories that are gone by then are passed over. Fails with NOT_FOUND where no recall of this id is known:
         recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -168,6 +185,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.BuildContext,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_context__pb2.BuildContextRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_context__pb2.BuildContextResponse.SerializeToString,
+            ),
+            'PrepareContext': grpc.unary_unary_rpc_method_handler(
+                    servicer.PrepareContext,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_prepare__pb2.PrepareContextRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_prepare__pb2.PrepareContextResponse.SerializeToString,
             ),
             'Feedback': grpc.unary_unary_rpc_method_handler(
                     servicer.Feedback,
@@ -338,6 +360,33 @@ class MemoryService:
             '/mneme.gateway.v1.MemoryService/BuildContext',
             mneme_dot_gateway_dot_v1_dot_context__pb2.BuildContextRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_context__pb2.BuildContextResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PrepareContext(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.MemoryService/PrepareContext',
+            mneme_dot_gateway_dot_v1_dot_prepare__pb2.PrepareContextRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_prepare__pb2.PrepareContextResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from grpc import aio as _aio
 from mneme.gateway.v1 import context_pb2 as _context_pb2
 from mneme.gateway.v1 import memory_pb2 as _memory_pb2
+from mneme.gateway.v1 import prepare_pb2 as _prepare_pb2
 from mneme.gateway.v1 import recall_pb2 as _recall_pb2
 import abc as _abc_1
 
@@ -41,9 +42,16 @@ class MemoryServiceStub:
     """
     BuildContext: _aio.UnaryUnaryMultiCallable[_context_pb2.BuildContextRequest, _context_pb2.BuildContextResponse]
     """BuildContext recalls and returns text within a token budget, ready to put into a prompt."""
+    PrepareContext: _aio.UnaryUnaryMultiCallable[_prepare_pb2.PrepareContextRequest, _prepare_pb2.PrepareContextResponse]
+    """PrepareContext adds a user's message to a context window and returns the messages to send to a model: it prunes the
+    window if needed, and adds relevant code and similar past tasks before the message. Fails with INVALID_ARGUMENT where the
+    budget does not hold the message and the sticky items, and with ABORTED where other writers change the window all the
+    time. A repeat adds nothing.
+    """
     Feedback: _aio.UnaryUnaryMultiCallable[_memory_pb2.FeedbackRequest, _memory_pb2.FeedbackResponse]
-    """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background. Today episodes take
-    feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
+    """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background: episodes rank
+    higher or lower, facts gain or lose confidence, notes importance. A later judgement of a memory replaces the one before;
+    memories that are gone by then are passed over. Fails with NOT_FOUND where no recall of this id is known:
     recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
     """
 
@@ -110,13 +118,26 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         """BuildContext recalls and returns text within a token budget, ready to put into a prompt."""
 
     @_abc_1.abstractmethod
+    def PrepareContext(
+        self,
+        request: _prepare_pb2.PrepareContextRequest,
+        context: _aio.ServicerContext[_prepare_pb2.PrepareContextRequest, _abc.Awaitable[_prepare_pb2.PrepareContextResponse]],
+    ) -> _abc.Awaitable[_prepare_pb2.PrepareContextResponse]:
+        """PrepareContext adds a user's message to a context window and returns the messages to send to a model: it prunes the
+        window if needed, and adds relevant code and similar past tasks before the message. Fails with INVALID_ARGUMENT where the
+        budget does not hold the message and the sticky items, and with ABORTED where other writers change the window all the
+        time. A repeat adds nothing.
+        """
+
+    @_abc_1.abstractmethod
     def Feedback(
         self,
         request: _memory_pb2.FeedbackRequest,
         context: _aio.ServicerContext[_memory_pb2.FeedbackRequest, _abc.Awaitable[_memory_pb2.FeedbackResponse]],
     ) -> _abc.Awaitable[_memory_pb2.FeedbackResponse]:
-        """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background. Today episodes take
-        feedback; a reference to a fact or a note is refused. Fails with NOT_FOUND where no recall of this id is known:
+        """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background: episodes rank
+        higher or lower, facts gain or lose confidence, notes importance. A later judgement of a memory replaces the one before;
+        memories that are gone by then are passed over. Fails with NOT_FOUND where no recall of this id is known:
         recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
         """
 

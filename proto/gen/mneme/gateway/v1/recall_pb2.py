@@ -28,11 +28,12 @@ from mneme.agentic.v1 import notes_pb2 as mneme_dot_agentic_dot_v1_dot_notes__pb
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 from mneme.gateway.v1 import tiers_pb2 as mneme_dot_gateway_dot_v1_dot_tiers__pb2
 from mneme.semantic.v1 import facts_pb2 as mneme_dot_semantic_dot_v1_dot_facts__pb2
+from mneme.semantic.v1 import procedures_pb2 as mneme_dot_semantic_dot_v1_dot_procedures__pb2
 from mneme.semantic.v1 import supersessions_pb2 as mneme_dot_semantic_dot_v1_dot_supersessions__pb2
 from mneme.session.v1 import session_pb2 as mneme_dot_session_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmneme/gateway/v1/recall.proto\x12\x10mneme.gateway.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/agentic/v1/notes.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1cmneme/gateway/v1/tiers.proto\x1a\x1dmneme/semantic/v1/facts.proto\x1a%mneme/semantic/v1/supersessions.proto\x1a\x1emneme/session/v1/session.proto\"\x83\x01\n\x07Scoring\x12\x0f\n\x07profile\x18\x01 \x01(\t\x12\x37\n\x07weights\x18\x02 \x03(\x0b\x32&.mneme.gateway.v1.Scoring.WeightsEntry\x1a.\n\x0cWeightsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xf5\x03\n\rRecallRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\x12%\n\x05scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x17\n\x0f\x63onversation_id\x18\x05 \x01(\t\x12\x19\n\x11\x63onsistency_token\x18\x06 \x01(\t\x12.\n\nas_of_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05tiers\x18\x08 \x03(\x0e\x32\x16.mneme.gateway.v1.Tier\x12-\n\ttask_type\x18\t \x01(\x0e\x32\x1a.mneme.gateway.v1.TaskType\x12*\n\x07scoring\x18\n \x01(\x0b\x32\x19.mneme.gateway.v1.Scoring\x12\x39\n\x0f\x63onflict_policy\x18\x0b \x01(\x0e\x32 .mneme.gateway.v1.ConflictPolicy\x12\x1c\n\x14preferred_memory_ids\x18\x0c \x03(\t\x12\x17\n\x0f\x64rop_superseded\x18\r \x01(\x08\x12\x1f\n\x17include_tentative_facts\x18\x0e \x01(\x08\x12\x15\n\rwith_features\x18\x0f \x01(\x08\"\xef\x03\n\x0eRecallResponse\x12*\n\x08memories\x18\x01 \x03(\x0b\x32\x18.mneme.gateway.v1.Memory\x12-\n\x05\x66\x61\x63ts\x18\x02 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledFact\x12-\n\x05notes\x18\x03 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledNote\x12\x33\n\x0crecent_turns\x18\x04 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12+\n\x05tiers\x18\x05 \x03(\x0b\x32\x1c.mneme.gateway.v1.TierReport\x12\x10\n\x08\x64\x65graded\x18\x06 \x01(\x08\x12/\n\x07reading\x18\x07 \x01(\x0b\x32\x1e.mneme.gateway.v1.QueryReading\x12-\n\x06stages\x18\x08 \x03(\x0b\x32\x1d.mneme.gateway.v1.StageTiming\x12\x11\n\trecall_id\x18\t \x01(\t\x12\x17\n\nconsistent\x18\n \x01(\x08H\x00\x88\x01\x01\x12-\n\tconflicts\x18\x0b \x03(\x0b\x32\x1a.mneme.gateway.v1.Conflict\x12\x15\n\rfeature_names\x18\x0c \x03(\tB\r\n\x0b_consistent\"\x8e\x03\n\x06Memory\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12*\n\x04kind\x18\x02 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12\x10\n\x08position\x18\x05 \x01(\x05\x12\r\n\x05score\x18\x06 \x01(\x01\x12\x32\n\x0b\x65xplanation\x18\x07 \x01(\x0b\x32\x1d.mneme.gateway.v1.Explanation\x12\x10\n\x08\x66\x61\x63t_ids\x18\x08 \x03(\t\x12\x10\n\x08note_ids\x18\t \x03(\t\x12%\n\x05scope\x18\n \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x15\n\rsuperseded_by\x18\x0b \x01(\t\x12\x10\n\x08\x66\x65\x61tures\x18\x0c \x03(\x02\x12>\n\x15superseded_statements\x18\r \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\"\xa3\x01\n\x0cRecalledFact\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x32\n\x0b\x65xplanation\x18\x04 \x01(\x0b\x32\x1d.mneme.gateway.v1.Explanation\x12\x15\n\rsuperseded_by\x18\x05 \x01(\t\"\xb0\x01\n\x0cRecalledNote\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x0c\n\x04hops\x18\x04 \x01(\x05\x12\x32\n\x0b\x65xplanation\x18\x05 \x01(\x0b\x32\x1d.mneme.gateway.v1.Explanation\x12\x15\n\rsuperseded_by\x18\x06 \x01(\t\"n\n\x0b\x45xplanation\x12\x33\n\nretrievers\x18\x01 \x03(\x0b\x32\x1f.mneme.gateway.v1.RetrieverRank\x12*\n\x05parts\x18\x02 \x03(\x0b\x32\x1b.mneme.gateway.v1.ScorePart\"?\n\rRetrieverRank\x12\x11\n\tretriever\x18\x01 \x01(\t\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\"(\n\tScorePart\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\"\xc8\x02\n\x08\x43onflict\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.mneme.gateway.v1.ConflictKind\x12\x0f\n\x07subject\x18\x02 \x01(\t\x12\x11\n\twinner_id\x18\x03 \x01(\t\x12\x31\n\x0bwinner_kind\x18\x04 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12\x11\n\tloser_ids\x18\x05 \x03(\t\x12\x30\n\nloser_kind\x18\x06 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12\x30\n\x06policy\x18\x07 \x01(\x0e\x32 .mneme.gateway.v1.ConflictPolicy\x12\x30\n\x06reason\x18\x08 \x01(\x0e\x32 .mneme.gateway.v1.ConflictReason\x12\x0e\n\x06\x64\x65tail\x18\t \x01(\t\"\xe0\x02\n\x0cQueryReading\x12\x16\n\x0e\x65mbedded_query\x18\x01 \x01(\t\x12\x10\n\x08speakers\x18\x02 \x03(\t\x12\x30\n\x0btime_ranges\x18\x03 \x03(\x0b\x32\x1b.mneme.gateway.v1.TimeRange\x12-\n\ttask_type\x18\x04 \x01(\x0e\x32\x1a.mneme.gateway.v1.TaskType\x12\x1c\n\x14task_type_confidence\x18\x05 \x01(\x01\x12\x17\n\x0ftask_type_given\x18\x06 \x01(\x08\x12\x17\n\x0frewritten_query\x18\x07 \x01(\t\x12:\n\x10\x61pplied_patterns\x18\x08 \x03(\x0b\x32 .mneme.gateway.v1.AppliedPattern\x12\x39\n\x0f\x61pplied_profile\x18\t \x01(\x0b\x32 .mneme.gateway.v1.AppliedProfile\"b\n\x0e\x41ppliedProfile\x12\x19\n\x11preferred_sources\x18\x01 \x03(\t\x12\x18\n\x10\x65xcluded_sources\x18\x02 \x03(\t\x12\x1b\n\x13\x66\x61\x63t_confidence_min\x18\x03 \x01(\x01\"J\n\x0e\x41ppliedPattern\x12\x0f\n\x07pattern\x18\x01 \x01(\t\x12\x13\n\x0breplacement\x18\x02 \x01(\t\x12\x12\n\nconfidence\x18\x03 \x01(\x01\"i\n\tTimeRange\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x0bStageTiming\x12\r\n\x05stage\x18\x01 \x01(\t\x12+\n\x08\x64uration\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06reason\x18\x03 \x01(\t\"F\n\x13RecallStreamRequest\x12/\n\x06recall\x18\x01 \x01(\x0b\x32\x1f.mneme.gateway.v1.RecallRequest\"\x8c\x01\n\x14RecallStreamResponse\x12\x33\n\x0btier_result\x18\x01 \x01(\x0b\x32\x1c.mneme.gateway.v1.TierResultH\x00\x12\x34\n\x08response\x18\x02 \x01(\x0b\x32 .mneme.gateway.v1.RecallResponseH\x00\x42\t\n\x07message\"\xf7\x01\n\nTierResult\x12*\n\x04tier\x18\x01 \x01(\x0b\x32\x1c.mneme.gateway.v1.TierReport\x12*\n\x08memories\x18\x02 \x03(\x0b\x32\x18.mneme.gateway.v1.Memory\x12-\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledFact\x12-\n\x05notes\x18\x04 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledNote\x12\x33\n\x0crecent_turns\x18\x05 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn*\xc2\x01\n\x08TaskType\x12\x19\n\x15TASK_TYPE_UNSPECIFIED\x10\x00\x12\x15\n\x11TASK_TYPE_FACTUAL\x10\x01\x12\x1c\n\x18TASK_TYPE_RECOMMENDATION\x10\x02\x12\x1c\n\x18TASK_TYPE_CONVERSATIONAL\x10\x03\x12\x18\n\x14TASK_TYPE_PROCEDURAL\x10\x04\x12\x17\n\x13TASK_TYPE_DEBUGGING\x10\x05\x12\x15\n\x11TASK_TYPE_GENERAL\x10\x06*\xb1\x01\n\x0e\x43onflictPolicy\x12\x1f\n\x1b\x43ONFLICT_POLICY_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43ONFLICT_POLICY_RECENCY\x10\x01\x12\x1e\n\x1a\x43ONFLICT_POLICY_CONFIDENCE\x10\x02\x12\x1e\n\x1a\x43ONFLICT_POLICY_IMPORTANCE\x10\x03\x12!\n\x1d\x43ONFLICT_POLICY_USER_OVERRIDE\x10\x04*b\n\x0c\x43onflictKind\x12\x1d\n\x19\x43ONFLICT_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x43ONFLICT_KIND_NEGATION\x10\x01\x12\x17\n\x13\x43ONFLICT_KIND_VALUE\x10\x02*\xe8\x01\n\x0e\x43onflictReason\x12\x1f\n\x1b\x43ONFLICT_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x43ONFLICT_REASON_LATER\x10\x01\x12\x1e\n\x1a\x43ONFLICT_REASON_CONFIDENCE\x10\x02\x12\x1e\n\x1a\x43ONFLICT_REASON_IMPORTANCE\x10\x03\x12\x1f\n\x1b\x43ONFLICT_REASON_USER_CHOICE\x10\x04\x12\x1f\n\x1b\x43ONFLICT_REASON_STILL_VALID\x10\x05\x12\x18\n\x14\x43ONFLICT_REASON_RANK\x10\x06\x42k\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmneme/gateway/v1/recall.proto\x12\x10mneme.gateway.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/agentic/v1/notes.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1cmneme/gateway/v1/tiers.proto\x1a\x1dmneme/semantic/v1/facts.proto\x1a\"mneme/semantic/v1/procedures.proto\x1a%mneme/semantic/v1/supersessions.proto\x1a\x1emneme/session/v1/session.proto\"\x83\x01\n\x07Scoring\x12\x0f\n\x07profile\x18\x01 \x01(\t\x12\x37\n\x07weights\x18\x02 \x03(\x0b\x32&.mneme.gateway.v1.Scoring.WeightsEntry\x1a.\n\x0cWeightsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xa8\x04\n\rRecallRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\x12%\n\x05scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x17\n\x0f\x63onversation_id\x18\x05 \x01(\t\x12\x19\n\x11\x63onsistency_token\x18\x06 \x01(\t\x12.\n\nas_of_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05tiers\x18\x08 \x03(\x0e\x32\x16.mneme.gateway.v1.Tier\x12-\n\ttask_type\x18\t \x01(\x0e\x32\x1a.mneme.gateway.v1.TaskType\x12*\n\x07scoring\x18\n \x01(\x0b\x32\x19.mneme.gateway.v1.Scoring\x12\x39\n\x0f\x63onflict_policy\x18\x0b \x01(\x0e\x32 .mneme.gateway.v1.ConflictPolicy\x12\x1c\n\x14preferred_memory_ids\x18\x0c \x03(\t\x12\x17\n\x0f\x64rop_superseded\x18\r \x01(\x08\x12\x1f\n\x17include_tentative_facts\x18\x0e \x01(\x08\x12\x15\n\rwith_features\x18\x0f \x01(\x08\x12\x31\n\rknown_at_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xef\x03\n\x0eRecallResponse\x12*\n\x08memories\x18\x01 \x03(\x0b\x32\x18.mneme.gateway.v1.Memory\x12-\n\x05\x66\x61\x63ts\x18\x02 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledFact\x12-\n\x05notes\x18\x03 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledNote\x12\x33\n\x0crecent_turns\x18\x04 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12+\n\x05tiers\x18\x05 \x03(\x0b\x32\x1c.mneme.gateway.v1.TierReport\x12\x10\n\x08\x64\x65graded\x18\x06 \x01(\x08\x12/\n\x07reading\x18\x07 \x01(\x0b\x32\x1e.mneme.gateway.v1.QueryReading\x12-\n\x06stages\x18\x08 \x03(\x0b\x32\x1d.mneme.gateway.v1.StageTiming\x12\x11\n\trecall_id\x18\t \x01(\t\x12\x17\n\nconsistent\x18\n \x01(\x08H\x00\x88\x01\x01\x12-\n\tconflicts\x18\x0b \x03(\x0b\x32\x1a.mneme.gateway.v1.Conflict\x12\x15\n\rfeature_names\x18\x0c \x03(\tB\r\n\x0b_consistent\"\x8e\x03\n\x06Memory\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12*\n\x04kind\x18\x02 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12\x10\n\x08position\x18\x05 \x01(\x05\x12\r\n\x05score\x18\x06 \x01(\x01\x12\x32\n\x0b\x65xplanation\x18\x07 \x01(\x0b\x32\x1d.mneme.gateway.v1.Explanation\x12\x10\n\x08\x66\x61\x63t_ids\x18\x08 \x03(\t\x12\x10\n\x08note_ids\x18\t \x03(\t\x12%\n\x05scope\x18\n \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x15\n\rsuperseded_by\x18\x0b \x01(\t\x12\x10\n\x08\x66\x65\x61tures\x18\x0c \x03(\x02\x12>\n\x15superseded_statements\x18\r \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\"\xa3\x01\n\x0cRecalledFact\x12%\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x17.mneme.semantic.v1.Fact\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x32\n\x0b\x65xplanation\x18\x04 \x01(\x0b\x32\x1d.mneme.gateway.v1.Explanation\x12\x15\n\rsuperseded_by\x18\x05 \x01(\t\"\xb0\x01\n\x0cRecalledNote\x12$\n\x04note\x18\x01 \x01(\x0b\x32\x16.mneme.agentic.v1.Note\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x0c\n\x04hops\x18\x04 \x01(\x05\x12\x32\n\x0b\x65xplanation\x18\x05 \x01(\x0b\x32\x1d.mneme.gateway.v1.Explanation\x12\x15\n\rsuperseded_by\x18\x06 \x01(\t\"n\n\x0b\x45xplanation\x12\x33\n\nretrievers\x18\x01 \x03(\x0b\x32\x1f.mneme.gateway.v1.RetrieverRank\x12*\n\x05parts\x18\x02 \x03(\x0b\x32\x1b.mneme.gateway.v1.ScorePart\"?\n\rRetrieverRank\x12\x11\n\tretriever\x18\x01 \x01(\t\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\"(\n\tScorePart\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\"\xc8\x02\n\x08\x43onflict\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.mneme.gateway.v1.ConflictKind\x12\x0f\n\x07subject\x18\x02 \x01(\t\x12\x11\n\twinner_id\x18\x03 \x01(\t\x12\x31\n\x0bwinner_kind\x18\x04 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12\x11\n\tloser_ids\x18\x05 \x03(\t\x12\x30\n\nloser_kind\x18\x06 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12\x30\n\x06policy\x18\x07 \x01(\x0e\x32 .mneme.gateway.v1.ConflictPolicy\x12\x30\n\x06reason\x18\x08 \x01(\x0e\x32 .mneme.gateway.v1.ConflictReason\x12\x0e\n\x06\x64\x65tail\x18\t \x01(\t\"\xe0\x02\n\x0cQueryReading\x12\x16\n\x0e\x65mbedded_query\x18\x01 \x01(\t\x12\x10\n\x08speakers\x18\x02 \x03(\t\x12\x30\n\x0btime_ranges\x18\x03 \x03(\x0b\x32\x1b.mneme.gateway.v1.TimeRange\x12-\n\ttask_type\x18\x04 \x01(\x0e\x32\x1a.mneme.gateway.v1.TaskType\x12\x1c\n\x14task_type_confidence\x18\x05 \x01(\x01\x12\x17\n\x0ftask_type_given\x18\x06 \x01(\x08\x12\x17\n\x0frewritten_query\x18\x07 \x01(\t\x12:\n\x10\x61pplied_patterns\x18\x08 \x03(\x0b\x32 .mneme.gateway.v1.AppliedPattern\x12\x39\n\x0f\x61pplied_profile\x18\t \x01(\x0b\x32 .mneme.gateway.v1.AppliedProfile\"b\n\x0e\x41ppliedProfile\x12\x19\n\x11preferred_sources\x18\x01 \x03(\t\x12\x18\n\x10\x65xcluded_sources\x18\x02 \x03(\t\x12\x1b\n\x13\x66\x61\x63t_confidence_min\x18\x03 \x01(\x01\"\x90\x01\n\x0e\x41ppliedPattern\x12\x0f\n\x07pattern\x18\x01 \x01(\t\x12\x13\n\x0breplacement\x18\x02 \x01(\t\x12\x12\n\nconfidence\x18\x03 \x01(\x01\x12\x14\n\x0cprocedure_id\x18\x04 \x01(\t\x12.\n\x04kind\x18\x05 \x01(\x0e\x32 .mneme.semantic.v1.ProcedureKind\"i\n\tTimeRange\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x0bStageTiming\x12\r\n\x05stage\x18\x01 \x01(\t\x12+\n\x08\x64uration\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06reason\x18\x03 \x01(\t\"F\n\x13RecallStreamRequest\x12/\n\x06recall\x18\x01 \x01(\x0b\x32\x1f.mneme.gateway.v1.RecallRequest\"\x8c\x01\n\x14RecallStreamResponse\x12\x33\n\x0btier_result\x18\x01 \x01(\x0b\x32\x1c.mneme.gateway.v1.TierResultH\x00\x12\x34\n\x08response\x18\x02 \x01(\x0b\x32 .mneme.gateway.v1.RecallResponseH\x00\x42\t\n\x07message\"\xf7\x01\n\nTierResult\x12*\n\x04tier\x18\x01 \x01(\x0b\x32\x1c.mneme.gateway.v1.TierReport\x12*\n\x08memories\x18\x02 \x03(\x0b\x32\x18.mneme.gateway.v1.Memory\x12-\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledFact\x12-\n\x05notes\x18\x04 \x03(\x0b\x32\x1e.mneme.gateway.v1.RecalledNote\x12\x33\n\x0crecent_turns\x18\x05 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn*\xc2\x01\n\x08TaskType\x12\x19\n\x15TASK_TYPE_UNSPECIFIED\x10\x00\x12\x15\n\x11TASK_TYPE_FACTUAL\x10\x01\x12\x1c\n\x18TASK_TYPE_RECOMMENDATION\x10\x02\x12\x1c\n\x18TASK_TYPE_CONVERSATIONAL\x10\x03\x12\x18\n\x14TASK_TYPE_PROCEDURAL\x10\x04\x12\x17\n\x13TASK_TYPE_DEBUGGING\x10\x05\x12\x15\n\x11TASK_TYPE_GENERAL\x10\x06*\xb1\x01\n\x0e\x43onflictPolicy\x12\x1f\n\x1b\x43ONFLICT_POLICY_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43ONFLICT_POLICY_RECENCY\x10\x01\x12\x1e\n\x1a\x43ONFLICT_POLICY_CONFIDENCE\x10\x02\x12\x1e\n\x1a\x43ONFLICT_POLICY_IMPORTANCE\x10\x03\x12!\n\x1d\x43ONFLICT_POLICY_USER_OVERRIDE\x10\x04*b\n\x0c\x43onflictKind\x12\x1d\n\x19\x43ONFLICT_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x43ONFLICT_KIND_NEGATION\x10\x01\x12\x17\n\x13\x43ONFLICT_KIND_VALUE\x10\x02*\xe8\x01\n\x0e\x43onflictReason\x12\x1f\n\x1b\x43ONFLICT_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x43ONFLICT_REASON_LATER\x10\x01\x12\x1e\n\x1a\x43ONFLICT_REASON_CONFIDENCE\x10\x02\x12\x1e\n\x1a\x43ONFLICT_REASON_IMPORTANCE\x10\x03\x12\x1f\n\x1b\x43ONFLICT_REASON_USER_CHOICE\x10\x04\x12\x1f\n\x1b\x43ONFLICT_REASON_STILL_VALID\x10\x05\x12\x18\n\x14\x43ONFLICT_REASON_RANK\x10\x06\x42k\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,50 +43,50 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\023ai.mneme.gateway.v1P\001Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\252\002\020Mneme.Gateway.V1'
   _globals['_SCORING_WEIGHTSENTRY']._loaded_options = None
   _globals['_SCORING_WEIGHTSENTRY']._serialized_options = b'8\001'
-  _globals['_TASKTYPE']._serialized_start=3935
-  _globals['_TASKTYPE']._serialized_end=4129
-  _globals['_CONFLICTPOLICY']._serialized_start=4132
-  _globals['_CONFLICTPOLICY']._serialized_end=4309
-  _globals['_CONFLICTKIND']._serialized_start=4311
-  _globals['_CONFLICTKIND']._serialized_end=4409
-  _globals['_CONFLICTREASON']._serialized_start=4412
-  _globals['_CONFLICTREASON']._serialized_end=4644
-  _globals['_SCORING']._serialized_start=309
-  _globals['_SCORING']._serialized_end=440
-  _globals['_SCORING_WEIGHTSENTRY']._serialized_start=394
-  _globals['_SCORING_WEIGHTSENTRY']._serialized_end=440
-  _globals['_RECALLREQUEST']._serialized_start=443
-  _globals['_RECALLREQUEST']._serialized_end=944
-  _globals['_RECALLRESPONSE']._serialized_start=947
-  _globals['_RECALLRESPONSE']._serialized_end=1442
-  _globals['_MEMORY']._serialized_start=1445
-  _globals['_MEMORY']._serialized_end=1843
-  _globals['_RECALLEDFACT']._serialized_start=1846
-  _globals['_RECALLEDFACT']._serialized_end=2009
-  _globals['_RECALLEDNOTE']._serialized_start=2012
-  _globals['_RECALLEDNOTE']._serialized_end=2188
-  _globals['_EXPLANATION']._serialized_start=2190
-  _globals['_EXPLANATION']._serialized_end=2300
-  _globals['_RETRIEVERRANK']._serialized_start=2302
-  _globals['_RETRIEVERRANK']._serialized_end=2365
-  _globals['_SCOREPART']._serialized_start=2367
-  _globals['_SCOREPART']._serialized_end=2407
-  _globals['_CONFLICT']._serialized_start=2410
-  _globals['_CONFLICT']._serialized_end=2738
-  _globals['_QUERYREADING']._serialized_start=2741
-  _globals['_QUERYREADING']._serialized_end=3093
-  _globals['_APPLIEDPROFILE']._serialized_start=3095
-  _globals['_APPLIEDPROFILE']._serialized_end=3193
-  _globals['_APPLIEDPATTERN']._serialized_start=3195
-  _globals['_APPLIEDPATTERN']._serialized_end=3269
-  _globals['_TIMERANGE']._serialized_start=3271
-  _globals['_TIMERANGE']._serialized_end=3376
-  _globals['_STAGETIMING']._serialized_start=3378
-  _globals['_STAGETIMING']._serialized_end=3467
-  _globals['_RECALLSTREAMREQUEST']._serialized_start=3469
-  _globals['_RECALLSTREAMREQUEST']._serialized_end=3539
-  _globals['_RECALLSTREAMRESPONSE']._serialized_start=3542
-  _globals['_RECALLSTREAMRESPONSE']._serialized_end=3682
-  _globals['_TIERRESULT']._serialized_start=3685
-  _globals['_TIERRESULT']._serialized_end=3932
+  _globals['_TASKTYPE']._serialized_start=4093
+  _globals['_TASKTYPE']._serialized_end=4287
+  _globals['_CONFLICTPOLICY']._serialized_start=4290
+  _globals['_CONFLICTPOLICY']._serialized_end=4467
+  _globals['_CONFLICTKIND']._serialized_start=4469
+  _globals['_CONFLICTKIND']._serialized_end=4567
+  _globals['_CONFLICTREASON']._serialized_start=4570
+  _globals['_CONFLICTREASON']._serialized_end=4802
+  _globals['_SCORING']._serialized_start=345
+  _globals['_SCORING']._serialized_end=476
+  _globals['_SCORING_WEIGHTSENTRY']._serialized_start=430
+  _globals['_SCORING_WEIGHTSENTRY']._serialized_end=476
+  _globals['_RECALLREQUEST']._serialized_start=479
+  _globals['_RECALLREQUEST']._serialized_end=1031
+  _globals['_RECALLRESPONSE']._serialized_start=1034
+  _globals['_RECALLRESPONSE']._serialized_end=1529
+  _globals['_MEMORY']._serialized_start=1532
+  _globals['_MEMORY']._serialized_end=1930
+  _globals['_RECALLEDFACT']._serialized_start=1933
+  _globals['_RECALLEDFACT']._serialized_end=2096
+  _globals['_RECALLEDNOTE']._serialized_start=2099
+  _globals['_RECALLEDNOTE']._serialized_end=2275
+  _globals['_EXPLANATION']._serialized_start=2277
+  _globals['_EXPLANATION']._serialized_end=2387
+  _globals['_RETRIEVERRANK']._serialized_start=2389
+  _globals['_RETRIEVERRANK']._serialized_end=2452
+  _globals['_SCOREPART']._serialized_start=2454
+  _globals['_SCOREPART']._serialized_end=2494
+  _globals['_CONFLICT']._serialized_start=2497
+  _globals['_CONFLICT']._serialized_end=2825
+  _globals['_QUERYREADING']._serialized_start=2828
+  _globals['_QUERYREADING']._serialized_end=3180
+  _globals['_APPLIEDPROFILE']._serialized_start=3182
+  _globals['_APPLIEDPROFILE']._serialized_end=3280
+  _globals['_APPLIEDPATTERN']._serialized_start=3283
+  _globals['_APPLIEDPATTERN']._serialized_end=3427
+  _globals['_TIMERANGE']._serialized_start=3429
+  _globals['_TIMERANGE']._serialized_end=3534
+  _globals['_STAGETIMING']._serialized_start=3536
+  _globals['_STAGETIMING']._serialized_end=3625
+  _globals['_RECALLSTREAMREQUEST']._serialized_start=3627
+  _globals['_RECALLSTREAMREQUEST']._serialized_end=3697
+  _globals['_RECALLSTREAMRESPONSE']._serialized_start=3700
+  _globals['_RECALLSTREAMRESPONSE']._serialized_end=3840
+  _globals['_TIERRESULT']._serialized_start=3843
+  _globals['_TIERRESULT']._serialized_end=4090
 # @@protoc_insertion_point(module_scope)

@@ -6,6 +6,7 @@ from mneme.agentic.v1 import notes_pb2 as _notes_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import tiers_pb2 as _tiers_pb2
 from mneme.semantic.v1 import facts_pb2 as _facts_pb2
+from mneme.semantic.v1 import procedures_pb2 as _procedures_pb2
 from mneme.semantic.v1 import supersessions_pb2 as _supersessions_pb2
 from mneme.session.v1 import session_pb2 as _session_pb2
 from google.protobuf.internal import containers as _containers
@@ -89,7 +90,7 @@ class Scoring(_message.Message):
     def __init__(self, profile: _Optional[str] = ..., weights: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class RecallRequest(_message.Message):
-    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded", "include_tentative_facts", "with_features")
+    __slots__ = ("user_id", "query", "limit", "scope", "conversation_id", "consistency_token", "as_of_time", "tiers", "task_type", "scoring", "conflict_policy", "preferred_memory_ids", "drop_superseded", "include_tentative_facts", "with_features", "known_at_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
@@ -105,6 +106,7 @@ class RecallRequest(_message.Message):
     DROP_SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_TENTATIVE_FACTS_FIELD_NUMBER: _ClassVar[int]
     WITH_FEATURES_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     limit: int
@@ -120,7 +122,8 @@ class RecallRequest(_message.Message):
     drop_superseded: bool
     include_tentative_facts: bool
     with_features: bool
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ..., include_tentative_facts: _Optional[bool] = ..., with_features: _Optional[bool] = ...) -> None: ...
+    known_at_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., conversation_id: _Optional[str] = ..., consistency_token: _Optional[str] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.Tier, str]]] = ..., task_type: _Optional[_Union[TaskType, str]] = ..., scoring: _Optional[_Union[Scoring, _Mapping]] = ..., conflict_policy: _Optional[_Union[ConflictPolicy, str]] = ..., preferred_memory_ids: _Optional[_Iterable[str]] = ..., drop_superseded: _Optional[bool] = ..., include_tentative_facts: _Optional[bool] = ..., with_features: _Optional[bool] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
     __slots__ = ("memories", "facts", "notes", "recent_turns", "tiers", "degraded", "reading", "stages", "recall_id", "consistent", "conflicts", "feature_names")
@@ -291,14 +294,18 @@ class AppliedProfile(_message.Message):
     def __init__(self, preferred_sources: _Optional[_Iterable[str]] = ..., excluded_sources: _Optional[_Iterable[str]] = ..., fact_confidence_min: _Optional[float] = ...) -> None: ...
 
 class AppliedPattern(_message.Message):
-    __slots__ = ("pattern", "replacement", "confidence")
+    __slots__ = ("pattern", "replacement", "confidence", "procedure_id", "kind")
     PATTERN_FIELD_NUMBER: _ClassVar[int]
     REPLACEMENT_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    PROCEDURE_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
     pattern: str
     replacement: str
     confidence: float
-    def __init__(self, pattern: _Optional[str] = ..., replacement: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
+    procedure_id: str
+    kind: _procedures_pb2.ProcedureKind
+    def __init__(self, pattern: _Optional[str] = ..., replacement: _Optional[str] = ..., confidence: _Optional[float] = ..., procedure_id: _Optional[str] = ..., kind: _Optional[_Union[_procedures_pb2.ProcedureKind, str]] = ...) -> None: ...
 
 class TimeRange(_message.Message):
     __slots__ = ("start_time", "end_time")

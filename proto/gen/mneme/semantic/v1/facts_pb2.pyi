@@ -76,7 +76,7 @@ FACT_VERSION_REASON_SUPERSEDED: FactVersionReason
 FACT_VERSION_REASON_CORRECTED: FactVersionReason
 
 class Fact(_message.Message):
-    __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision", "etag")
+    __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision", "etag", "feedback")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -99,6 +99,7 @@ class Fact(_message.Message):
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     ETAG_FIELD_NUMBER: _ClassVar[int]
+    FEEDBACK_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     user_id: str
     text: str
@@ -121,7 +122,8 @@ class Fact(_message.Message):
     scope: _common_pb2.Scope
     revision: int
     etag: str
-    def __init__(self, fact_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., first_observed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_confirmed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., evidence_count: _Optional[int] = ..., contradictions: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., merged_into_fact_id: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[FactVersion, _Mapping]]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., revision: _Optional[int] = ..., etag: _Optional[str] = ...) -> None: ...
+    feedback: int
+    def __init__(self, fact_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., first_observed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_confirmed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., evidence_count: _Optional[int] = ..., contradictions: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., merged_into_fact_id: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[FactVersion, _Mapping]]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., revision: _Optional[int] = ..., etag: _Optional[str] = ..., feedback: _Optional[int] = ...) -> None: ...
 
 class FactVersion(_message.Message):
     __slots__ = ("text", "confidence", "replaced_time", "reason")
@@ -186,7 +188,7 @@ class GetFactResponse(_message.Message):
     def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
 
 class ListFactsRequest(_message.Message):
-    __slots__ = ("user_id", "category", "statuses", "subject", "predicate", "include_low_confidence", "page_size", "page_token")
+    __slots__ = ("user_id", "category", "statuses", "subject", "predicate", "include_low_confidence", "page_size", "page_token", "known_at_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     STATUSES_FIELD_NUMBER: _ClassVar[int]
@@ -195,6 +197,7 @@ class ListFactsRequest(_message.Message):
     INCLUDE_LOW_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     category: FactCategory
     statuses: _containers.RepeatedScalarFieldContainer[FactStatus]
@@ -203,7 +206,8 @@ class ListFactsRequest(_message.Message):
     include_low_confidence: bool
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., statuses: _Optional[_Iterable[_Union[FactStatus, str]]] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., include_low_confidence: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    known_at_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., statuses: _Optional[_Iterable[_Union[FactStatus, str]]] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., include_low_confidence: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ListFactsResponse(_message.Message):
     __slots__ = ("facts", "next_page_token")
@@ -214,30 +218,34 @@ class ListFactsResponse(_message.Message):
     def __init__(self, facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchFactsRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "use", "reader_scope", "limit")
+    __slots__ = ("user_id", "query", "query_vector", "use", "reader_scope", "limit", "known_at_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     USE_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
     use: FactUse
     reader_scope: _common_pb2.Scope
     limit: int
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., use: _Optional[_Union[FactUse, str]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ...) -> None: ...
+    known_at_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., use: _Optional[_Union[FactUse, str]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ScoredFact(_message.Message):
-    __slots__ = ("fact", "similarity", "admission")
+    __slots__ = ("fact", "similarity", "admission", "current_confidence")
     FACT_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     ADMISSION_FIELD_NUMBER: _ClassVar[int]
+    CURRENT_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     fact: Fact
     similarity: float
     admission: FactAdmission
-    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., similarity: _Optional[float] = ..., admission: _Optional[_Union[FactAdmission, str]] = ...) -> None: ...
+    current_confidence: float
+    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., similarity: _Optional[float] = ..., admission: _Optional[_Union[FactAdmission, str]] = ..., current_confidence: _Optional[float] = ...) -> None: ...
 
 class SearchFactsResponse(_message.Message):
     __slots__ = ("hits", "omitted_count")

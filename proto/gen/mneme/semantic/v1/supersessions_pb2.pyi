@@ -16,6 +16,7 @@ class SupersessionReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SUPERSESSION_REASON_UPDATED: _ClassVar[SupersessionReason]
     SUPERSESSION_REASON_CONTRADICTED: _ClassVar[SupersessionReason]
     SUPERSESSION_REASON_CORRECTED: _ClassVar[SupersessionReason]
+    SUPERSESSION_REASON_PREMISE_ENDED: _ClassVar[SupersessionReason]
 
 class SupersessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -34,6 +35,7 @@ SUPERSESSION_REASON_UNSPECIFIED: SupersessionReason
 SUPERSESSION_REASON_UPDATED: SupersessionReason
 SUPERSESSION_REASON_CONTRADICTED: SupersessionReason
 SUPERSESSION_REASON_CORRECTED: SupersessionReason
+SUPERSESSION_REASON_PREMISE_ENDED: SupersessionReason
 SUPERSESSION_STATE_UNSPECIFIED: SupersessionState
 SUPERSESSION_STATE_APPLIED: SupersessionState
 SUPERSESSION_STATE_PENDING: SupersessionState
@@ -44,7 +46,7 @@ SUPERSESSION_DECISION_EARLIER_STANDS: SupersessionDecision
 SUPERSESSION_DECISION_BOTH_STAND: SupersessionDecision
 
 class Supersession(_message.Message):
-    __slots__ = ("supersession_id", "memory_id", "statement", "whole_turn", "superseded_by", "standing_statement", "reason", "state", "end_time", "create_time")
+    __slots__ = ("supersession_id", "memory_id", "statement", "whole_turn", "superseded_by", "standing_statement", "reason", "state", "end_time", "create_time", "premise")
     SUPERSESSION_ID_FIELD_NUMBER: _ClassVar[int]
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     STATEMENT_FIELD_NUMBER: _ClassVar[int]
@@ -55,6 +57,7 @@ class Supersession(_message.Message):
     STATE_FIELD_NUMBER: _ClassVar[int]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    PREMISE_FIELD_NUMBER: _ClassVar[int]
     supersession_id: str
     memory_id: str
     statement: str
@@ -65,7 +68,8 @@ class Supersession(_message.Message):
     state: SupersessionState
     end_time: _timestamp_pb2.Timestamp
     create_time: _timestamp_pb2.Timestamp
-    def __init__(self, supersession_id: _Optional[str] = ..., memory_id: _Optional[str] = ..., statement: _Optional[str] = ..., whole_turn: _Optional[bool] = ..., superseded_by: _Optional[str] = ..., standing_statement: _Optional[str] = ..., reason: _Optional[_Union[SupersessionReason, str]] = ..., state: _Optional[_Union[SupersessionState, str]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    premise: str
+    def __init__(self, supersession_id: _Optional[str] = ..., memory_id: _Optional[str] = ..., statement: _Optional[str] = ..., whole_turn: _Optional[bool] = ..., superseded_by: _Optional[str] = ..., standing_statement: _Optional[str] = ..., reason: _Optional[_Union[SupersessionReason, str]] = ..., state: _Optional[_Union[SupersessionState, str]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., premise: _Optional[str] = ...) -> None: ...
 
 class ListSupersessionsRequest(_message.Message):
     __slots__ = ("user_id", "state", "page_size", "page_token")

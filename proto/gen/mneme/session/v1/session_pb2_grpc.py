@@ -110,8 +110,7 @@ class SessionServiceServicer:
 
     def AppendTurns(self, request, context):
         """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-        already there is not added again. A repeat returns the first count, with the session as it is at the repeat and
-        `created` unset. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+        already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
         turns of the user wait to be written to the log.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

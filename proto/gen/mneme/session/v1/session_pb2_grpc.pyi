@@ -36,8 +36,7 @@ class SessionServiceStub:
     """ListSessions lists a user's live sessions, the last active first, without their turns. It resets nothing."""
     AppendTurns: _aio.UnaryUnaryMultiCallable[_session_pb2.AppendTurnsRequest, _session_pb2.AppendTurnsResponse]
     """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-    already there is not added again. A repeat returns the first count, with the session as it is at the repeat and
-    `created` unset. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+    already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
     turns of the user wait to be written to the log.
     """
     ExtendSession: _aio.UnaryUnaryMultiCallable[_session_pb2.ExtendSessionRequest, _session_pb2.ExtendSessionResponse]
@@ -93,8 +92,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_session_pb2.AppendTurnsRequest, _abc.Awaitable[_session_pb2.AppendTurnsResponse]],
     ) -> _abc.Awaitable[_session_pb2.AppendTurnsResponse]:
         """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-        already there is not added again. A repeat returns the first count, with the session as it is at the repeat and
-        `created` unset. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+        already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
         turns of the user wait to be written to the log.
         """
 

@@ -1,3 +1,6 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from mneme.agentic.v1 import notes_pb2 as _notes_pb2
 from mneme.common.internal.v1 import interactions_pb2 as _interactions_pb2
@@ -60,6 +63,54 @@ class SearchNotesResponse(_message.Message):
     omitted_count: int
     def __init__(self, hits: _Optional[_Iterable[_Union[_notes_pb2.ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ...) -> None: ...
 
+class RecordFeedbackRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "note_ids", "feedback")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    FEEDBACK_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    note_ids: _containers.RepeatedScalarFieldContainer[str]
+    feedback: int
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., note_ids: _Optional[_Iterable[str]] = ..., feedback: _Optional[int] = ...) -> None: ...
+
+class RecordFeedbackResponse(_message.Message):
+    __slots__ = ("note_ids", "judged_links")
+    NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    JUDGED_LINKS_FIELD_NUMBER: _ClassVar[int]
+    note_ids: _containers.RepeatedScalarFieldContainer[str]
+    judged_links: int
+    def __init__(self, note_ids: _Optional[_Iterable[str]] = ..., judged_links: _Optional[int] = ...) -> None: ...
+
+class RecordUseRequest(_message.Message):
+    __slots__ = ("user_id", "uses")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    USES_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    uses: _containers.RepeatedCompositeFieldContainer[NoteUse]
+    def __init__(self, user_id: _Optional[str] = ..., uses: _Optional[_Iterable[_Union[NoteUse, _Mapping]]] = ...) -> None: ...
+
+class NoteUse(_message.Message):
+    __slots__ = ("use_id", "note_ids", "time")
+    USE_ID_FIELD_NUMBER: _ClassVar[int]
+    NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    use_id: str
+    note_ids: _containers.RepeatedScalarFieldContainer[str]
+    time: _timestamp_pb2.Timestamp
+    def __init__(self, use_id: _Optional[str] = ..., note_ids: _Optional[_Iterable[str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class RecordUseResponse(_message.Message):
+    __slots__ = ("counted_uses", "strengthened_links", "created_links")
+    COUNTED_USES_FIELD_NUMBER: _ClassVar[int]
+    STRENGTHENED_LINKS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_LINKS_FIELD_NUMBER: _ClassVar[int]
+    counted_uses: int
+    strengthened_links: int
+    created_links: int
+    def __init__(self, counted_uses: _Optional[int] = ..., strengthened_links: _Optional[int] = ..., created_links: _Optional[int] = ...) -> None: ...
+
 class RemoveBySourceRequest(_message.Message):
     __slots__ = ("user_id", "interaction_ids")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -78,6 +129,22 @@ class RemoveBySourceResponse(_message.Message):
     removed_links: int
     def __init__(self, removed_notes: _Optional[int] = ..., changed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ...) -> None: ...
 
+class ListUsersRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListUsersResponse(_message.Message):
+    __slots__ = ("user_ids", "next_page_token")
+    USER_IDS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_ids: _containers.RepeatedScalarFieldContainer[str]
+    next_page_token: str
+    def __init__(self, user_ids: _Optional[_Iterable[str]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
 class RemoveOwnerRequest(_message.Message):
     __slots__ = ("user_id",)
     USER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -85,9 +152,11 @@ class RemoveOwnerRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ...) -> None: ...
 
 class RemoveOwnerResponse(_message.Message):
-    __slots__ = ("removed_notes", "removed_links")
+    __slots__ = ("removed_notes", "removed_links", "destroyed_data_keys")
     REMOVED_NOTES_FIELD_NUMBER: _ClassVar[int]
     REMOVED_LINKS_FIELD_NUMBER: _ClassVar[int]
+    DESTROYED_DATA_KEYS_FIELD_NUMBER: _ClassVar[int]
     removed_notes: int
     removed_links: int
-    def __init__(self, removed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ...) -> None: ...
+    destroyed_data_keys: int
+    def __init__(self, removed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ..., destroyed_data_keys: _Optional[int] = ...) -> None: ...

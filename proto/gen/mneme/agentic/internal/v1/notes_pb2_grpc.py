@@ -45,10 +45,25 @@ class NoteInternalServiceStub:
                 request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesRequest.SerializeToString,
                 response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesResponse.FromString,
                 _registered_method=True)
+        self.RecordFeedback = channel.unary_unary(
+                '/mneme.agentic.internal.v1.NoteInternalService/RecordFeedback',
+                request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordFeedbackRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordFeedbackResponse.FromString,
+                _registered_method=True)
+        self.RecordUse = channel.unary_unary(
+                '/mneme.agentic.internal.v1.NoteInternalService/RecordUse',
+                request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordUseRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordUseResponse.FromString,
+                _registered_method=True)
         self.RemoveBySource = channel.unary_unary(
                 '/mneme.agentic.internal.v1.NoteInternalService/RemoveBySource',
                 request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceRequest.SerializeToString,
                 response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceResponse.FromString,
+                _registered_method=True)
+        self.ListUsers = channel.unary_unary(
+                '/mneme.agentic.internal.v1.NoteInternalService/ListUsers',
+                request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.ListUsersRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.ListUsersResponse.FromString,
                 _registered_method=True)
         self.RemoveOwner = channel.unary_unary(
                 '/mneme.agentic.internal.v1.NoteInternalService/RemoveOwner',
@@ -77,11 +92,36 @@ class NoteInternalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RecordFeedback(self, request, context):
+        """RecordFeedback sets the judgement of notes, from which their importance follows, and of the RELATED_TO links among
+        them that nobody set by hand, from which their strength follows. Notes that are not there are passed over.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RecordUse(self, request, context):
+        """RecordUse counts notes that were returned together in a response. The RELATED_TO links among them that nobody set by
+        hand become stronger, and notes that were in more than three responses together without a link are linked. A use is
+        counted once, however often it is sent within 7 days.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RemoveBySource(self, request, context):
         """RemoveBySource removes what was derived from interactions: notes that come from no other interaction go with their
         links, other notes lose the source, questions of these interactions are taken out of the notes of their answers. The
         interactions are not processed again, nor for the first time: a late delivery of one gives no notes. A repeat removes
         what is left.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListUsers(self, request, context):
+        """ListUsers pages through the users of the caller's tenant that have anything here, in no stated order. A user may be
+        listed twice, and one whose memory was removed may still be listed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,10 +148,25 @@ def add_NoteInternalServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesRequest.FromString,
                     response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.SearchNotesResponse.SerializeToString,
             ),
+            'RecordFeedback': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecordFeedback,
+                    request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordFeedbackRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordFeedbackResponse.SerializeToString,
+            ),
+            'RecordUse': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecordUse,
+                    request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordUseRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordUseResponse.SerializeToString,
+            ),
             'RemoveBySource': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveBySource,
                     request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceRequest.FromString,
                     response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceResponse.SerializeToString,
+            ),
+            'ListUsers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListUsers,
+                    request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.ListUsersRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.ListUsersResponse.SerializeToString,
             ),
             'RemoveOwner': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveOwner,
@@ -185,6 +240,60 @@ class NoteInternalService:
             _registered_method=True)
 
     @staticmethod
+    def RecordFeedback(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.internal.v1.NoteInternalService/RecordFeedback',
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordFeedbackRequest.SerializeToString,
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordFeedbackResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecordUse(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.internal.v1.NoteInternalService/RecordUse',
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordUseRequest.SerializeToString,
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RecordUseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def RemoveBySource(request,
             target,
             options=(),
@@ -201,6 +310,33 @@ class NoteInternalService:
             '/mneme.agentic.internal.v1.NoteInternalService/RemoveBySource',
             mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceRequest.SerializeToString,
             mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveBySourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListUsers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.internal.v1.NoteInternalService/ListUsers',
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.ListUsersRequest.SerializeToString,
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.ListUsersResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -23,11 +23,24 @@ class NoteInternalServiceStub:
     """
     SearchNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.SearchNotesRequest, _notes_pb2.SearchNotesResponse]
     """SearchNotes is NoteService.SearchNotes by a vector alone."""
+    RecordFeedback: _aio.UnaryUnaryMultiCallable[_notes_pb2.RecordFeedbackRequest, _notes_pb2.RecordFeedbackResponse]
+    """RecordFeedback sets the judgement of notes, from which their importance follows, and of the RELATED_TO links among
+    them that nobody set by hand, from which their strength follows. Notes that are not there are passed over.
+    """
+    RecordUse: _aio.UnaryUnaryMultiCallable[_notes_pb2.RecordUseRequest, _notes_pb2.RecordUseResponse]
+    """RecordUse counts notes that were returned together in a response. The RELATED_TO links among them that nobody set by
+    hand become stronger, and notes that were in more than three responses together without a link are linked. A use is
+    counted once, however often it is sent within 7 days.
+    """
     RemoveBySource: _aio.UnaryUnaryMultiCallable[_notes_pb2.RemoveBySourceRequest, _notes_pb2.RemoveBySourceResponse]
     """RemoveBySource removes what was derived from interactions: notes that come from no other interaction go with their
     links, other notes lose the source, questions of these interactions are taken out of the notes of their answers. The
     interactions are not processed again, nor for the first time: a late delivery of one gives no notes. A repeat removes
     what is left.
+    """
+    ListUsers: _aio.UnaryUnaryMultiCallable[_notes_pb2.ListUsersRequest, _notes_pb2.ListUsersResponse]
+    """ListUsers pages through the users of the caller's tenant that have anything here, in no stated order. A user may be
+    listed twice, and one whose memory was removed may still be listed.
     """
     RemoveOwner: _aio.UnaryUnaryMultiCallable[_notes_pb2.RemoveOwnerRequest, _notes_pb2.RemoveOwnerResponse]
     """RemoveOwner removes all notes and links of a user. Interactions that were processed are not processed again; those
@@ -57,6 +70,27 @@ class NoteInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         """SearchNotes is NoteService.SearchNotes by a vector alone."""
 
     @_abc_1.abstractmethod
+    def RecordFeedback(
+        self,
+        request: _notes_pb2.RecordFeedbackRequest,
+        context: _aio.ServicerContext[_notes_pb2.RecordFeedbackRequest, _abc.Awaitable[_notes_pb2.RecordFeedbackResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.RecordFeedbackResponse]:
+        """RecordFeedback sets the judgement of notes, from which their importance follows, and of the RELATED_TO links among
+        them that nobody set by hand, from which their strength follows. Notes that are not there are passed over.
+        """
+
+    @_abc_1.abstractmethod
+    def RecordUse(
+        self,
+        request: _notes_pb2.RecordUseRequest,
+        context: _aio.ServicerContext[_notes_pb2.RecordUseRequest, _abc.Awaitable[_notes_pb2.RecordUseResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.RecordUseResponse]:
+        """RecordUse counts notes that were returned together in a response. The RELATED_TO links among them that nobody set by
+        hand become stronger, and notes that were in more than three responses together without a link are linked. A use is
+        counted once, however often it is sent within 7 days.
+        """
+
+    @_abc_1.abstractmethod
     def RemoveBySource(
         self,
         request: _notes_pb2.RemoveBySourceRequest,
@@ -66,6 +100,16 @@ class NoteInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         links, other notes lose the source, questions of these interactions are taken out of the notes of their answers. The
         interactions are not processed again, nor for the first time: a late delivery of one gives no notes. A repeat removes
         what is left.
+        """
+
+    @_abc_1.abstractmethod
+    def ListUsers(
+        self,
+        request: _notes_pb2.ListUsersRequest,
+        context: _aio.ServicerContext[_notes_pb2.ListUsersRequest, _abc.Awaitable[_notes_pb2.ListUsersResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.ListUsersResponse]:
+        """ListUsers pages through the users of the caller's tenant that have anything here, in no stated order. A user may be
+        listed twice, and one whose memory was removed may still be listed.
         """
 
     @_abc_1.abstractmethod

@@ -254,7 +254,9 @@ class DeleteEpisodesRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., episode_ids: _Optional[_Iterable[str]] = ..., conversation_id: _Optional[str] = ..., all_of_user: _Optional[bool] = ..., all_of_tenant: _Optional[bool] = ...) -> None: ...
 
 class DeleteEpisodesResponse(_message.Message):
-    __slots__ = ("deleted_count",)
+    __slots__ = ("deleted_count", "destroyed_data_keys")
     DELETED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DESTROYED_DATA_KEYS_FIELD_NUMBER: _ClassVar[int]
     deleted_count: int
-    def __init__(self, deleted_count: _Optional[int] = ...) -> None: ...
+    destroyed_data_keys: int
+    def __init__(self, deleted_count: _Optional[int] = ..., destroyed_data_keys: _Optional[int] = ...) -> None: ...

@@ -27,10 +27,11 @@ from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 from mneme.common.internal.v1 import interactions_pb2 as mneme_dot_common_dot_internal_dot_v1_dot_interactions__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 from mneme.semantic.v1 import facts_pb2 as mneme_dot_semantic_dot_v1_dot_facts__pb2
+from mneme.semantic.v1 import procedures_pb2 as mneme_dot_semantic_dot_v1_dot_procedures__pb2
 from mneme.semantic.v1 import supersessions_pb2 as mneme_dot_semantic_dot_v1_dot_supersessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)mneme/semantic/internal/v1/semantic.proto\x12\x1amneme.semantic.internal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1dmneme/semantic/v1/facts.proto\x1a%mneme/semantic/v1/supersessions.proto\"X\n\x13\x45xtractFactsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x12\x45xtractFactsResult\x12>\n\x08response\x18\x01 \x01(\x0b\x32*.mneme.semantic.internal.v1.ExtractedFactsH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0e\x45xtractedFacts\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"W\n\x14\x45xtractFactsResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.semantic.internal.v1.ExtractFactsResult\"\x82\x01\n\x17SearchCandidatesRequest\x12\x35\n\x06search\x18\x01 \x01(\x0b\x32%.mneme.semantic.v1.SearchFactsRequest\x12\x1c\n\x0f\x63\x61\x63hed_revision\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x12\n\x10_cached_revision\"\x98\x01\n\x18SearchCandidatesResponse\x12\x35\n\x05\x66\x61\x63ts\x18\x01 \x01(\x0b\x32&.mneme.semantic.v1.SearchFactsResponse\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x33\n\nsuperseded\x18\x03 \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\"@\n\x13SupersededStatement\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x11\n\tstatement\x18\x02 \x01(\t\"\xbc\x01\n\x15MarkSupersededRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x43\n\nstatements\x18\x02 \x03(\x0b\x32/.mneme.semantic.internal.v1.SupersededStatement\x12\x1f\n\x17standing_interaction_id\x18\x03 \x01(\t\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"(\n\x16MarkSupersededResponse\x12\x0e\n\x06marked\x18\x01 \x01(\x05\"_\n\x1aObserveInteractionsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\".\n\x1bObserveInteractionsResponse\x12\x0f\n\x07\x63ounted\x18\x01 \x01(\x05\"h\n\x18JudgeInteractionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\x12\x15\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_feedback\"\x1b\n\x19JudgeInteractionsResponse\"Y\n\x18GetReadingProfileRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12,\n\x0creader_scope\x18\x02 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"m\n\x19GetReadingProfileResponse\x12\x19\n\x11preferred_sources\x18\x01 \x03(\t\x12\x18\n\x10\x65xcluded_sources\x18\x02 \x03(\t\x12\x1b\n\x13\x66\x61\x63t_confidence_min\x18\x03 \x01(\x01\"8\n\x13\x41rchiveFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14\x41rchiveFactsResponse\x12\x10\n\x08\x61rchived\x18\x01 \x01(\x05\"8\n\x13RestoreFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14RestoreFactsResponse\x12\x10\n\x08restored\x18\x01 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"F\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x15\n\rreduced_facts\x18\x02 \x01(\x05\"%\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"E\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x17\n\x0fremoved_profile\x18\x02 \x01(\x08\x32\xe2\t\n\x17SemanticInternalService\x12q\n\x0c\x45xtractFacts\x12/.mneme.semantic.internal.v1.ExtractFactsRequest\x1a\x30.mneme.semantic.internal.v1.ExtractFactsResponse\x12}\n\x10SearchCandidates\x12\x33.mneme.semantic.internal.v1.SearchCandidatesRequest\x1a\x34.mneme.semantic.internal.v1.SearchCandidatesResponse\x12w\n\x0eMarkSuperseded\x12\x31.mneme.semantic.internal.v1.MarkSupersededRequest\x1a\x32.mneme.semantic.internal.v1.MarkSupersededResponse\x12\x86\x01\n\x13ObserveInteractions\x12\x36.mneme.semantic.internal.v1.ObserveInteractionsRequest\x1a\x37.mneme.semantic.internal.v1.ObserveInteractionsResponse\x12\x80\x01\n\x11JudgeInteractions\x12\x34.mneme.semantic.internal.v1.JudgeInteractionsRequest\x1a\x35.mneme.semantic.internal.v1.JudgeInteractionsResponse\x12\x80\x01\n\x11GetReadingProfile\x12\x34.mneme.semantic.internal.v1.GetReadingProfileRequest\x1a\x35.mneme.semantic.internal.v1.GetReadingProfileResponse\x12q\n\x0c\x41rchiveFacts\x12/.mneme.semantic.internal.v1.ArchiveFactsRequest\x1a\x30.mneme.semantic.internal.v1.ArchiveFactsResponse\x12q\n\x0cRestoreFacts\x12/.mneme.semantic.internal.v1.RestoreFactsRequest\x1a\x30.mneme.semantic.internal.v1.RestoreFactsResponse\x12w\n\x0eRemoveBySource\x12\x31.mneme.semantic.internal.v1.RemoveBySourceRequest\x1a\x32.mneme.semantic.internal.v1.RemoveBySourceResponse\x12n\n\x0bRemoveOwner\x12..mneme.semantic.internal.v1.RemoveOwnerRequest\x1a/.mneme.semantic.internal.v1.RemoveOwnerResponseB\x92\x01\n\x1d\x61i.mneme.semantic.internal.v1P\x01ZRgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/internal/v1;semanticinternalv1\xaa\x02\x1aMneme.Semantic.Internal.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)mneme/semantic/internal/v1/semantic.proto\x12\x1amneme.semantic.internal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1dmneme/semantic/v1/facts.proto\x1a\"mneme/semantic/v1/procedures.proto\x1a%mneme/semantic/v1/supersessions.proto\"X\n\x13\x45xtractFactsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x12\x45xtractFactsResult\x12>\n\x08response\x18\x01 \x01(\x0b\x32*.mneme.semantic.internal.v1.ExtractedFactsH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0e\x45xtractedFacts\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"W\n\x14\x45xtractFactsResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.semantic.internal.v1.ExtractFactsResult\"\x82\x01\n\x17SearchCandidatesRequest\x12\x35\n\x06search\x18\x01 \x01(\x0b\x32%.mneme.semantic.v1.SearchFactsRequest\x12\x1c\n\x0f\x63\x61\x63hed_revision\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x12\n\x10_cached_revision\"\x98\x01\n\x18SearchCandidatesResponse\x12\x35\n\x05\x66\x61\x63ts\x18\x01 \x01(\x0b\x32&.mneme.semantic.v1.SearchFactsResponse\x12\x10\n\x08revision\x18\x02 \x01(\x03\x12\x33\n\nsuperseded\x18\x03 \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\"@\n\x13SupersededStatement\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x11\n\tstatement\x18\x02 \x01(\t\"\xbc\x01\n\x15MarkSupersededRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x43\n\nstatements\x18\x02 \x03(\x0b\x32/.mneme.semantic.internal.v1.SupersededStatement\x12\x1f\n\x17standing_interaction_id\x18\x03 \x01(\t\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"(\n\x16MarkSupersededResponse\x12\x0e\n\x06marked\x18\x01 \x01(\x05\"_\n\x1aObserveInteractionsRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\".\n\x1bObserveInteractionsResponse\x12\x0f\n\x07\x63ounted\x18\x01 \x01(\x05\"h\n\x18JudgeInteractionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\x12\x15\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_feedback\"\x1b\n\x19JudgeInteractionsResponse\"\xf7\x01\n\x12JudgeRecallRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\trecall_id\x18\x02 \x01(\t\x12\x14\n\x0cjudgement_id\x18\x03 \x01(\t\x12\x15\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05query\x18\x05 \x01(\t\x12\x15\n\rprocedure_ids\x18\x06 \x03(\t\x12,\n\x0creader_scope\x18\x07 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12/\n\x0brecall_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0b\n\t_feedback\"\x15\n\x13JudgeRecallResponse\"r\n\x15RecordFeedbackRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x03 \x03(\t\x12\x15\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_feedback\"*\n\x16RecordFeedbackResponse\x12\x10\n\x08\x66\x61\x63t_ids\x18\x01 \x03(\t\"\xbb\x01\n\x11ObservedProcedure\x12.\n\x04kind\x18\x01 \x01(\x0e\x32 .mneme.semantic.v1.ProcedureKind\x12\x0f\n\x07trigger\x18\x02 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x03 \x01(\t\x12%\n\x05scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x16\n\x0eobserved_count\x18\x05 \x01(\x05\x12\x16\n\x0e\x63ontrary_count\x18\x06 \x01(\x05\"n\n\x18ObserveProceduresRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x41\n\nprocedures\x18\x02 \x03(\x0b\x32-.mneme.semantic.internal.v1.ObservedProcedure\"I\n\x19ObserveProceduresResponse\x12\x15\n\rchanged_count\x18\x01 \x01(\x05\x12\x15\n\rdeleted_count\x18\x02 \x01(\x05\"\xa1\x01\n\x18GetReadingProfileRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12,\n\x0creader_scope\x18\x02 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\'\n\x1a\x63\x61\x63hed_procedures_revision\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x1d\n\x1b_cached_procedures_revision\"\xbc\x01\n\x19GetReadingProfileResponse\x12\x19\n\x11preferred_sources\x18\x01 \x03(\t\x12\x18\n\x10\x65xcluded_sources\x18\x02 \x03(\t\x12\x1b\n\x13\x66\x61\x63t_confidence_min\x18\x03 \x01(\x01\x12\x1b\n\x13procedures_revision\x18\x04 \x01(\x03\x12\x30\n\nprocedures\x18\x05 \x03(\x0b\x32\x1c.mneme.semantic.v1.Procedure\"8\n\x13\x41rchiveFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14\x41rchiveFactsResponse\x12\x10\n\x08\x61rchived\x18\x01 \x01(\x05\"8\n\x13RestoreFactsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x66\x61\x63t_ids\x18\x02 \x03(\t\"(\n\x14RestoreFactsResponse\x12\x10\n\x08restored\x18\x01 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"b\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x15\n\rreduced_facts\x18\x02 \x01(\x05\x12\x1a\n\x12removed_procedures\x18\x03 \x01(\x05\"9\n\x10ListUsersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\">\n\x11ListUsersResponse\x12\x10\n\x08user_ids\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"%\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"~\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_facts\x18\x01 \x01(\x05\x12\x17\n\x0fremoved_profile\x18\x02 \x01(\x08\x12\x1a\n\x12removed_procedures\x18\x03 \x01(\x05\x12\x1b\n\x13\x64\x65stroyed_data_keys\x18\x04 \x01(\x05\"c\n\x14\x46orgetQueriesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12%\n\x05scope\x18\x02 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x13\n\x0bwith_nested\x18\x03 \x01(\x08\"0\n\x15\x46orgetQueriesResponse\x12\x17\n\x0fremoved_queries\x18\x01 \x01(\x05\x32\xae\x0e\n\x17SemanticInternalService\x12q\n\x0c\x45xtractFacts\x12/.mneme.semantic.internal.v1.ExtractFactsRequest\x1a\x30.mneme.semantic.internal.v1.ExtractFactsResponse\x12}\n\x10SearchCandidates\x12\x33.mneme.semantic.internal.v1.SearchCandidatesRequest\x1a\x34.mneme.semantic.internal.v1.SearchCandidatesResponse\x12w\n\x0eMarkSuperseded\x12\x31.mneme.semantic.internal.v1.MarkSupersededRequest\x1a\x32.mneme.semantic.internal.v1.MarkSupersededResponse\x12\x86\x01\n\x13ObserveInteractions\x12\x36.mneme.semantic.internal.v1.ObserveInteractionsRequest\x1a\x37.mneme.semantic.internal.v1.ObserveInteractionsResponse\x12\x80\x01\n\x11JudgeInteractions\x12\x34.mneme.semantic.internal.v1.JudgeInteractionsRequest\x1a\x35.mneme.semantic.internal.v1.JudgeInteractionsResponse\x12n\n\x0bJudgeRecall\x12..mneme.semantic.internal.v1.JudgeRecallRequest\x1a/.mneme.semantic.internal.v1.JudgeRecallResponse\x12\x80\x01\n\x11ObserveProcedures\x12\x34.mneme.semantic.internal.v1.ObserveProceduresRequest\x1a\x35.mneme.semantic.internal.v1.ObserveProceduresResponse\x12w\n\x0eRecordFeedback\x12\x31.mneme.semantic.internal.v1.RecordFeedbackRequest\x1a\x32.mneme.semantic.internal.v1.RecordFeedbackResponse\x12\x80\x01\n\x11GetReadingProfile\x12\x34.mneme.semantic.internal.v1.GetReadingProfileRequest\x1a\x35.mneme.semantic.internal.v1.GetReadingProfileResponse\x12q\n\x0c\x41rchiveFacts\x12/.mneme.semantic.internal.v1.ArchiveFactsRequest\x1a\x30.mneme.semantic.internal.v1.ArchiveFactsResponse\x12q\n\x0cRestoreFacts\x12/.mneme.semantic.internal.v1.RestoreFactsRequest\x1a\x30.mneme.semantic.internal.v1.RestoreFactsResponse\x12w\n\x0eRemoveBySource\x12\x31.mneme.semantic.internal.v1.RemoveBySourceRequest\x1a\x32.mneme.semantic.internal.v1.RemoveBySourceResponse\x12h\n\tListUsers\x12,.mneme.semantic.internal.v1.ListUsersRequest\x1a-.mneme.semantic.internal.v1.ListUsersResponse\x12n\n\x0bRemoveOwner\x12..mneme.semantic.internal.v1.RemoveOwnerRequest\x1a/.mneme.semantic.internal.v1.RemoveOwnerResponse\x12t\n\rForgetQueries\x12\x30.mneme.semantic.internal.v1.ForgetQueriesRequest\x1a\x31.mneme.semantic.internal.v1.ForgetQueriesResponseB\x92\x01\n\x1d\x61i.mneme.semantic.internal.v1P\x01ZRgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/internal/v1;semanticinternalv1\xaa\x02\x1aMneme.Semantic.Internal.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,52 +39,74 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.semantic.internal.v1.
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\035ai.mneme.semantic.internal.v1P\001ZRgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/internal/v1;semanticinternalv1\252\002\032Mneme.Semantic.Internal.V1'
-  _globals['_EXTRACTFACTSREQUEST']._serialized_start=276
-  _globals['_EXTRACTFACTSREQUEST']._serialized_end=364
-  _globals['_EXTRACTFACTSRESULT']._serialized_start=367
-  _globals['_EXTRACTFACTSRESULT']._serialized_end=499
-  _globals['_EXTRACTEDFACTS']._serialized_start=501
-  _globals['_EXTRACTEDFACTS']._serialized_end=559
-  _globals['_EXTRACTFACTSRESPONSE']._serialized_start=561
-  _globals['_EXTRACTFACTSRESPONSE']._serialized_end=648
-  _globals['_SEARCHCANDIDATESREQUEST']._serialized_start=651
-  _globals['_SEARCHCANDIDATESREQUEST']._serialized_end=781
-  _globals['_SEARCHCANDIDATESRESPONSE']._serialized_start=784
-  _globals['_SEARCHCANDIDATESRESPONSE']._serialized_end=936
-  _globals['_SUPERSEDEDSTATEMENT']._serialized_start=938
-  _globals['_SUPERSEDEDSTATEMENT']._serialized_end=1002
-  _globals['_MARKSUPERSEDEDREQUEST']._serialized_start=1005
-  _globals['_MARKSUPERSEDEDREQUEST']._serialized_end=1193
-  _globals['_MARKSUPERSEDEDRESPONSE']._serialized_start=1195
-  _globals['_MARKSUPERSEDEDRESPONSE']._serialized_end=1235
-  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_start=1237
-  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_end=1332
-  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_start=1334
-  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_end=1380
-  _globals['_JUDGEINTERACTIONSREQUEST']._serialized_start=1382
-  _globals['_JUDGEINTERACTIONSREQUEST']._serialized_end=1486
-  _globals['_JUDGEINTERACTIONSRESPONSE']._serialized_start=1488
-  _globals['_JUDGEINTERACTIONSRESPONSE']._serialized_end=1515
-  _globals['_GETREADINGPROFILEREQUEST']._serialized_start=1517
-  _globals['_GETREADINGPROFILEREQUEST']._serialized_end=1606
-  _globals['_GETREADINGPROFILERESPONSE']._serialized_start=1608
-  _globals['_GETREADINGPROFILERESPONSE']._serialized_end=1717
-  _globals['_ARCHIVEFACTSREQUEST']._serialized_start=1719
-  _globals['_ARCHIVEFACTSREQUEST']._serialized_end=1775
-  _globals['_ARCHIVEFACTSRESPONSE']._serialized_start=1777
-  _globals['_ARCHIVEFACTSRESPONSE']._serialized_end=1817
-  _globals['_RESTOREFACTSREQUEST']._serialized_start=1819
-  _globals['_RESTOREFACTSREQUEST']._serialized_end=1875
-  _globals['_RESTOREFACTSRESPONSE']._serialized_start=1877
-  _globals['_RESTOREFACTSRESPONSE']._serialized_end=1917
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=1919
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=1984
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=1986
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=2056
-  _globals['_REMOVEOWNERREQUEST']._serialized_start=2058
-  _globals['_REMOVEOWNERREQUEST']._serialized_end=2095
-  _globals['_REMOVEOWNERRESPONSE']._serialized_start=2097
-  _globals['_REMOVEOWNERRESPONSE']._serialized_end=2166
-  _globals['_SEMANTICINTERNALSERVICE']._serialized_start=2169
-  _globals['_SEMANTICINTERNALSERVICE']._serialized_end=3419
+  _globals['_EXTRACTFACTSREQUEST']._serialized_start=312
+  _globals['_EXTRACTFACTSREQUEST']._serialized_end=400
+  _globals['_EXTRACTFACTSRESULT']._serialized_start=403
+  _globals['_EXTRACTFACTSRESULT']._serialized_end=535
+  _globals['_EXTRACTEDFACTS']._serialized_start=537
+  _globals['_EXTRACTEDFACTS']._serialized_end=595
+  _globals['_EXTRACTFACTSRESPONSE']._serialized_start=597
+  _globals['_EXTRACTFACTSRESPONSE']._serialized_end=684
+  _globals['_SEARCHCANDIDATESREQUEST']._serialized_start=687
+  _globals['_SEARCHCANDIDATESREQUEST']._serialized_end=817
+  _globals['_SEARCHCANDIDATESRESPONSE']._serialized_start=820
+  _globals['_SEARCHCANDIDATESRESPONSE']._serialized_end=972
+  _globals['_SUPERSEDEDSTATEMENT']._serialized_start=974
+  _globals['_SUPERSEDEDSTATEMENT']._serialized_end=1038
+  _globals['_MARKSUPERSEDEDREQUEST']._serialized_start=1041
+  _globals['_MARKSUPERSEDEDREQUEST']._serialized_end=1229
+  _globals['_MARKSUPERSEDEDRESPONSE']._serialized_start=1231
+  _globals['_MARKSUPERSEDEDRESPONSE']._serialized_end=1271
+  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_start=1273
+  _globals['_OBSERVEINTERACTIONSREQUEST']._serialized_end=1368
+  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_start=1370
+  _globals['_OBSERVEINTERACTIONSRESPONSE']._serialized_end=1416
+  _globals['_JUDGEINTERACTIONSREQUEST']._serialized_start=1418
+  _globals['_JUDGEINTERACTIONSREQUEST']._serialized_end=1522
+  _globals['_JUDGEINTERACTIONSRESPONSE']._serialized_start=1524
+  _globals['_JUDGEINTERACTIONSRESPONSE']._serialized_end=1551
+  _globals['_JUDGERECALLREQUEST']._serialized_start=1554
+  _globals['_JUDGERECALLREQUEST']._serialized_end=1801
+  _globals['_JUDGERECALLRESPONSE']._serialized_start=1803
+  _globals['_JUDGERECALLRESPONSE']._serialized_end=1824
+  _globals['_RECORDFEEDBACKREQUEST']._serialized_start=1826
+  _globals['_RECORDFEEDBACKREQUEST']._serialized_end=1940
+  _globals['_RECORDFEEDBACKRESPONSE']._serialized_start=1942
+  _globals['_RECORDFEEDBACKRESPONSE']._serialized_end=1984
+  _globals['_OBSERVEDPROCEDURE']._serialized_start=1987
+  _globals['_OBSERVEDPROCEDURE']._serialized_end=2174
+  _globals['_OBSERVEPROCEDURESREQUEST']._serialized_start=2176
+  _globals['_OBSERVEPROCEDURESREQUEST']._serialized_end=2286
+  _globals['_OBSERVEPROCEDURESRESPONSE']._serialized_start=2288
+  _globals['_OBSERVEPROCEDURESRESPONSE']._serialized_end=2361
+  _globals['_GETREADINGPROFILEREQUEST']._serialized_start=2364
+  _globals['_GETREADINGPROFILEREQUEST']._serialized_end=2525
+  _globals['_GETREADINGPROFILERESPONSE']._serialized_start=2528
+  _globals['_GETREADINGPROFILERESPONSE']._serialized_end=2716
+  _globals['_ARCHIVEFACTSREQUEST']._serialized_start=2718
+  _globals['_ARCHIVEFACTSREQUEST']._serialized_end=2774
+  _globals['_ARCHIVEFACTSRESPONSE']._serialized_start=2776
+  _globals['_ARCHIVEFACTSRESPONSE']._serialized_end=2816
+  _globals['_RESTOREFACTSREQUEST']._serialized_start=2818
+  _globals['_RESTOREFACTSREQUEST']._serialized_end=2874
+  _globals['_RESTOREFACTSRESPONSE']._serialized_start=2876
+  _globals['_RESTOREFACTSRESPONSE']._serialized_end=2916
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=2918
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=2983
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=2985
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=3083
+  _globals['_LISTUSERSREQUEST']._serialized_start=3085
+  _globals['_LISTUSERSREQUEST']._serialized_end=3142
+  _globals['_LISTUSERSRESPONSE']._serialized_start=3144
+  _globals['_LISTUSERSRESPONSE']._serialized_end=3206
+  _globals['_REMOVEOWNERREQUEST']._serialized_start=3208
+  _globals['_REMOVEOWNERREQUEST']._serialized_end=3245
+  _globals['_REMOVEOWNERRESPONSE']._serialized_start=3247
+  _globals['_REMOVEOWNERRESPONSE']._serialized_end=3373
+  _globals['_FORGETQUERIESREQUEST']._serialized_start=3375
+  _globals['_FORGETQUERIESREQUEST']._serialized_end=3474
+  _globals['_FORGETQUERIESRESPONSE']._serialized_start=3476
+  _globals['_FORGETQUERIESRESPONSE']._serialized_end=3524
+  _globals['_SEMANTICINTERNALSERVICE']._serialized_start=3527
+  _globals['_SEMANTICINTERNALSERVICE']._serialized_end=5365
 # @@protoc_insertion_point(module_scope)

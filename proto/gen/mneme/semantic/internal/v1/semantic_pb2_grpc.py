@@ -60,6 +60,21 @@ class SemanticInternalServiceStub:
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsResponse.FromString,
                 _registered_method=True)
+        self.JudgeRecall = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/JudgeRecall',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeRecallRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeRecallResponse.FromString,
+                _registered_method=True)
+        self.ObserveProcedures = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/ObserveProcedures',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveProceduresRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveProceduresResponse.FromString,
+                _registered_method=True)
+        self.RecordFeedback = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/RecordFeedback',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RecordFeedbackRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RecordFeedbackResponse.FromString,
+                _registered_method=True)
         self.GetReadingProfile = channel.unary_unary(
                 '/mneme.semantic.internal.v1.SemanticInternalService/GetReadingProfile',
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileRequest.SerializeToString,
@@ -80,10 +95,20 @@ class SemanticInternalServiceStub:
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveBySourceRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveBySourceResponse.FromString,
                 _registered_method=True)
+        self.ListUsers = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/ListUsers',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ListUsersRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ListUsersResponse.FromString,
+                _registered_method=True)
         self.RemoveOwner = channel.unary_unary(
                 '/mneme.semantic.internal.v1.SemanticInternalService/RemoveOwner',
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveOwnerRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveOwnerResponse.FromString,
+                _registered_method=True)
+        self.ForgetQueries = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/ForgetQueries',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesResponse.FromString,
                 _registered_method=True)
 
 
@@ -129,8 +154,31 @@ class SemanticInternalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def JudgeRecall(self, request, context):
+        """JudgeRecall sets the judgement of a recall: an outcome of the procedures that it applied. Procedures are learned from
+        a recall that was judged good and one in other words before it that was judged bad. Repeats are harmless.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ObserveProcedures(self, request, context):
+        """ObserveProcedures replaces the procedures that are made of a user's activity log by those that it names: it adds those
+        that are new, counts those that are there anew, and deletes the others. A repeat changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RecordFeedback(self, request, context):
+        """RecordFeedback sets the judgement of facts, and derives their confidence anew. Facts that are not there are passed over.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetReadingProfile(self, request, context):
-        """GetReadingProfile returns what a profile asks of a recall.
+        """GetReadingProfile returns what a profile asks of a recall, and the procedures that may be applied.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -160,9 +208,24 @@ class SemanticInternalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListUsers(self, request, context):
+        """ListUsers pages through the users of the caller's tenant that have anything here, in no stated order. A user may be
+        listed twice, and one whose memory was removed may still be listed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RemoveOwner(self, request, context):
         """RemoveOwner removes all facts and the profile of a user. Interactions that were read are not read again. Repeats are
         harmless.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ForgetQueries(self, request, context):
+        """ForgetQueries removes the queries of a scope's judged recalls; judgements and outcomes stay. Repeats are harmless.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -196,6 +259,21 @@ def add_SemanticInternalServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeInteractionsResponse.SerializeToString,
             ),
+            'JudgeRecall': grpc.unary_unary_rpc_method_handler(
+                    servicer.JudgeRecall,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeRecallRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeRecallResponse.SerializeToString,
+            ),
+            'ObserveProcedures': grpc.unary_unary_rpc_method_handler(
+                    servicer.ObserveProcedures,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveProceduresRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveProceduresResponse.SerializeToString,
+            ),
+            'RecordFeedback': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecordFeedback,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RecordFeedbackRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RecordFeedbackResponse.SerializeToString,
+            ),
             'GetReadingProfile': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReadingProfile,
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetReadingProfileRequest.FromString,
@@ -216,10 +294,20 @@ def add_SemanticInternalServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveBySourceRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveBySourceResponse.SerializeToString,
             ),
+            'ListUsers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListUsers,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ListUsersRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ListUsersResponse.SerializeToString,
+            ),
             'RemoveOwner': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveOwner,
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveOwnerRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveOwnerResponse.SerializeToString,
+            ),
+            'ForgetQueries': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForgetQueries,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -369,6 +457,87 @@ class SemanticInternalService:
             _registered_method=True)
 
     @staticmethod
+    def JudgeRecall(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/JudgeRecall',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeRecallRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.JudgeRecallResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ObserveProcedures(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/ObserveProcedures',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveProceduresRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ObserveProceduresResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecordFeedback(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/RecordFeedback',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RecordFeedbackRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RecordFeedbackResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def GetReadingProfile(request,
             target,
             options=(),
@@ -477,6 +646,33 @@ class SemanticInternalService:
             _registered_method=True)
 
     @staticmethod
+    def ListUsers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/ListUsers',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ListUsersRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ListUsersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def RemoveOwner(request,
             target,
             options=(),
@@ -493,6 +689,33 @@ class SemanticInternalService:
             '/mneme.semantic.internal.v1.SemanticInternalService/RemoveOwner',
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveOwnerRequest.SerializeToString,
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.RemoveOwnerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForgetQueries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/ForgetQueries',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -31,8 +31,18 @@ class SemanticInternalServiceStub:
     """ObserveInteractions adds interactions to the profiles, each interaction once."""
     JudgeInteractions: _aio.UnaryUnaryMultiCallable[_semantic_pb2.JudgeInteractionsRequest, _semantic_pb2.JudgeInteractionsResponse]
     """JudgeInteractions sets the judgement of interactions, from which profiles learn. Repeats are harmless."""
+    JudgeRecall: _aio.UnaryUnaryMultiCallable[_semantic_pb2.JudgeRecallRequest, _semantic_pb2.JudgeRecallResponse]
+    """JudgeRecall sets the judgement of a recall: an outcome of the procedures that it applied. Procedures are learned from
+    a recall that was judged good and one in other words before it that was judged bad. Repeats are harmless.
+    """
+    ObserveProcedures: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ObserveProceduresRequest, _semantic_pb2.ObserveProceduresResponse]
+    """ObserveProcedures replaces the procedures that are made of a user's activity log by those that it names: it adds those
+    that are new, counts those that are there anew, and deletes the others. A repeat changes nothing.
+    """
+    RecordFeedback: _aio.UnaryUnaryMultiCallable[_semantic_pb2.RecordFeedbackRequest, _semantic_pb2.RecordFeedbackResponse]
+    """RecordFeedback sets the judgement of facts, and derives their confidence anew. Facts that are not there are passed over."""
     GetReadingProfile: _aio.UnaryUnaryMultiCallable[_semantic_pb2.GetReadingProfileRequest, _semantic_pb2.GetReadingProfileResponse]
-    """GetReadingProfile returns what a profile asks of a recall."""
+    """GetReadingProfile returns what a profile asks of a recall, and the procedures that may be applied."""
     ArchiveFacts: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ArchiveFactsRequest, _semantic_pb2.ArchiveFactsResponse]
     """ArchiveFacts takes facts out of searches and default lists. Facts that are not there are passed over. Repeats are
     harmless.
@@ -44,10 +54,16 @@ class SemanticInternalServiceStub:
     interactions; others are computed anew from the evidence that is left. The interactions are never read again, also
     those that were not read yet. Repeats are harmless. They count no more in the profile.
     """
+    ListUsers: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ListUsersRequest, _semantic_pb2.ListUsersResponse]
+    """ListUsers pages through the users of the caller's tenant that have anything here, in no stated order. A user may be
+    listed twice, and one whose memory was removed may still be listed.
+    """
     RemoveOwner: _aio.UnaryUnaryMultiCallable[_semantic_pb2.RemoveOwnerRequest, _semantic_pb2.RemoveOwnerResponse]
     """RemoveOwner removes all facts and the profile of a user. Interactions that were read are not read again. Repeats are
     harmless.
     """
+    ForgetQueries: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ForgetQueriesRequest, _semantic_pb2.ForgetQueriesResponse]
+    """ForgetQueries removes the queries of a scope's judged recalls; judgements and outcomes stay. Repeats are harmless."""
 
 class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
     """SemanticInternalService takes in interactions, and removes what was derived from them."""
@@ -98,12 +114,40 @@ class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         """JudgeInteractions sets the judgement of interactions, from which profiles learn. Repeats are harmless."""
 
     @_abc_1.abstractmethod
+    def JudgeRecall(
+        self,
+        request: _semantic_pb2.JudgeRecallRequest,
+        context: _aio.ServicerContext[_semantic_pb2.JudgeRecallRequest, _abc.Awaitable[_semantic_pb2.JudgeRecallResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.JudgeRecallResponse]:
+        """JudgeRecall sets the judgement of a recall: an outcome of the procedures that it applied. Procedures are learned from
+        a recall that was judged good and one in other words before it that was judged bad. Repeats are harmless.
+        """
+
+    @_abc_1.abstractmethod
+    def ObserveProcedures(
+        self,
+        request: _semantic_pb2.ObserveProceduresRequest,
+        context: _aio.ServicerContext[_semantic_pb2.ObserveProceduresRequest, _abc.Awaitable[_semantic_pb2.ObserveProceduresResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.ObserveProceduresResponse]:
+        """ObserveProcedures replaces the procedures that are made of a user's activity log by those that it names: it adds those
+        that are new, counts those that are there anew, and deletes the others. A repeat changes nothing.
+        """
+
+    @_abc_1.abstractmethod
+    def RecordFeedback(
+        self,
+        request: _semantic_pb2.RecordFeedbackRequest,
+        context: _aio.ServicerContext[_semantic_pb2.RecordFeedbackRequest, _abc.Awaitable[_semantic_pb2.RecordFeedbackResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.RecordFeedbackResponse]:
+        """RecordFeedback sets the judgement of facts, and derives their confidence anew. Facts that are not there are passed over."""
+
+    @_abc_1.abstractmethod
     def GetReadingProfile(
         self,
         request: _semantic_pb2.GetReadingProfileRequest,
         context: _aio.ServicerContext[_semantic_pb2.GetReadingProfileRequest, _abc.Awaitable[_semantic_pb2.GetReadingProfileResponse]],
     ) -> _abc.Awaitable[_semantic_pb2.GetReadingProfileResponse]:
-        """GetReadingProfile returns what a profile asks of a recall."""
+        """GetReadingProfile returns what a profile asks of a recall, and the procedures that may be applied."""
 
     @_abc_1.abstractmethod
     def ArchiveFacts(
@@ -135,6 +179,16 @@ class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def ListUsers(
+        self,
+        request: _semantic_pb2.ListUsersRequest,
+        context: _aio.ServicerContext[_semantic_pb2.ListUsersRequest, _abc.Awaitable[_semantic_pb2.ListUsersResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.ListUsersResponse]:
+        """ListUsers pages through the users of the caller's tenant that have anything here, in no stated order. A user may be
+        listed twice, and one whose memory was removed may still be listed.
+        """
+
+    @_abc_1.abstractmethod
     def RemoveOwner(
         self,
         request: _semantic_pb2.RemoveOwnerRequest,
@@ -143,5 +197,13 @@ class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         """RemoveOwner removes all facts and the profile of a user. Interactions that were read are not read again. Repeats are
         harmless.
         """
+
+    @_abc_1.abstractmethod
+    def ForgetQueries(
+        self,
+        request: _semantic_pb2.ForgetQueriesRequest,
+        context: _aio.ServicerContext[_semantic_pb2.ForgetQueriesRequest, _abc.Awaitable[_semantic_pb2.ForgetQueriesResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.ForgetQueriesResponse]:
+        """ForgetQueries removes the queries of a scope's judged recalls; judgements and outcomes stay. Repeats are harmless."""
 
 def add_SemanticInternalServiceServicer_to_server(servicer: SemanticInternalServiceServicer, server: _aio.Server) -> None: ...

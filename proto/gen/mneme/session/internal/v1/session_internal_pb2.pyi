@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.session.v1 import session_pb2 as _session_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -98,17 +99,23 @@ class AcknowledgeLogEventsResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class RemoveSessionsRequest(_message.Message):
-    __slots__ = ("user_id", "conversation_id", "whole_tenant")
+    __slots__ = ("user_id", "conversation_id", "whole_tenant", "scope", "with_nested")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     WHOLE_TENANT_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    WITH_NESTED_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     conversation_id: str
     whole_tenant: bool
-    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., whole_tenant: _Optional[bool] = ...) -> None: ...
+    scope: _common_pb2.Scope
+    with_nested: bool
+    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., whole_tenant: _Optional[bool] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., with_nested: _Optional[bool] = ...) -> None: ...
 
 class RemoveSessionsResponse(_message.Message):
-    __slots__ = ("removed_sessions",)
+    __slots__ = ("removed_sessions", "removed_context_items")
     REMOVED_SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_CONTEXT_ITEMS_FIELD_NUMBER: _ClassVar[int]
     removed_sessions: int
-    def __init__(self, removed_sessions: _Optional[int] = ...) -> None: ...
+    removed_context_items: int
+    def __init__(self, removed_sessions: _Optional[int] = ..., removed_context_items: _Optional[int] = ...) -> None: ...

@@ -1,0 +1,1 @@
+"""A year of one user in minutes: what maintenance leaves of it."""

@@ -1,0 +1,234 @@
+"""LangGraph's store: items are documents of Mneme."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, Iterable, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from langgraph.store.base import BaseStore, ListNamespacesOp, Op, Result, SearchItem, SearchOp, TTLConfig
+from langgraph.store.base.batch import AsyncBatchedBaseStore
+
+from mneme_client import Client, SyncClient
+from mneme_langgraph import plan as p
+
+T = TypeVar("T")
+
+
+class MnemeStore(BaseStore):
+    """A store for synchronous code. The writes of a batch happen together or not at all, behind its reads.
+
+    Args:
+        client: Of the gateway; its owner closes it.
+        user_id: Whose documents items are, or a function from a namespace to the user. Searches and lists call it with
+            the beginning of namespaces, which must name the user as well.
+        fields: Paths of what items are found by in searches by meaning, as in LangGraph's index; "$" is the whole
+            value. Empty: only those whose `put` names fields.
+        ttl: LangGraph's settings of times to live. Expired items are gone at once, whatever `sweep_interval_minutes`
+            says.
+        timeout_seconds: Deadline of one request that writes: a thousand items whose texts are embedded take seconds.
+    """
+
+    supports_ttl = True
+    __slots__ = ("_client", "_fields", "_timeout_seconds", "_user_of", "ttl_config")
+
+    def __init__(
+        self,
+        client: SyncClient,
+        user_id: str | p.UserOf,
+        *,
+        fields: Sequence[str] = ("$",),
+        ttl: TTLConfig | None = None,
+        timeout_seconds: float = 60.0,
+    ) -> None:
+        self._client = client
+        self._user_of = _user_of(user_id)
+        self._fields = fields
+        self._timeout_seconds = timeout_seconds
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carries out operations; gets and searches see what was there before the puts."""
+        plan = p.plan_of(ops, self._user_of, self._fields)
+        results: list[Result] = [None] * plan.count
+        for (user_id, refresh), names in plan.gets.items():
+            for names_of_one in _parts(list(names.values())):
+                found = self._client.batch_get_documents(user_id, names_of_one, extend_ttl=refresh)
+                _place(results, names, found)
+        for index, search in plan.searches.items():
+            results[index] = self._search(search)
+        for index, listing in plan.lists.items():
+            results[index] = self._list(listing)
+        for user_id, writes in plan.writes.items():
+            for request in p.requests_of(writes):
+                self._client.write_documents(user_id, request, timeout_seconds=self._timeout_seconds)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same in a thread."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        user_id, prefix = self._user_of(op.namespace_prefix), op.namespace_prefix
+        filters = p.filters_of(op.filter)
+        end = op.offset + op.limit
+        if op.query:
+            found = self._client.search_documents(
+                user_id,
+                op.query,
+                namespace_prefix=prefix,
+                filters=filters,
+                limit=min(end, p.LIMIT_MAX),
+                extend_ttl=op.refresh_ttl,
+            )
+            return [p.search_item(one.document, one.score) for one in found.documents[op.offset : end]]
+        listed = self._client.list_documents(
+            user_id,
+            namespace_prefix=prefix,
+            filters=filters,
+            page_size=min(end, p.LIMIT_MAX),
+            extend_ttl=op.refresh_ttl,
+        )
+        return [p.search_item(document) for document in islice(listed, op.offset, end)]
+
+    def _list(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        prefix, suffix = p.namespaces_wanted(op)
+        listed = self._client.list_document_namespaces(
+            self._user_of(prefix), prefix=prefix, suffix=suffix, max_depth=op.max_depth or 0
+        )
+        return list(islice(listed, op.offset, op.offset + op.limit))
+
+
+class AsyncMnemeStore(AsyncBatchedBaseStore):
+    """A store for asyncio: calls that are made at the same time are one batch. Made inside the event loop that uses it.
+
+    Args:
+        client: Of the gateway; its owner closes it.
+        user_id: See `MnemeStore`.
+        fields: See `MnemeStore`.
+        ttl: See `MnemeStore`.
+        timeout_seconds: See `MnemeStore`.
+    """
+
+    supports_ttl = True
+    __slots__ = ("_client", "_fields", "_timeout_seconds", "_user_of", "ttl_config")
+
+    def __init__(
+        self,
+        client: Client,
+        user_id: str | p.UserOf,
+        *,
+        fields: Sequence[str] = ("$",),
+        ttl: TTLConfig | None = None,
+        timeout_seconds: float = 60.0,
+    ) -> None:
+        super().__init__()
+        self._client = client
+        self._user_of = _user_of(user_id)
+        self._fields = fields
+        self._timeout_seconds = timeout_seconds
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same for code in another thread.
+
+        Raises:
+            RuntimeError: It is called in the event loop, which it would block: use `abatch`.
+        """
+        try:
+            if asyncio.get_running_loop() is self._loop:
+                raise RuntimeError("called in the event loop of the store: use its asynchronous methods")
+        except RuntimeError as error:
+            if "no running event loop" not in str(error):
+                raise
+        return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carries out operations; gets and searches see what was there before the puts."""
+        plan = p.plan_of(ops, self._user_of, self._fields)
+        results: list[Result] = [None] * plan.count
+
+        async def get(user_id: str, names: dict[int, Any], names_of_one: list[Any], *, refresh: bool) -> None:
+            found = await self._client.batch_get_documents(user_id, names_of_one, extend_ttl=refresh)
+            _place(results, names, found)
+
+        async def search(index: int, op: SearchOp) -> None:
+            results[index] = await self._search(op)
+
+        async def list_them(index: int, op: ListNamespacesOp) -> None:
+            results[index] = await self._list(op)
+
+        async with asyncio.TaskGroup() as group:
+            for (user_id, refresh), names in plan.gets.items():
+                for names_of_one in _parts(list(names.values())):
+                    group.create_task(get(user_id, names, names_of_one, refresh=refresh))
+            for index, wanted in plan.searches.items():
+                group.create_task(search(index, wanted))
+            for index, listing in plan.lists.items():
+                group.create_task(list_them(index, listing))
+        for user_id, writes in plan.writes.items():
+            for request in p.requests_of(writes):
+                await self._client.write_documents(user_id, request, timeout_seconds=self._timeout_seconds)
+        return results
+
+    async def _search(self, op: SearchOp) -> list[SearchItem]:
+        user_id, prefix = self._user_of(op.namespace_prefix), op.namespace_prefix
+        filters = p.filters_of(op.filter)
+        end = op.offset + op.limit
+        if op.query:
+            found = await self._client.search_documents(
+                user_id,
+                op.query,
+                namespace_prefix=prefix,
+                filters=filters,
+                limit=min(end, p.LIMIT_MAX),
+                extend_ttl=op.refresh_ttl,
+            )
+            return [p.search_item(one.document, one.score) for one in found.documents[op.offset : end]]
+        listed = self._client.list_documents(
+            user_id,
+            namespace_prefix=prefix,
+            filters=filters,
+            page_size=min(end, p.LIMIT_MAX),
+            extend_ttl=op.refresh_ttl,
+        )
+        return [p.search_item(document) for document in await _slice(listed, op.offset, end)]
+
+    async def _list(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        prefix, suffix = p.namespaces_wanted(op)
+        listed = self._client.list_document_namespaces(
+            self._user_of(prefix), prefix=prefix, suffix=suffix, max_depth=op.max_depth or 0
+        )
+        return await _slice(listed, op.offset, op.offset + op.limit)
+
+
+def _user_of(user_id: str | p.UserOf) -> p.UserOf:
+    return user_id if callable(user_id) else lambda _namespace: user_id
+
+
+def _parts(names: list[Any]) -> list[list[Any]]:
+    distinct = list(dict.fromkeys(names))
+    return [distinct[start : start + p.WRITES_MAX] for start in range(0, len(distinct), p.WRITES_MAX)]
+
+
+def _place(results: list[Result], names: dict[int, Any], found: Iterable[Any]) -> None:
+    """Puts documents into the places of the gets that asked for them."""
+    by_name = {document.name: document for document in found}
+    for index, name in names.items():
+        if name in by_name:
+            results[index] = p.item(by_name[name])
+
+
+async def _slice(items: AsyncIterable[T], start: int, end: int) -> list[T]:
+    found: list[T] = []
+    if end <= start:
+        return found
+    index = 0
+    async for one in items:
+        if index >= start:
+            found.append(one)
+        index += 1
+        if index == end:
+            break
+    return found

@@ -1,0 +1,191 @@
+"""Use cases that look at a user's notes as a whole; they change nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Final
+
+from services.agentic.config import AgenticSettings
+from services.agentic.insights import reports
+from services.agentic.insights.question import Intent, ParsedQuestion, parse_question
+from services.agentic.maintenance.reading import NoteReading, UserNotes
+from services.agentic.model import LinkType, Note, NoteId, ScoredNote
+from services.agentic.store import NoteSearch, NoteStore
+from services.common.clock import Clock
+from services.common.embedding.vectors import Vector
+from services.common.owners import Owner
+from services.common.scope import Reader
+from services.common.tier_embedder import TierEmbedder
+
+_PERIOD: Final = timedelta(days=7)
+_TOPIC_WORDS: Final = 3
+_SEEDS: Final = 10
+_FITTING_MAX: Final = 200
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+class SuggestionKind(IntEnum):
+    """What a suggestion is about; the numbers are those of the wire format."""
+
+    RELATED_TOPIC = 1
+    GAP = 2
+    CONTRADICTION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One of them."""
+
+    kind: SuggestionKind
+    topic: str
+    note_ids: tuple[NoteId, ...]
+    score: float  # in [0, 1]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionResult:
+    """What was found for a question."""
+
+    parsed: ParsedQuestion
+    notes: tuple[Note, ...] = ()
+    note_count: int = 0  # that fit, listed or not
+    topics: tuple[tuple[str, int], ...] = field(default=())
+
+
+class InsightService:
+    """Suggestions, questions, reflection, health."""
+
+    def __init__(self, store: NoteStore, embedder: TierEmbedder, *, clock: Clock, settings: AgenticSettings) -> None:
+        """All collaborators are owned by the caller."""
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._settings = settings
+        page = settings.consolidation.notes_page
+        self._reading = NoteReading(store, model=embedder.model_id, page=page, with_links=True)
+
+    async def health(self, owner: Owner) -> reports.Health:
+        """Measures of a user's active notes."""
+        state = await self._reading.read(owner)
+        return await asyncio.to_thread(reports.measure, state, self._settings.consolidation, self._settings.pruning)
+
+    async def reflect(
+        self, owner: Owner, reader: Reader, start_time: datetime | None, end_time: datetime | None
+    ) -> reports.Reflection:
+        """A period of the notes that a reader may see; the 7 days up to now where none is given."""
+        end = end_time or self._clock.now()
+        state = _seen(await self._reading.read(owner), reader)
+        return await asyncio.to_thread(reports.reflect, state, start_time or end - _PERIOD, end)
+
+    async def ask(self, owner: Owner, reader: Reader, question: str, *, limit: int) -> QuestionResult:
+        """What the notes say to a question in plain English, with how it was read."""
+        parsed = parse_question(question, self._clock.now())
+        if parsed.refusal:
+            return QuestionResult(parsed)
+        if parsed.topic:
+            found = await self._search(owner, reader, await self._embedder.embed_query(parsed.topic), hops=1)
+            least = self._settings.insights.topic_similarity_min
+            words = parsed.topic.casefold().split()
+            notes = [hit.note for hit in found if hit.similarity >= least or _holds(hit.note, words)]
+        else:
+            state = _seen(await self._reading.read(owner), reader)
+            notes = [stored.note for stored in state.notes]
+            notes.sort(key=lambda note: note.time, reverse=True)
+        fitting = [note for note in notes if _fits(note, parsed)]
+        if parsed.intent is Intent.AGGREGATE:
+            topics = reports.topics_of(fitting, limit) if parsed.by_topic else ()
+            return QuestionResult(parsed, note_count=len(fitting), topics=topics)
+        return QuestionResult(parsed, tuple(fitting[:limit]), len(fitting))
+
+    async def suggest(self, owner: Owner, reader: Reader, queries: Sequence[str], *, limit: int) -> list[Suggestion]:
+        """Topics that links lead to from recent queries, or from the notes used last; gaps; contradictions."""
+        state = _seen(await self._reading.read(owner), reader)
+        gaps: list[Suggestion] = []
+        reached: list[ScoredNote] = []
+        seeds: set[NoteId] = set()
+        for query, vector in zip(queries, await self._embedder.embed(queries) if queries else (), strict=True):
+            hits = await self._search(owner, reader, vector, hops=2)
+            best = max((hit.similarity for hit in hits), default=0.0)
+            if best < self._settings.insights.gap_similarity_max:
+                gaps.append(Suggestion(SuggestionKind.GAP, query, (), 1.0 - max(0.0, best)))
+                continue
+            reached += [hit for hit in hits if hit.path]
+            seeds |= {hit.note.note_id for hit in hits if not hit.path}
+        if not queries:
+            used = sorted(state.notes, key=lambda stored: stored.note.last_access_time or stored.note.create_time)
+            seeds = {stored.note.note_id for stored in used[-_SEEDS:]}
+            reached = _linked(state, seeds)
+        related = _topics(reached, seeds)
+        contradictions = _contradictions(state, seeds | {hit.note.note_id for hit in reached})
+        return [*related[:limit], *gaps[:limit], *contradictions[:limit]]
+
+    async def _search(self, owner: Owner, reader: Reader, vector: Vector, *, hops: int) -> list[ScoredNote]:
+        search = NoteSearch(vector, self._embedder.model_id, reader, _FITTING_MAX, hops, self._settings.walk)
+        return await self._store.search(owner, search)
+
+
+def _seen(state: UserNotes, reader: Reader) -> UserNotes:
+    """What a reader may see."""
+    keys = set(reader.visible_keys())
+    notes = [stored for stored in state.notes if stored.note.scope.key in keys]
+    ids = {stored.note.note_id for stored in notes}
+    links = [link for link in state.links if link.key.from_note_id in ids and link.key.to_note_id in ids]
+    return replace(state, notes=notes, links=links)
+
+
+def _holds(note: Note, words: Sequence[str]) -> bool:
+    """Whether all words of a topic stand in a note."""
+    said = set(_WORD.findall(note.content.casefold()))
+    return all(part in said for word in words for part in _WORD.findall(word))
+
+
+def _fits(note: Note, parsed: ParsedQuestion) -> bool:
+    return (
+        (parsed.kind is None or note.kind is parsed.kind)
+        and (parsed.start_time is None or note.time >= parsed.start_time)
+        and (parsed.end_time is None or note.time < parsed.end_time)
+    )
+
+
+def _linked(state: UserNotes, seeds: set[NoteId]) -> list[ScoredNote]:
+    """Notes one link away from some, by the strength of the link."""
+    notes = {stored.note.note_id: stored.note for stored in state.notes}
+    found: dict[NoteId, float] = {}
+    for link in state.links:
+        ends = {link.key.from_note_id, link.key.to_note_id}
+        for end in ends - seeds if ends & seeds else ():
+            found[end] = max(found.get(end, 0.0), link.strength)
+    return [ScoredNote(notes[note_id], strength, 0.0) for note_id, strength in found.items()]
+
+
+def _topics(reached: Sequence[ScoredNote], seeds: set[NoteId]) -> list[Suggestion]:
+    """One suggestion for each topic, the best of its notes first."""
+    found: dict[str, Suggestion] = {}
+    for hit in sorted(reached, key=lambda hit: (-hit.score, hit.note.note_id)):
+        topic = ", ".join(hit.note.keywords[:_TOPIC_WORDS])
+        if not topic or hit.note.note_id in seeds:
+            continue
+        known = found.get(topic)
+        if known is None:
+            score = min(1.0, max(0.0, hit.score))
+            found[topic] = Suggestion(SuggestionKind.RELATED_TOPIC, topic, (hit.note.note_id,), score)
+        elif hit.note.note_id not in known.note_ids:
+            found[topic] = replace(known, note_ids=(*known.note_ids, hit.note.note_id))
+    return list(found.values())
+
+
+def _contradictions(state: UserNotes, near: set[NoteId]) -> list[Suggestion]:
+    """Contradictions, those near the queries first."""
+    notes = {stored.note.note_id: stored.note for stored in state.notes}
+    found = []
+    for link in state.links:
+        if link.key.type is LinkType.CONTRADICTS:
+            ends = (link.key.from_note_id, link.key.to_note_id)
+            topic = ", ".join(notes[ends[0]].keywords[:_TOPIC_WORDS])
+            found.append((not near & set(ends), Suggestion(SuggestionKind.CONTRADICTION, topic, ends, link.strength)))
+    return [each for _, each in sorted(found, key=lambda item: (item[0], -item[1].score, item[1].note_ids))]

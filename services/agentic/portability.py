@@ -1,0 +1,59 @@
+"""The tier's part of exports and imports of a user: notes and links without vectors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from services.agentic.model import NoteStatus
+from services.agentic.stores.postgres import SCHEMA
+from services.agentic.stores.postgres_sealing import NOTES, PROCESSED
+from services.common.copying.model import Record
+from services.common.copying.postgres_values import vector_bytes
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.portability.drivers import PostgresUserRecords
+from services.common.portability.records import Shape, TierRecords, Written
+from services.common.postgres.types import Pool
+from services.common.tier_embedder import TierEmbedder
+from services.common.turns import Attachment, searchable_text
+
+_NOTES: Final = f"{SCHEMA}.notes"
+_VECTORS: Final = f"{SCHEMA}.note_vectors"
+
+
+def agentic_user_records(pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> PostgresUserRecords:
+    """Where the records are, without a graph."""
+    return PostgresUserRecords(pool, SCHEMA, keys=keys, sealed=[NOTES, PROCESSED])
+
+
+def agentic_records(embedder: TierEmbedder) -> TierRecords:
+    """What of the tier is exported. Notes are embedded anew when they are imported."""
+
+    async def restored(kind: str, records: list[Record]) -> Written:
+        if kind != _NOTES:
+            return {kind: records}
+        vectors = await embedder.embed([_embedded_text(record) for record in records])
+        computed = [
+            {
+                **{name: record[name] for name in ("tenant_id", "user_id", "note_id", "scope_key")},
+                "model": embedder.model_id,
+                "is_active": record["status"] == NoteStatus.ACTIVE,
+                "embedding": vector_bytes(vector),
+            }
+            for record, vector in zip(records, vectors, strict=True)
+        ]
+        return {kind: records, _VECTORS: computed}
+
+    return TierRecords(
+        hidden=frozenset({f"{SCHEMA}.idempotency_records", f"{SCHEMA}.data_keys", _VECTORS}),
+        shapes={
+            f"{SCHEMA}.processed_interactions": Shape(is_memory=False),
+            f"{SCHEMA}.note_pairs": Shape(is_memory=False),
+        },
+        restored=restored,
+    )
+
+
+def _embedded_text(record: Record) -> str:
+    """As `Note.embedded_text`."""
+    attachments = tuple(Attachment(*parts) for parts in record["attachments"])
+    return searchable_text(record["spoken"] or record["content"], attachments)

@@ -1,0 +1,190 @@
+"""What maintenance reads and writes of the Neo4j note store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+import numpy as np
+
+from services.agentic.model import Link, LinkKey, NoteId, whole_microseconds
+from services.agentic.stores.neo4j_cypher import NOTE_PROPERTIES
+from services.agentic.stores.neo4j_rows import link_from_fields, note_from_values
+from services.agentic.upkeep_store import NotePair, PairUse, StoredNote
+from services.common.copying.neo4j import four_byte
+from services.common.neo4j.graph import Graph, GraphTransaction
+from services.common.owners import Owner, TenantId, UserId
+
+_NOTE: Final[LiteralString] = "[" + ", ".join(f"n.{name}" for name in NOTE_PROPERTIES) + "]"
+
+#: Of all tenants: background work alone asks for it.
+_OWNERS: Final = """CYPHER 25
+MATCH (o:NoteOwner)
+WHERE o.tenant_id >= $tenant_id AND (o.tenant_id > $tenant_id OR o.user_id > $user_id)
+RETURN o.tenant_id AS tenant_id, o.user_id AS user_id ORDER BY o.tenant_id, o.user_id LIMIT $limit
+"""
+_STAMP: Final = """CYPHER 25
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE n.note_id >= '' AND n.status = 1
+RETURN count(*) AS notes, max(n.update_time) AS time, sum(n.access_count) AS accesses
+"""
+_ACTIVE_NOTES: Final[LiteralString] = f"""CYPHER 25
+MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
+WHERE n.note_id > $after AND n.status = 1
+WITH n ORDER BY n.tenant_id, n.user_id, n.note_id LIMIT $limit
+RETURN {_NOTE} AS note, CASE WHEN n.model = $model THEN {four_byte("n.embedding")} ELSE null END AS vector
+"""
+_ACTIVE_LINKS: Final = """CYPHER 25
+MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE a.note_id >= $from_note_id AND a.status = 1
+MATCH (a)-[l:LINKED]->(b:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE b.status = 1 AND (a.note_id > $from_note_id OR b.note_id > $to_note_id
+    OR (b.note_id = $to_note_id AND l.type > $type))
+WITH l, a.note_id AS from_note_id, b.note_id AS to_note_id
+ORDER BY from_note_id, to_note_id, l.type LIMIT $limit
+RETURN l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time, .update_time,
+    .feedback} AS link
+"""
+LINKS_AMONG: Final = """CYPHER 25
+UNWIND $note_ids AS note_id
+MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
+MATCH (a)-[l:LINKED]->(b:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE b.note_id IN $note_ids
+WITH l, a.note_id AS from_note_id, b.note_id AS to_note_id
+ORDER BY from_note_id, to_note_id, l.type
+RETURN collect(l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time,
+    .update_time, .feedback}) AS links
+"""
+COUNT_PAIRS: Final = """CYPHER 25
+UNWIND $pairs AS pair
+MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: pair.note_id})
+MATCH (b:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: pair.other_note_id})
+MERGE (a)-[u:USED_WITH]->(b)
+ON CREATE SET u.use_count = 0, u.last_use_time = pair.time
+SET u.use_count = u.use_count + pair.count,
+    u.last_use_time = CASE WHEN u.last_use_time > pair.time THEN u.last_use_time ELSE pair.time END
+RETURN collect([pair.note_id, pair.other_note_id, u.use_count]) AS counts
+"""
+FORGET_PAIRS: Final = """CYPHER 25
+UNWIND $pairs AS pair
+MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: pair[0]})
+MATCH (b:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: pair[1]})
+MATCH (a)-[u:USED_WITH]->(b)
+DELETE u
+"""
+#: Reads all of the user's notes: the job that asks for it has read them.
+FORGET_IDLE_PAIRS: Final = """CYPHER 25
+MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE a.note_id >= ''
+MATCH (a)-[u:USED_WITH]->()
+WHERE u.last_use_time < $before
+DELETE u
+"""
+_SET_SUCCESSOR: Final = """CYPHER 25
+UNWIND $note_ids AS note_id
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
+SET n.successor_id = $successor_id
+"""
+#: Reads all of the user's notes, as the look-up of sources does: an index would cost each write.
+_MADE_FROM: Final = """CYPHER 25
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE n.note_id >= '' AND any(source IN n.source_note_ids WHERE source IN $note_ids)
+RETURN n.note_id AS note_id ORDER BY note_id
+"""
+_REPLACED_BY: Final = """CYPHER 25
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE n.note_id >= '' AND n.successor_id IN $note_ids
+RETURN n.note_id AS note_id ORDER BY note_id
+"""
+
+
+class Neo4jUpkeepReads:
+    """Implements `UpkeepReads`."""
+
+    _graph: Graph
+
+    async def note_owners(self, *, after: Owner | None, limit: int) -> list[Owner]:
+        """See `UpkeepReads.note_owners`."""
+        place = ("", "") if after is None else (after.tenant_id, after.user_id)
+        rows = await self._graph.read(_OWNERS, {"tenant_id": place[0], "user_id": place[1], "limit": limit})
+        return [Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])) for row in rows]
+
+    async def notes_stamp(self, owner: Owner) -> str:
+        """See `UpkeepReads.notes_stamp`."""
+        [row] = await self._graph.read(_STAMP, _owned(owner))
+        return f"{row['notes']} {row['time']} {row['accesses']}"
+
+    async def active_notes(self, owner: Owner, *, after: NoteId, limit: int, model: str) -> list[StoredNote]:
+        """See `UpkeepReads.active_notes`."""
+        parameters = {"after": after, "limit": limit, "model": model}
+        rows = await self._graph.read(_ACTIVE_NOTES, _owned(owner) | parameters)
+        return [
+            StoredNote(
+                note_from_values(row["note"]),
+                None if row["vector"] is None else np.asarray(row["vector"].to_numpy(), dtype=np.float32),
+            )
+            for row in rows
+        ]
+
+    async def active_links(self, owner: Owner, *, after: LinkKey | None, limit: int) -> list[Link]:
+        """See `UpkeepReads.active_links`."""
+        begin = ("", "", 0) if after is None else (after.from_note_id, after.to_note_id, int(after.type))
+        parameters = {"from_note_id": begin[0], "to_note_id": begin[1], "type": begin[2], "limit": limit}
+        rows = await self._graph.read(_ACTIVE_LINKS, _owned(owner) | parameters)
+        return [link_from_fields(row["link"]) for row in rows]
+
+
+class Neo4jUpkeepWrites:
+    """Implements `UpkeepWrites` in an open transaction."""
+
+    _transaction: GraphTransaction
+    _owner: dict[str, Any]
+
+    async def links_among(self, note_ids: Sequence[NoteId]) -> list[Link]:
+        """See `UpkeepWrites.links_among`."""
+        [row] = await self._transaction.run(LINKS_AMONG, {**self._owner, "note_ids": list(note_ids)})
+        return [link_from_fields(link) for link in row["links"]]
+
+    async def count_pairs(self, pairs: Sequence[PairUse]) -> Mapping[NotePair, int]:
+        """See `UpkeepWrites.count_pairs`."""
+        rows = [
+            {
+                "note_id": use.pair[0],
+                "other_note_id": use.pair[1],
+                "count": use.count,
+                "time": whole_microseconds(use.time),
+            }
+            for use in pairs
+        ]
+        [row] = await self._transaction.run(COUNT_PAIRS, {**self._owner, "pairs": rows})
+        return {(NoteId(one), NoteId(other)): count for one, other, count in row["counts"]}
+
+    async def forget_pairs(self, pairs: Sequence[NotePair]) -> None:
+        """See `UpkeepWrites.forget_pairs`."""
+        await self._transaction.run(FORGET_PAIRS, {**self._owner, "pairs": [list(pair) for pair in pairs]})
+
+    async def forget_idle_pairs(self, before: datetime) -> None:
+        """See `UpkeepWrites.forget_idle_pairs`."""
+        await self._transaction.run(FORGET_IDLE_PAIRS, {**self._owner, "before": whole_microseconds(before)})
+
+    async def set_successor(self, note_ids: Sequence[NoteId], successor_id: NoteId | None) -> None:
+        """See `UpkeepWrites.set_successor`."""
+        parameters = {"note_ids": list(note_ids), "successor_id": successor_id}
+        await self._transaction.run(_SET_SUCCESSOR, {**self._owner, **parameters})
+
+    async def made_from(self, note_ids: Sequence[NoteId]) -> list[NoteId]:
+        """See `UpkeepWrites.made_from`."""
+        return await self._ids(_MADE_FROM, note_ids)
+
+    async def replaced_by(self, note_ids: Sequence[NoteId]) -> list[NoteId]:
+        """See `UpkeepWrites.replaced_by`."""
+        return await self._ids(_REPLACED_BY, note_ids)
+
+    async def _ids(self, query: LiteralString, note_ids: Sequence[NoteId]) -> list[NoteId]:
+        rows = await self._transaction.run(query, {**self._owner, "note_ids": list(note_ids)})
+        return [NoteId(row["note_id"]) for row in rows]
+
+
+def _owned(owner: Owner) -> dict[str, Any]:
+    return {"tenant_id": owner.tenant_id, "user_id": owner.user_id}

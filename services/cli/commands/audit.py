@@ -1,0 +1,109 @@
+"""`mneme audit`: the audit log, its checkpoints, and their verification without any service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mneme_client import AuditCheckpoint
+from services.cli.state import CliState, state_of
+from services.common.audit.checkpoint import Checkpoint, CheckpointError, read_checkpoint
+from services.common.audit.verification import AuditEntry, verify_log
+
+audit = typer.Typer(name="audit", no_args_is_help=True, help="Who did what to which memory, and who read it.")
+
+Output = Annotated[Path, typer.Argument(dir_okay=False, help="The file to write.")]
+
+
+@audit.command("export")
+def export(
+    context: typer.Context,
+    output: Output,
+    from_index: Annotated[int, typer.Option("--from", min=0, help="The first entry.")] = 0,
+) -> None:
+    """Write the log as JSON lines, for `mneme audit verify`."""
+    state = state_of(context)
+    lines = state.run(_export(state, from_index))
+    output.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    state.out.print(f"{len(lines)} entries in {output}", markup=False, highlight=False)
+
+
+@audit.command("checkpoint")
+def checkpoint(context: typer.Context, output: Output) -> None:
+    """Write size and root of the log, signed. Store it where the database's administrators cannot change it."""
+    state = state_of(context)
+    found = state.run(_checkpoint(state))
+    document = {"checkpoint": found.note, "public_key": found.public_key.hex()}
+    output.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    state.out.print(f"checkpoint of {found.size} entries in {output}", markup=False, highlight=False)
+
+
+@audit.command("verify")
+def verify(
+    context: typer.Context,
+    log: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What `mneme audit export` wrote.")],
+    checkpoints: Annotated[
+        list[Path], typer.Option("--checkpoint", "-c", exists=True, dir_okay=False, help="A stored checkpoint.")
+    ],
+    public_key: Annotated[
+        str, typer.Option("--key", help="The public key in hexadecimal; that of the checkpoint files if not given.")
+    ] = "",
+) -> None:
+    """Check a log against checkpoints, offline.
+
+    The exit code is 1 when an entry was altered, dropped, added or moved.
+    """
+    state = state_of(context)
+    try:
+        read = [_read_checkpoint(path, public_key) for path in checkpoints]
+        verdict = verify_log(_entries(log), read)
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        state.fail(f"cannot be verified: {error}")
+    for problem in verdict.problems:
+        state.err.print(problem, style="red", markup=False, highlight=False)
+    if verdict.problems:
+        raise typer.Exit(1)
+    largest = max(checkpoint.size for checkpoint in read)
+    blinded = f", {verdict.blinded} of them blinded by erasures" if verdict.blinded else ""
+    state.out.print(
+        f"The first {largest} of {verdict.entries} entries are those of the checkpoints{blinded}.", highlight=False
+    )
+
+
+async def _export(state: CliState, from_index: int) -> list[str]:
+    lines: list[str] = []
+    async with state.connect() as client:
+        async for entry in client.list_audit_entries(from_index=from_index):
+            fields = {
+                "index": entry.index,
+                "commitment": entry.commitment.hex(),
+                "salt": entry.salt.hex(),
+                "body": entry.body,
+            }
+            lines.append(json.dumps(fields, ensure_ascii=False))
+    return lines
+
+
+async def _checkpoint(state: CliState) -> AuditCheckpoint:
+    async with state.connect() as client:
+        return await client.get_audit_checkpoint()
+
+
+def _read_checkpoint(path: Path, public_key: str) -> Checkpoint:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return read_checkpoint(document["checkpoint"], bytes.fromhex(public_key or document["public_key"]))
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+def _entries(log: Path) -> Iterator[AuditEntry]:
+    with log.open(encoding="utf-8") as file:
+        for line in file:
+            fields = json.loads(line)
+            salt, body = bytes.fromhex(fields["salt"]), fields["body"]
+            yield AuditEntry(int(fields["index"]), bytes.fromhex(fields["commitment"]), salt or None, body or None)

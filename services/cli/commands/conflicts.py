@@ -1,0 +1,75 @@
+"""`mneme conflicts`: statements that contradict each other, and the decisions about them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from mneme_client import Supersession, SupersessionDecision, SupersessionState
+from services.cli import options
+from services.cli.rendering import as_json, plain, when
+from services.cli.state import CliState, state_of
+
+
+class Stands(StrEnum):
+    """What stands after a decision."""
+
+    LATER = "later"
+    EARLIER = "earlier"
+    BOTH = "both"
+
+
+_DECISIONS = {
+    Stands.LATER: SupersessionDecision.LATER_STANDS,
+    Stands.EARLIER: SupersessionDecision.EARLIER_STANDS,
+    Stands.BOTH: SupersessionDecision.BOTH_STAND,
+}
+
+
+def conflicts(
+    context: typer.Context,
+    user: options.User,
+    conflict_id: Annotated[str, typer.Argument(help="Decide about this conflict, by --stands.")] = "",
+    stands: Annotated[Stands | None, typer.Option("--stands", help="Which statement stands.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False,
+    json: options.Json = False,
+) -> None:
+    """List statements of a user that contradict each other and wait for a decision, or decide."""
+    if bool(conflict_id) != (stands is not None):
+        raise typer.BadParameter("a conflict and --stands go together")
+    state = state_of(context)
+    if stands is not None:
+        state.run(_decide(state, user, conflict_id, _DECISIONS[stands]))
+    else:
+        state.run(_list(state, user, everything=everything, json=json))
+
+
+async def _decide(state: CliState, user: str, conflict_id: str, decision: SupersessionDecision) -> None:
+    async with state.connect() as client:
+        decided = await client.resolve_supersession(user, conflict_id, decision)
+    state.out.print(as_json(decided), markup=False, highlight=False, soft_wrap=True)
+
+
+async def _list(state: CliState, user: str, *, everything: bool, json: bool) -> None:
+    wanted = SupersessionState.UNSPECIFIED if everything else SupersessionState.PENDING
+    async with state.connect() as client:
+        found = [one async for one in client.list_supersessions(user, state=wanted)]
+    if json:
+        state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
+    else:
+        state.out.print(_table(found) if found else "No conflicts.")
+
+
+def _table(found: list[Supersession]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("id", "recorded", "state", "says", "against"):
+        table.add_column(heading, overflow="fold")
+    for one in found:
+        stated = plain(one.statement or "(all of the turn)")
+        table.add_row(
+            one.supersession_id, when(one.create_time), one.state.name.lower(), stated, plain(one.standing_statement)
+        )
+    return table

@@ -1,0 +1,39 @@
+"""The port of what holds key-encryption keys: a file here, or a service that never gives them out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedKey:
+    """A data key as it is stored: encrypted with a key-encryption key."""
+
+    version: str  # of the key-encryption key
+    data: bytes
+
+
+class KeyManagement(Protocol):
+    """Encrypts and decrypts data keys. New versions of the key-encryption key encrypt, earlier ones still decrypt."""
+
+    async def current_version(self) -> str:
+        """The version that `wrap` uses."""
+        ...
+
+    async def wrap(self, key: bytes, associated: bytes) -> WrappedKey:
+        """Encrypts a data key with the current version; `associated` must be given again to decrypt it.
+
+        Raises:
+            StoreUnavailable: The keys cannot be reached.
+        """
+        ...
+
+    async def unwrap(self, wrapped: WrappedKey, associated: bytes) -> bytes:
+        """Decrypts a data key.
+
+        Raises:
+            DecryptionError: The version is not known any more, or the key was wrapped for something else.
+            StoreUnavailable: The keys cannot be reached.
+        """
+        ...

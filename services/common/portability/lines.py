@@ -1,0 +1,83 @@
+"""Records of a user as lines of JSON, and back.
+
+A line reads `{"kind": "semantic.facts", "record": {...}}`. Tenant and user are left out: the file says whose it is.
+Times are RFC 3339 with microseconds, bytes are `{"$bytes": "<hexadecimal>"}`. Names are sorted: equal records are equal
+lines.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from services.common.copying.model import OWNER_FIELDS, Kind, Owner, Record
+from services.common.copying.postgres_values import microseconds, moment
+
+_BYTES: Final = "$bytes"
+
+
+def dump(value: Any) -> str:
+    """JSON on one line; equal values are equal texts."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def to_line(kind: Kind, record: Record, left_out: frozenset[str]) -> str:
+    """A record as a line."""
+    fields = {
+        name: _outward(name, value)
+        for name, value in record.items()
+        if name not in OWNER_FIELDS and name not in left_out
+    }
+    return dump({"kind": kind.name, "record": fields})
+
+
+def kind_of(line: str) -> tuple[str, dict[str, Any]]:
+    """The name of a line's kind, and its fields as they stand there.
+
+    Raises:
+        ValueError: It is no line of records.
+    """
+    document = json.loads(line)
+    if not isinstance(document, dict) or document.keys() != {"kind", "record"}:
+        raise ValueError("the line is no record")
+    name, fields = document["kind"], document["record"]
+    if not isinstance(name, str) or not isinstance(fields, dict):
+        raise ValueError("the line is no record")
+    return name, fields
+
+
+def from_fields(kind: Kind, fields: dict[str, Any], owner: Owner, left_out: frozenset[str]) -> Record:
+    """The record of a line, without the fields that are left out.
+
+    Raises:
+        ValueError: Fields are missing, unknown or of another form.
+    """
+    wanted = kind.fields - left_out - frozenset(OWNER_FIELDS)
+    if fields.keys() != wanted:
+        raise ValueError(f"{kind.name} has other fields: {', '.join(sorted(fields.keys() ^ wanted))}")
+    record = {name: _inward(name, value) for name, value in fields.items()}
+    return {**record, **dict(zip(OWNER_FIELDS, owner, strict=True))}
+
+
+def _is_time(name: str) -> bool:
+    return name == "time" or name.endswith("_time")
+
+
+def _outward(name: str, value: Any) -> Any:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {_BYTES: bytes(value).hex()}
+    if _is_time(name) and isinstance(value, int):
+        return moment(value).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return value
+
+
+def _inward(name: str, value: Any) -> Any:
+    if isinstance(value, dict) and value.keys() == {_BYTES}:
+        return bytes.fromhex(value[_BYTES])
+    if _is_time(name) and isinstance(value, str):
+        read = datetime.fromisoformat(value)
+        if read.tzinfo is None:
+            raise ValueError(f"{name} has no offset from UTC")
+        return microseconds(read.astimezone(UTC))
+    return value

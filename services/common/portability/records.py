@@ -1,0 +1,141 @@
+"""Use cases: pages of a user's records, and records that are stored again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+from services.common.copying.model import OWNER_FIELDS, Kind, OwnedRecords, Owner, Record, key_of
+from services.common.errors import InvalidArgument
+from services.common.portability.lines import from_fields, kind_of, to_line
+from services.common.portability.store import UserRecordStore
+
+PAGE_BYTES_MAX: Final = 2 * 1024 * 1024
+"""After so many bytes a page ends; a single record may be longer."""
+
+Written: TypeAlias = Mapping[str, Sequence[Record]]
+"""Records to be written, by the names of their kinds, in this order."""
+
+
+def _unchanged(record: Record) -> Record:
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the records of one kind appear in a file."""
+
+    left_out: frozenset[str] = frozenset()
+    """Fields that are computed from others, or number rows of one database."""
+    outward: Callable[[Record], Record] = _unchanged
+    """Applied before a record becomes a line."""
+    is_memory: bool = True
+    """False for marks that stay when a memory is erased."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierRecords:
+    """What of a tier is in a file. Kinds that are named nowhere are in it as they are stored."""
+
+    hidden: frozenset[str]
+    """Kinds that are not exported: of no user, computed from others, or of one installation."""
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    """Kinds with a form of their own."""
+    restored: Callable[[str, list[Record]], Awaitable[Written]] | None = None
+    """From a kind and records without the fields that are left out to what is written."""
+
+    def shape(self, kind: Kind) -> Shape:
+        """The form of a kind."""
+        return self.shapes.get(kind.name, Shape())
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some lines, and where the next ones are."""
+
+    lines: Sequence[str]
+    next_token: str  # empty after the last one
+
+
+class UserRecords:
+    """Exports and imports one tier's records of a user."""
+
+    def __init__(self, store: UserRecordStore, tier: TierRecords) -> None:
+        """Reads and writes in `store`."""
+        self._store = store
+        self._tier = tier
+
+    async def read(self, owner: Owner, token: str, *, limit: int, memories_only: bool) -> Page:
+        """A page of lines.
+
+        Raises:
+            InvalidArgument: The token is not one of ours.
+        """
+        async with self._store.open(owner[0]) as records:
+            kinds = [kind for kind in self._kinds(records) if not memories_only or self._tier.shape(kind).is_memory]
+            position, after = _position(token, kinds)
+            lines: list[str] = []
+            size = 0
+            while position < len(kinds):
+                kind = kinds[position]
+                shape = self._tier.shape(kind)
+                found = await records.read_owned(kind, owner, after=after, limit=limit - len(lines))
+                for record in found:
+                    lines.append(to_line(kind, shape.outward(record), shape.left_out))
+                    size += len(lines[-1].encode())
+                    after = key_of(kind, record)
+                    if len(lines) == limit or size > PAGE_BYTES_MAX:
+                        return Page(lines, json.dumps([kind.name, list(after)]))
+                position, after = position + 1, None
+            return Page(lines, "")
+
+    async def write(self, owner: Owner, lines: Sequence[str], *, validate_only: bool) -> None:
+        """Stores lines of `read`, or only checks them.
+
+        Raises:
+            InvalidArgument: A line is not one of a record of this tier.
+        """
+        async with self._store.open(owner[0]) as records:
+            kinds = {kind.name: kind for kind in records.kinds}
+            exported = {kind.name for kind in self._kinds(records)}
+            for name, group in groupby(map(_read, lines), key=lambda pair: pair[0]):
+                if name not in exported:
+                    raise InvalidArgument(f"there are no records of the kind {name[:80]!r}")
+                kind = kinds[name]
+                try:
+                    made = [from_fields(kind, fields, owner, self._tier.shape(kind).left_out) for _, fields in group]
+                except (ValueError, TypeError) as error:
+                    raise InvalidArgument(f"a record does not fit: {error}") from error
+                if not validate_only:
+                    await self._write(records, kinds, name, made)
+
+    async def _write(self, records: OwnedRecords, kinds: Mapping[str, Kind], name: str, made: list[Record]) -> None:
+        restored = self._tier.restored
+        written = await restored(name, made) if restored is not None else {name: made}
+        for kind_name, restored_records in written.items():
+            await records.write(kinds[kind_name], restored_records, replace=True)
+
+    def _kinds(self, records: OwnedRecords) -> list[Kind]:
+        """Kinds of users that are exported, in the order in which they can be written."""
+        owned = frozenset(OWNER_FIELDS)
+        return [kind for kind in records.kinds if owned <= kind.fields and kind.name not in self._tier.hidden]
+
+
+def _read(line: str) -> tuple[str, dict[str, Any]]:
+    try:
+        return kind_of(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument("a line is no record") from error
+
+
+def _position(token: str, kinds: Sequence[Kind]) -> tuple[int, tuple[Any, ...] | None]:
+    if not token:
+        return 0, None
+    try:
+        name, after = json.loads(token)
+        return [kind.name for kind in kinds].index(name), tuple(after)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument("the page token is not valid") from error

@@ -1,0 +1,164 @@
+"""Of which kind the end of a statement is. "In the cellar" takes the place of "in the attic", never of "wet".
+
+Values of two kinds of one thing hold beside each other, however much the later one says "now". Pure functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, SEASONS, SMALL_NUMBERS, STATES, TENS, WEEKDAYS
+from services.common.values.model import Value, ValueKind
+from services.common.values.reading import Clause, Item
+from services.common.values.sameness import unshared
+from services.common.values.splitting import DETERMINERS, PREPOSITIONS
+
+KIN: Final = frozenset(
+    """
+    mother father mum mom dad parent grandmother grandfather grandma grandpa aunt uncle cousin brother sister son
+    daughter twin wife husband widow widower godmother godfather partner child kid niece nephew
+    """.split()  # noqa: SIM905 - words
+)
+PASSING: Final = frozenset(
+    """
+    tired ill sick busy ready late early hungry thirsty cold hot here there back home away happy sad angry bored afraid
+    sure fine ok okay good great better worse sorry glad wet dry lovely nice beautiful awful terrible quiet quieter loud
+    member citizen fan guest owner
+    """.split()  # noqa: SIM905 - words
+)
+"""What somebody or something can be beside anything else."""
+_PLACES: Final = frozenset(
+    "in on at near under over behind beside above below opposite outside inside next upstairs downstairs".split()  # noqa: SIM905 - words
+)
+_DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {f"{day}s" for day in WEEKDAYS} | {"tomorrow", "today", "weekend"}
+_PARTS: Final = PARTS_OF_DAY | SEASONS | {f"{part}s" for part in PARTS_OF_DAY} | {"night", "nights", "noon"}
+_CLOCK: Final = re.compile(r"^\d{1,2}(?::\d\d|(?::\d\d)?[ap]m)$|^(?:noon|midnight)$")
+_COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we're", "it's"})
+_COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
+_TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
+_WORK_FOR: Final = frozenset({"at", "for", "with"})
+_WANTED: Final = frozenset({"want", "need", "buy", "look"})
+"""Wishes: another one takes nothing back."""
+
+
+def ends_differ(frame: Sequence[str], first: Sequence[str], second: Sequence[str]) -> bool:
+    """Returns whether two ends of the same beginning are of different kinds.
+
+    Args:
+        frame: The shared beginning, in lower case.
+        first: The words behind it in the earlier statement.
+        second: Those in the later one.
+    """
+    begin = len(frame)
+    while begin and (frame[begin - 1] in DETERMINERS or frame[begin - 1] in PREPOSITIONS):
+        begin -= 1
+    head, tail = frame[:begin], frame[begin:]
+    old, new = _kinds((*tail, *first)), _kinds((*tail, *second))
+    if not old & new:
+        return not ({"thing", "word"} >= old | new and not (head and head[-1] in _COPULAS))
+    if old & new == {"word"} and head and head[-1] in _COPULAS:
+        return _states_differ(first[0], second[0]) or second[-1] in PASSING
+    if old == new == {"thing"}:
+        return _destination(first) != _destination(second) and bool(_destination(first) and _destination(second))
+    return False
+
+
+def _kinds(words: Sequence[str]) -> set[str]:
+    """The kinds of an end: those of its times, else one."""
+    times = {
+        kind
+        for word in words
+        for kind, known in (("day", _DAYS), ("part", _PARTS))
+        if word in known
+    } | {"clock" for word in words if _CLOCK.match(word)}  # fmt: skip
+    opening = words[0] if words else ""
+    if opening == "alone":
+        return {"with"}  # "with my parents"
+    body = [word for word in words if word not in DETERMINERS and word not in PREPOSITIONS]
+    number = bool(body) and (body[0][0].isdigit() or body[0] in SMALL_NUMBERS or body[0] in TENS)
+    if number and opening in {"at", "until", "till", "by", "before", "after"} and len(body) == 1:
+        times.add("clock")
+    if times:
+        return times
+    if number and opening not in PREPOSITIONS:
+        return {"amount"}
+    if opening in _PLACES:
+        return {"place"}
+    if opening in PREPOSITIONS:
+        return {opening}
+    return {"thing"} if opening in DETERMINERS else {"word"}
+
+
+def _states_differ(one: str, other: str) -> bool:
+    dimensions = [STATES[word][0] if word in STATES else "" for word in (one, other)]
+    return dimensions[0] != dimensions[1]
+
+
+def _destination(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(words[words.index("to") + 1 :]) if "to" in words else ()
+
+
+def items_differ(a: Clause, b: Clause, x: Item, y: Item) -> bool:
+    """Returns whether two items of two clauses of one verb cannot be values of one slot.
+
+    Args:
+        a: The earlier clause.
+        b: The later one.
+        x: What only the earlier one has.
+        y: What only the later one has.
+    """
+    if isinstance(x, Value) or isinstance(y, Value):
+        return _value_kind(x) != _value_kind(y)
+    before, after = a.prepositions.get(x, ""), b.prepositions.get(y, "")
+    is_renewed = "again" in b.words and "" in {before, after}
+    if before != after and not is_renewed and not _is_same_relation(a.verb, before, after):
+        return True
+    if (y in KIN) != (x in KIN) or ("you" in b.rest and "you" not in a.rest):
+        return True
+    if a.verb in _WANTED and x != y:
+        return not set(map(str, a.rest)) & set(map(str, b.rest))
+    if a.verb == "live" and _is_name(a, x) != _is_name(b, y):
+        return True
+    if a.verb == "be" and not before:
+        return _is_passing(b, y) or (x in STATES) != (y in STATES)
+    return a.verb not in {"be", "live", "work"} and _many_differ(a, b)
+
+
+def _is_same_relation(verb: str, before: str, after: str) -> bool:
+    if verb == "live" and "" in {before, after}:
+        return True  # "alone"
+    if verb == "work":
+        return {before, after} <= _WORK_FOR
+    return verb == "be" and before in _PLACES and after in _PLACES
+
+
+def _value_kind(item: Item) -> str:
+    if isinstance(item, Value):
+        return "counted" if item.kind in _COUNTED else "timed" if item.kind in _TIMED else "word"
+    return "word"
+
+
+def _is_name(clause: Clause, item: str) -> bool:
+    return set(item.split()) <= clause.names
+
+
+def _is_passing(clause: Clause, item: str) -> bool:
+    words = item.split()
+    if item.endswith("ing") and not _is_name(clause, item):
+        return True
+    is_action = any(word.endswith("ing") and word not in clause.names for word in clause.words) and not clause.renewed
+    return bool(PASSING & set(words)) or (is_action and not any(word in clause.words for word in words))
+
+
+def _many_differ(a: Clause, b: Clause) -> bool:
+    """Whether what is done and how it is done both differ: "tea with lemon", "coffee with milk"."""
+    only_a, only_b = unshared(list(a.rest), list(b.rest))
+    sides = [
+        [item for item in side if not isinstance(item, Value)] for side in (only_a, only_b)
+    ]  # fmt: skip
+    return all(len(side) > 1 for side in sides) and all(
+        any(clause.prepositions.get(item) for item in side) and any(not clause.prepositions.get(item) for item in side)
+        for clause, side in ((a, sides[0]), (b, sides[1]))
+    )

@@ -1,0 +1,128 @@
+"""Changes told in other words: another way to work, a birth, what is not done any more. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Final
+
+from services.common.values.model import Value, ValueKind
+from services.common.values.reading import Clause
+from services.common.values.sentences import nouns_of
+from services.common.values.tokens import lemma
+
+_MODES: Final[Mapping[str, re.Pattern[str]]] = {
+    mode: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for mode, words in (
+        ("bus", "bus"),
+        ("train", "train"),
+        ("tram", "tram"),
+        ("underground", "metro|subway|underground|tube"),
+        ("ferry", "ferry"),
+        ("car", "car|drive|drives|drove|carpool"),
+        ("bike", "bike|bicycle|cycle|cycles|cycling|e-bike"),
+        ("foot", r"walk|walks|walking|on\s+foot"),
+        ("scooter", "scooter|moped"),
+        ("home", r"work\s+from\s+home|working\s+from\s+home"),
+    )
+}
+_COMMUTE: Final = re.compile(
+    r"\b(?:to|into)\s+(?:the\s+|my\s+)?(?P<where>work|office|school|university|uni|campus|college|lab|clinic|shop)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END: Final = re.compile(r"[,.;:]")
+_SPEAKER: Final = re.compile(r"\b(?:i|i'm|we|me|us)\b", re.IGNORECASE)
+_EXPECTS: Final = re.compile(
+    r"\b(?:i'm|i\s+am|we're|we\s+are|my\s+(?:wife|partner|girlfriend)\s+is)\s+(?:\w+\s+)?(?:pregnant|expecting)\b",
+    re.IGNORECASE,
+)
+_BORN: Final = re.compile(
+    r"\b(?:our|my)\s+(?:\w+\s+)?(?:son|daughter|baby|twins|boy|girl)\b.{0,20}\b(?:was|were|is)\s+born\b|"
+    r"\b(?:my\s+(?:wife|partner|girlfriend)|i|she)\s+gave\s+birth\b",
+    re.IGNORECASE,
+)
+_NOT_ANY_MORE: Final = re.compile(
+    r"^(?:i|we)\s+(?:(?:do\s+not|don't|dont)\s+(?P<verb>\w+)\s+(?P<what>[\w\s'-]{2,40}?)\s+any\s?(?:more|longer)|"
+    r"no\s+longer\s+(?P<verb2>\w+)\s+(?P<what2>[\w\s'-]{2,40}))(?=[,.!;]|$)",
+    re.IGNORECASE,
+)
+_DAYS_AHEAD: Final = {"today": 0, "tonight": 0, "tomorrow": 1}
+_WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY_SECONDS: Final = 86_400
+
+
+def goes_otherwise(earlier: str, later: str) -> bool:
+    """Returns whether the speaker goes to one place in another way: "I take the bus to work", "I cycle to work"."""
+    first, second = _COMMUTE.search(earlier), _COMMUTE.search(later)
+    if first is None or second is None or first["where"].casefold() != second["where"].casefold():
+        return False
+    if not (_SPEAKER.search(earlier) and _SPEAKER.search(later)):
+        return False
+    old, new = _modes(earlier), _modes(later)
+    return len(old) == len(new) == 1 and old != new
+
+
+def _modes(text: str) -> set[str]:
+    part = next(part for part in _CLAUSE_END.split(text) if _COMMUTE.search(part))
+    return {mode for mode, pattern in _MODES.items() if pattern.search(part)}
+
+
+def is_born(earlier: str, later: str) -> bool:
+    """Returns whether the child that was expected is born: "My wife is pregnant", "Our son was born this morning"."""
+    return _EXPECTS.search(earlier) is not None and _BORN.search(later) is not None
+
+
+def is_left_out(clause: Clause, piece: str) -> bool:
+    """Returns whether an item of a list is left out: "I play the violin and the flute", "I no longer play the flute".
+
+    Args:
+        clause: Of the earlier statement.
+        piece: A clause of the later one.
+    """
+    match = _NOT_ANY_MORE.match(piece.strip())
+    if match is None or clause.negated:
+        return False
+    verb, gone = lemma((match["verb"] or match["verb2"]).casefold()), nouns_of(match["what"] or match["what2"])
+    listed = clause.verb in {verb, "be", "have"} and "and" in clause.words
+    known = {word for item in clause.rest for word in str(item).split()}
+    return listed and bool(gone) and gone <= known
+
+
+def day_named(clause: Clause, said: date) -> date | None:
+    """Returns the day that a clause speaks of; None where it names none.
+
+    Args:
+        clause: The clause.
+        said: When it was said.
+    """
+    named = [item for item in clause.rest if isinstance(item, Value) and item.kind is ValueKind.DATE]
+    for value in named:
+        if value.unit == "day":
+            return _nearest(value.text, said)
+    for value in clause.values:
+        is_whole = value.kind is ValueKind.QUANTITY and value.unit == "s" and value.low % _DAY_SECONDS == 0
+        if is_whole and clause.prepositions.get(value) == "in":
+            return said + timedelta(seconds=value.low)
+    days = [value.text for value in named if value.unit == "weekday"] + [word for word in clause.words if word in _WEEK]
+    if days and days[0] in _WEEK:
+        ahead = (_WEEK.index(days[0]) - said.weekday() - 1) % 7 + 1
+        if "next" in clause.words:
+            ahead += 7 if said.weekday() + ahead < len(_WEEK) else 0
+        return said + timedelta(days=ahead)
+    for word in clause.words:
+        if word in _DAYS_AHEAD:
+            return said + timedelta(days=_DAYS_AHEAD[word] + (word == "tomorrow" and "after" in clause.words))
+    return None
+
+
+def _nearest(text: str, said: date) -> date | None:
+    """The day of a month, of the year in which it is nearest where it names none: "03-24"."""
+    try:
+        if text.count("-") > 1:
+            return date.fromisoformat(text)
+        month, day = (int(part) for part in text.split("-"))
+        days = [date(said.year + step, month, day) for step in (-1, 0, 1)]
+    except ValueError:
+        return None
+    return min(days, key=lambda day: abs(day - said))

@@ -1,0 +1,119 @@
+"""The same sentence with another end: "Our team sits on the third floor", "Our team sits on the sixth floor now"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from services.common.values.complements import ends_differ
+from services.common.values.splitting import verb_place
+
+_MONTHS_AND_DAYS: Final = (
+    "january|february|march|april|may|june|july|august|september|october|november|december|"
+    "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+)
+_SINCE: Final = re.compile(
+    rf"^(?:as\sof|from|since|starting|effective)\s(?:now|today|tomorrow|this\s\w+|next\s\w+|the\sfirst|"
+    rf"{_MONTHS_AND_DAYS})(?:\son(?:wards?)?)?,?\s(?=(?:my|our|the|i|we)\b)",
+    re.IGNORECASE,
+)
+_NOW: Final = re.compile(
+    r"\s(?:now|nowadays|these\sdays|by\snow|again|instead|from\s(?:now|today|this|next)\b.{0,20}|"
+    rf"since\s(?:the|this|last|{_MONTHS_AND_DAYS})\b.{{0,20}})$",
+    re.IGNORECASE,
+)
+_NOT: Final = re.compile(r",?\s(?:and\s)?(?:not|no\slonger|instead\sof|rather\sthan)\s(?P<old>.{2,60})$", re.IGNORECASE)
+_ASIDE: Final = re.compile(r"[;:]|\s-{1,3}\s|\bbecause\b", re.IGNORECASE)
+_AND: Final = re.compile(r"\band\b", re.IGNORECASE)
+_FOR_A_WHILE: Final = re.compile(
+    r"\b(?:until|till|while|during|tonight|today|tomorrow|for\s(?:now|the\s(?:next|moment|time)|a\s(?:few|while))|"
+    r"this\s(?:week|weekend|month|morning|afternoon|evening)|temporarily|filling\sin)\b",
+    re.IGNORECASE,
+)
+_ALSO: Final = re.compile(r"\b(?:too|also|as\swell|another|besides|both)\b", re.IGNORECASE)
+_DENIED: Final = re.compile(r"\b(?:not|never|no)\b|n't\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"[\w'.:%/-]+")
+_MANY: Final = frozenset(
+    """
+    have has had got like likes love loves enjoy enjoys hate hates know knows speak speaks play plays eat eats drink
+    drinks buy buys own owns see sees visit visits met meet read reads watch watches want wants need needs collect
+    collects
+    """.split()  # noqa: SIM905 - words
+)
+"""Verbs of which a person has many objects at a time: another one takes nothing back."""
+_PRONOUNS: Final = frozenset(
+    {"i", "we", "he", "she", "it", "they", "you", "i'm", "we're", "it's", "there", "this", "that"}
+)
+_COPULAS: Final = frozenset({"is", "are", "am", "was", "were"})
+_END_MAX: Final = 8
+_FRAME_MIN: Final = 3
+
+
+def is_negation(earlier: str, later: str) -> bool:
+    """Returns whether one of two statements says no and the other does not: "I like coffee", "I don't any more"."""
+    return (_DENIED.search(earlier) is None) is not (_DENIED.search(later) is None)
+
+
+def takes_another_end(earlier: str, later: str) -> bool:
+    """Returns whether the later statement repeats the earlier one with another end, and says that this is new.
+
+    What holds for a while ("this week"), beside something else ("too") or under a condition takes nothing back.
+    """
+    earlier, later = " ".join(earlier.split()), " ".join(later.split())
+    if _FOR_A_WHILE.search(_SINCE.sub("", later)) or _ALSO.search(later) or _FOR_A_WHILE.search(earlier):
+        return False
+    old, _ = _read(earlier)
+    new, is_new = _read(later)
+    frame = 0
+    while frame < min(len(old), len(new)) and old[frame] == new[frame]:
+        frame += 1
+    ends = old[frame:], new[frame:]
+    if not all(0 < len(end) <= _END_MAX for end in ends):
+        return False
+    if ends_differ(old[:frame], *ends) or _is_cut_before_the_verb(old[:frame], ends):
+        return False
+    said_not = _NOT.search(later.rstrip(".! "))
+    if said_not is not None:
+        is_new = _words(said_not["old"])[-len(ends[0]) :] == ends[0]
+    return is_new and _is_slot(old[:frame]) and not any(_DENIED.search(" ".join(side)) for side in (old, new))
+
+
+def _is_cut_before_the_verb(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> bool:
+    """Whether the subjects differ: "the printer on the second floor takes A3", "... on the third floor takes A4"."""
+    return verb_place(frame) is None and all(verb_place(end) is not None for end in ends)
+
+
+def _is_slot(frame: tuple[str, ...]) -> bool:
+    """Whether the shared beginning names a slot with one value: more than "I am", and no verb with many objects."""
+    if not frame or _MANY & set(frame):
+        return False
+    if frame[0] in _PRONOUNS:
+        return len(frame) >= _FRAME_MIN and not (_COPULAS & set(frame) and len(frame) <= _FRAME_MIN)
+    return len(frame) >= _FRAME_MIN and frame[0] not in {"on", "in", "at", "for", "when", "if", "during", "every"}
+
+
+@lru_cache(maxsize=4_096)
+def _read(text: str) -> tuple[tuple[str, ...], bool]:
+    """The words of a statement without what says that it is new, and whether something did."""
+    plain = text.rstrip(".! ")
+    opened = _SINCE.sub("", plain)
+    body = _without_aside(opened)
+    bare = _NOW.sub("", body)
+    said_not = _NOT.sub("", bare)
+    return _words(said_not), opened != plain or bare != body
+
+
+def _without_aside(text: str) -> str:
+    """A statement up to what is said beside it: behind a dash, a colon, "because", or a comma that begins no list."""
+    list_end = max((found.end() for found in _AND.finditer(text)), default=0)
+    comma = text.find(",", list_end)
+    aside = _ASIDE.search(text)
+    ends = [end for end in (comma, aside.start() if aside else -1) if end >= 0]
+    return text[: min(ends)].rstrip() if ends else text
+
+
+def _words(text: str) -> tuple[str, ...]:
+    found = (word.casefold().rstrip("'.:%/-") for word in _WORD.findall(text))
+    return tuple(word for word in found if word)

@@ -1,0 +1,82 @@
+"""Which sentences state something, and the words by which statements about the same thing are found. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.common.values.fields import ANNOUNCED, FIELDS
+from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, POSSESSIVES, PRONOUNS, SEASONS, STOP, WEEKDAYS
+from services.common.values.tokens import PUNCTUATION, lemma, tokenize
+
+_LIGHT: Final = STOP | PRONOUNS | frozenset(POSSESSIVES) | frozenset(PUNCTUATION) | {"not", "no", "be", "have"}
+TIMES: Final = (
+    WEEKDAYS | PARTS_OF_DAY | SEASONS | frozenset(MONTHS)
+    | {"day", "week", "month", "year", "today", "tomorrow", "yesterday", "before", "after", "hour", "minute", "last",
+       "next", "always", "often", "usually", "every", "since", "sunday", "time", "term", "either", "ever", "old"}
+)  # fmt: skip
+_ASKED: Final = re.compile(
+    r"(?:[,;]|\s-)\s*(?:so\s+|and\s+|but\s+|or\s+)?(?:can|could|would|should|how|what|which|do|does|is|are|will|where|when|"
+    r"why|got|have\s+you)\b[^,;]*\?$|(?:[,;]|\s-)\s*(?:so\s+|and\s+)?(?:can|could|should|how|what)\s+(?:you|i|can|do)\b.*$",
+    re.IGNORECASE,
+)
+_GRANTED: Final = re.compile(
+    r"\b(?:the\s+fact\s+that|remind\s+me\s+that|given\s+that|considering\s+that)\s+"
+    r"(?P<said>(?:i|we|it|it's|my|our|the|there)\b[^?]{3,200})\?$",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r"[{}\[\]<>=`\\|]|\w\(|\w_\w|^\s*(?:import|def|class|const|let|var|return|from\s\w+\simport)\b|;$"
+)
+_GREETING: Final = re.compile(
+    r"(?:hey|hi|hello|good\s+(?:morning|evening|to\s+\w+)|thanks|thank\s+you|great|nice|wow|bye|long\s+time|congrat\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def stated_part(sentence: str) -> str:
+    """Returns a sentence without the questions behind it: "I have 45 sources, how can I sort them?".
+
+    What a question takes for granted is stated: "can you remind me that it's rescheduled to Monday?".
+    """
+    granted = _GRANTED.search(sentence)
+    if granted is not None:
+        before = sentence[: granted.start()]
+        asked = _ASKED.search(sentence)
+        before = before[: asked.start()] if asked is not None and asked.start() else before
+        return f"{before.rstrip(' ,;')}, {granted['said'].rstrip('?! ')}".lstrip(", ")
+    for _ in range(3):
+        match = _ASKED.search(sentence)
+        if match is None or not match.start():
+            break
+        sentence = sentence[: match.start()]
+    return sentence
+
+
+def is_statement(sentence: str) -> bool:
+    """Returns whether a sentence may state something: no question, no greeting, no line of code."""
+    return not (sentence.endswith("?") or _CODE.search(sentence) or _GREETING.match(sentence)) and any(
+        char.isalpha() for char in sentence
+    )
+
+
+def announces(turn: str) -> bool:
+    """Returns whether a turn says that something in it replaces what was said before."""
+    return ANNOUNCED.search(turn) is not None
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Returns the words of a statement by which others about the same thing are found, in base form."""
+    words = {lemma(token.lower) for token in tokenize(text)}
+    named = {f"field:{name}" for name, patterns in FIELDS.items() if any(p.search(text) for p in patterns)}
+    return frozenset(word for word in words if word not in _LIGHT) | named
+
+
+def nouns_of(text: str) -> frozenset[str]:
+    """Returns the words of a text that name things, in base form, without times."""
+    words = (lemma(token.lower) for token in tokenize(text))
+    return frozenset(
+        word
+        for word in words
+        if word not in _LIGHT and word not in TIMES and word not in {"and", "too", "doctor", "consultant", "vet", "had"}
+    )

@@ -1,0 +1,1 @@
+"""Documents: values that an application stores under namespaces and keys."""

@@ -1,0 +1,1 @@
+"""HTTP beside gRPC: Connect and gRPC-Web, with JSON or protobuf, by the same handlers."""

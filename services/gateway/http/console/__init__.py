@@ -1,0 +1,1 @@
+"""The console in the browser: static files that call the gateway's own HTTP endpoints."""

@@ -1,0 +1,1 @@
+"""Maintenance of the tiers on request: jobs, runs, undo."""

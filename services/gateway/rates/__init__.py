@@ -1,0 +1,1 @@
+"""How gateways share the rates of tenants."""

@@ -1,0 +1,24 @@
+"""Leaves out what was not recorded yet at a time (SPEC 3.7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from services.common.ids import made_time
+from services.gateway.recall.columns import episode_id_text
+from services.gateway.recall.model import CoarseResult, TurnSources
+from services.gateway.recall.stages.profile import without_excluded
+
+
+def as_known(coarse: CoarseResult, known_at: datetime) -> CoarseResult:
+    """The results without turns recorded later, and without facts and notes that rest on such turns alone.
+
+    A turn's id says when it was recorded.
+    """
+    ids = {episode_id_text(raw) for raw in coarse.episodes.ids} if coarse.episodes is not None else set()
+    ids.update(source for hit in coarse.facts for source in hit.fact.derived_from)
+    ids.update(source for hit in coarse.notes for source in hit.note.derived_from)
+    later = frozenset(i for i in ids if (made := made_time(i)) is not None and made > known_at)
+    excluded = coarse.sources.excluded | later
+    return without_excluded(replace(coarse, sources=TurnSources(excluded, coarse.sources.preferred)))

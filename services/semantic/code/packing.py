@@ -1,0 +1,66 @@
+"""The stored form of a file: compressed JSON, and behind it the compressed text. Pure functions."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from services.semantic.code.model import (
+    Chunk,
+    FileStatus,
+    Import,
+    PackedFile,
+    ParsedFile,
+    Reference,
+    ReferenceKind,
+    Symbol,
+    SymbolKind,
+)
+
+
+def pack(file: ParsedFile, text: bytes = b"") -> PackedFile:
+    """A file as it is stored; an empty `text` is not."""
+    body = {
+        "symbols": [
+            [s.name, int(s.kind), s.container, s.start_line, s.end_line, s.signature, s.parent] for s in file.symbols
+        ],
+        "imports": [[one.module, one.name, one.alias, one.line] for one in file.imports],
+        "references": [[r.name, r.qualifier, int(r.kind), r.line, r.source] for r in file.references],
+        "chunks": [[c.start_line, c.end_line, dict(c.terms)] for c in file.chunks],
+        "package": file.package,
+        "types": dict(file.types),
+        "summary": file.summary,
+    }
+    # Surrogates and NUL cannot come in: they are escaped.
+    content = zlib.compress(json.dumps(body, separators=(",", ":")).encode("ascii"), 1)
+    if text:
+        content += zlib.compress(text, 1)
+    return PackedFile(file.path, file.digest, file.language, file.status, file.line_count, content)
+
+
+def unpack(packed: PackedFile) -> ParsedFile:
+    """A file as it was parsed."""
+    body: Mapping[str, Any] = json.loads(zlib.decompressobj().decompress(packed.content))
+    return ParsedFile(
+        path=packed.path,
+        digest=packed.digest,
+        language=packed.language,
+        status=FileStatus(packed.status),
+        line_count=packed.line_count,
+        symbols=[Symbol(row[0], SymbolKind(row[1]), *row[2:]) for row in body["symbols"]],
+        imports=[Import(*row) for row in body["imports"]],
+        references=[Reference(row[0], row[1], ReferenceKind(row[2]), row[3], row[4]) for row in body["references"]],
+        chunks=[Chunk(*row) for row in body["chunks"]],
+        package=body["package"],
+        types=body["types"],
+        summary=body["summary"],
+    )
+
+
+def text_of(packed: PackedFile) -> str | None:
+    """The text of a file; None where it was stored without."""
+    reader = zlib.decompressobj()
+    reader.decompress(packed.content)
+    return zlib.decompress(reader.unused_data).decode("utf-8", "replace") if reader.unused_data else None

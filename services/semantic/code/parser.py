@@ -1,0 +1,387 @@
+"""From the text of a file to what is stored of it. Pure: the same text gives the same result."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from tree_sitter import Node, QueryCursor
+
+from services.semantic.code.chunks import chunks_of, summary_of
+from services.semantic.code.imports import imported_names
+from services.semantic.code.languages import Grammar, grammar_of, language_of, spec_of
+from services.semantic.code.lines import definitions_by_line
+from services.semantic.code.model import FileStatus, Import, ParsedFile, Reference, ReferenceKind, Symbol, SymbolKind
+from services.semantic.code.typed_names import typed_names
+
+SIGNATURE_CHARS_MAX: Final = 200
+_PARSED_BYTES_MAX: Final = 2 * 1024 * 1024
+_NAME_CHARS_MAX: Final = 128
+_CACHED_CHARS_MAX: Final = 80
+_CONSTANT: Final = re.compile(rb"[A-Z][A-Z0-9_]{2,}")
+_SYMBOLS_MAX: Final = 20_000
+_REFERENCES_MAX: Final = 100_000
+_LAST_NAME: Final = re.compile(r"(?<![\w$])([^\W\d][\w$]{0,200}[!?]?)\s{0,20}$")
+_GENERIC: Final = re.compile(r"(::)?<[^<>]*>\s*$")
+_QUALIFIER: Final = re.compile(r"[@\w$.:>\-#?]+")
+_REQUIRE: Final = re.compile(r"""(?:(?:const|let|var)\s+([\w$]+|\{[^}]*\})\s*=\s*)?require\(\s*["']([^"']+)["']\s*\)""")
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A definition while its file is read."""
+
+    start: int
+    end: int
+    name: str
+    kind: SymbolKind | None  # None: a scope that is no definition of its own, such as an impl block
+    node: Node
+    container: str = ""
+    index: int = -1
+    parent: int = -1
+    name_start: int = -1
+
+
+def digest_of(content: bytes) -> str:
+    """What a file's content is recognised by: SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def parse_file(path: str, content: bytes) -> ParsedFile:
+    """Reads a file. Never fails: what cannot be parsed is known by its words."""
+    text = content.decode("utf-8", errors="replace")
+    spec = spec_of(path)
+    language = language_of(path)
+    line_count = text.count("\n") + (not text.endswith("\n") and bool(text))
+    common = ParsedFile(path, digest_of(content), language, FileStatus.TEXT_ONLY, line_count)
+    if spec is None or len(content) > _PARSED_BYTES_MAX:
+        symbols = definitions_by_line(text) if spec is None else ()
+        return _finished(common, text, FileStatus.TEXT_ONLY, symbols)
+    try:
+        return _Reading(common, content, text, grammar_of(spec)).result()
+    except RecursionError:
+        return _finished(common, text, FileStatus.TEXT_ONLY, ())
+
+
+def text_file(path: str, content: bytes) -> ParsedFile:
+    """Reads a file by its words alone, for what a grammar cannot cope with."""
+    text = content.decode("utf-8", errors="replace")
+    common = ParsedFile(path, digest_of(content), language_of(path), FileStatus.TEXT_ONLY, text.count("\n") + 1)
+    return _finished(common, text, FileStatus.TEXT_ONLY, ())
+
+
+def _finished(
+    common: ParsedFile, text: str, status: FileStatus, symbols: Iterable[Symbol], **more: object
+) -> ParsedFile:
+    found = tuple(symbols)
+    return ParsedFile(
+        path=common.path, digest=common.digest, language=common.language, status=status, line_count=common.line_count,
+        symbols=found, chunks=chunks_of(text, found), summary=summary_of(text), **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+class _Reading:
+    """Reads one file with a grammar."""
+
+    def __init__(self, common: ParsedFile, content: bytes, text: str, grammar: Grammar) -> None:
+        self._common = common
+        self._content = content
+        self._text = text
+        self._language = common.language
+        self._tree = grammar.parser.parse(content)
+        self._captures = QueryCursor(grammar.query).captures(self._tree.root_node)
+
+    def result(self) -> ParsedFile:
+        imports = self._imports()
+        scopes = self._scopes({one.alias for one in imports})
+        symbols = self._symbols(scopes)
+        has_error = self._tree.root_node.has_error
+        return _finished(
+            self._common, self._text, FileStatus.PARTLY_PARSED if has_error else FileStatus.PARSED, symbols,
+            imports=imports, references=self._references(scopes, symbols, imports), package=self._package(),
+            types=self._types(scopes),
+        )  # fmt: skip
+
+    def _scopes(self, imported: Set[str]) -> list[_Scope]:
+        found: dict[tuple[int, int, str], _Scope] = {}
+        for node in self._captures.get("class", ()):
+            self._add(found, node, SymbolKind.CLASS)
+        for node in self._captures.get("function", ()):
+            self._add(found, node, SymbolKind.FUNCTION)
+        for node in self._captures.get("implementation", ()):
+            of = node.child_by_field_name("type")
+            if of is not None:
+                name, _ = split_name(_text(of))
+                found[node.start_byte, node.end_byte, name] = _Scope(node.start_byte, node.end_byte, name, None, node)
+        for node in self._captures.get("assigned", ()):
+            left = node.child_by_field_name("left")
+            name, qualifier = split_name(_text(left)) if left is not None else ("", "")
+            if name and left is not None and len(name) <= _NAME_CHARS_MAX:
+                container = (
+                    "" if qualifier in ("exports", "module", "?", "this") else qualifier.removesuffix(".prototype")
+                )
+                scope = _Scope(node.start_byte, node.end_byte, name, SymbolKind.FUNCTION, node, container)
+                found[node.start_byte, node.end_byte, name] = scope
+        for node in self._captures.get("pair", ()):
+            key = node.child_by_field_name("key") or node.child_by_field_name("property")
+            if key is not None:
+                name = _text(key)
+                scope = _Scope(node.start_byte, node.end_byte, name, SymbolKind.METHOD, node, name_start=key.start_byte)
+                found[node.start_byte, node.end_byte, name] = scope
+        taken = {scope.name_start for scope in found.values()}
+        for node in self._captures.get("variable", ()):
+            name_node = _name_node(node) or node
+            name = _text(name_node)
+            if name_node.start_byte in taken or name in imported or not name or len(name) > _NAME_CHARS_MAX:
+                continue
+            whole = node.parent if node.parent is not None and node.parent.type not in _BODIES else node
+            scope = _Scope(
+                whole.start_byte, whole.end_byte, name, SymbolKind.VARIABLE, whole, name_start=name_node.start_byte
+            )
+            found[name_node.start_byte, whole.end_byte, name] = scope
+        ordered = sorted(found.values(), key=lambda scope: (scope.start, -scope.end))
+        return ordered[:_SYMBOLS_MAX]
+
+    def _add(self, found: dict[tuple[int, int, str], _Scope], node: Node, kind: SymbolKind) -> None:
+        name_node = _name_node(node)
+        if name_node is None:
+            return
+        name, qualifier = split_name(_text(name_node))
+        if not name or len(name) > _NAME_CHARS_MAX:
+            return
+        if node.type == "method_declaration" and self._language == "go":
+            receiver = node.child_by_field_name("receiver")
+            types = (
+                re.findall(r"\*?\s*([^\W\d]\w*)\s*(?:\[[^\]]*\])?\s*\)$", _text(receiver))
+                if receiver is not None
+                else []
+            )
+            qualifier = types[-1] if types else ""
+            kind = SymbolKind.METHOD
+        container = qualifier.replace("::", ".").strip(".?")
+        begin = node.start_byte
+        # Two captures of one definition, such as a typedef around a struct, count once.
+        if (begin, node.end_byte, name) not in found:
+            found[begin, node.end_byte, name] = _Scope(
+                begin, node.end_byte, name, kind, node, container, name_start=name_node.start_byte
+            )
+
+    def _symbols(self, scopes: list[_Scope]) -> list[Symbol]:
+        symbols: list[Symbol] = []
+        stack: list[_Scope] = []
+        for scope in scopes:
+            while stack and stack[-1].end < scope.end:
+                stack.pop()
+            around = [one for one in stack if one.end >= scope.end]
+            outer = around[-1] if around else None
+            containers = [outer.container, outer.name] if outer is not None else []
+            if outer is not None and outer.kind is SymbolKind.VARIABLE and scope.kind is SymbolKind.METHOD:
+                outer_class = False
+            else:
+                outer_class = outer is not None and outer.kind in (SymbolKind.CLASS, None)
+            scope.container = ".".join(part for part in (*containers, scope.container) if part)[:400]
+            scope.parent = outer.index if outer is not None else -1
+            if scope.kind is SymbolKind.FUNCTION and (outer_class or (outer is None and scope.container)):
+                scope.kind = SymbolKind.METHOD
+            if scope.kind is SymbolKind.VARIABLE and outer is not None and outer.kind in _CALLABLE:
+                scope.index = scope.parent  # a local variable is no definition
+                continue
+            if scope.kind is None:
+                scope.index = scope.parent
+            else:
+                scope.index = len(symbols)
+                symbols.append(self._symbol(scope))
+            if scope.kind is not SymbolKind.VARIABLE or scope.end - scope.start > 200:
+                stack.append(scope)
+        return symbols
+
+    def _symbol(self, scope: _Scope) -> Symbol:
+        node = scope.node
+        body = node.child_by_field_name("body")
+        end = min(body.start_byte, scope.end) if body is not None and body.start_byte > scope.start else scope.end
+        head = self._content[scope.start : min(end, scope.start + 600)].decode("utf-8", errors="replace")
+        if body is None:
+            head = head.split("\n", 1)[0]
+        signature = " ".join(head.split()).rstrip("{:= ")[:SIGNATURE_CHARS_MAX]
+        assert scope.kind is not None
+        return Symbol(
+            scope.name,
+            scope.kind,
+            scope.container,
+            node.start_point.row + 1,
+            node.end_point.row + 1,
+            signature,
+            scope.parent,
+        )
+
+    def _imports(self) -> list[Import]:
+        found: list[Import] = []
+        for node in self._captures.get("import", ()):
+            for module, name, alias in imported_names(self._language, _text(node)):
+                found.append(Import(module[:300], name[:128], alias[:128], node.start_point.row + 1))
+        if self._language == "ruby":
+            for node in self._captures.get("member_call", ()):
+                method = node.child_by_field_name("method")
+                if method is not None and _text(method) in ("require", "require_relative", "load", "autoload"):
+                    for module, name, alias in imported_names("ruby", _text(node)):
+                        found.append(Import(module[:300], name, alias, node.start_point.row + 1))
+        if self._language in ("javascript", "typescript") and "require(" in self._text:
+            for match in _REQUIRE.finditer(self._text):
+                line = self._text.count("\n", 0, match.start()) + 1
+                for part in (match[1] or "").strip("{} ").split(","):
+                    name, _, alias = part.strip().partition(":")
+                    taken = name.strip() if (match[1] or "").startswith("{") else ""
+                    found.append(Import(match[2][:300], taken[:128], (alias or name).strip()[:128], line))
+        return sorted(found, key=lambda one: one.line)
+
+    def _package(self) -> str:
+        nodes = self._captures.get("package", ())
+        return _text(nodes[0])[:300] if nodes else ""
+
+    def _types(self, scopes: list[_Scope]) -> dict[str, str]:
+        """Where the text says of which class a variable is."""
+        found: dict[str, str] = {}
+        for scope in scopes:
+            if scope.kind not in _CALLABLE or len(found) > 5_000:
+                continue
+            body = self._content[scope.start : min(scope.end, scope.start + 20_000)].decode("utf-8", errors="replace")
+            for name, type_name in typed_names(body):
+                found.setdefault(f"{scope.index}.{name}", type_name)
+        return found
+
+    def _references(self, scopes: list[_Scope], symbols: list[Symbol], imports: list[Import]) -> list[Reference]:
+        defined = {scope.name_start for scope in scopes}
+        taken: set[int] = set()
+        found: list[_Found] = []
+
+        def put(node: Node, name: str, qualifier: str, kind: ReferenceKind) -> None:
+            if name and len(name) <= _NAME_CHARS_MAX:
+                found.append((node.start_byte, name, qualifier, kind, node.start_point.row + 1))
+
+        def put_named(node: Node, kind: ReferenceKind) -> None:
+            name, qualifier = split_name(_text(node))
+            put(node, name, qualifier, kind)
+            taken.add(node.end_byte)
+
+        for node in self._captures.get("inherits", ()):
+            put_named(node, ReferenceKind.INHERITS)
+        for node in self._captures.get("call", ()):
+            put_named(node, ReferenceKind.CALLS)
+        for node in self._captures.get("member_call", ()):
+            name_node = node.child_by_field_name("name") or node.child_by_field_name("method")
+            receiver = node.child_by_field_name("object") or node.child_by_field_name("receiver")
+            if name_node is not None:
+                qualifier = _qualifier(_text(receiver)) if receiver is not None else ""
+                put(node, _text(name_node), qualifier, ReferenceKind.CALLS)
+                taken.add(name_node.end_byte)
+        # Captures come in any order. Of "a.B", its parts are captured too: the whole comes first.
+        for node in sorted(self._captures.get("type", ()), key=lambda one: (one.start_byte, -one.end_byte)):
+            if node.start_byte not in defined and node.end_byte not in taken:
+                put_named(node, ReferenceKind.REFERENCES)
+        variables = {symbol.name for symbol in symbols if symbol.kind is SymbolKind.VARIABLE}
+        variables |= {one.alias for one in imports if one.name not in ("", "*")}
+        wanted = {name.encode() for name in variables}
+        content = self._content
+        for node in self._captures.get("use", ()):  # all identifiers: most are none of these
+            start, end = node.byte_range
+            name = content[start:end]
+            is_meant = name in wanted or (name.isupper() and _CONSTANT.fullmatch(name))
+            if is_meant and start not in defined and end not in taken:
+                put(node, name.decode("utf-8", errors="replace"), "", ReferenceKind.USES)
+        return _with_sources(found, scopes)
+
+
+_CALLABLE: Final = (SymbolKind.FUNCTION, SymbolKind.METHOD)
+_BODIES: Final = (
+    "program",
+    "translation_unit",
+    "body_statement",
+    "source_file",
+    "pattern_list",
+    "module",
+    "block",
+    "enum_body",
+)
+
+
+_Found = tuple[int, str, str, ReferenceKind, int]
+"""A reference while its file is read: first byte, name, qualifier, kind, line."""
+
+
+def _with_sources(found: list[_Found], scopes: list[_Scope]) -> list[Reference]:
+    """References with the innermost definitions around them, each reference of one line once."""
+    found.sort()
+    placed: dict[tuple[str, str, ReferenceKind, int, int], None] = {}
+    stack: list[_Scope] = []
+    at = 0
+    for start, name, qualifier, kind, line in found:
+        while at < len(scopes) and scopes[at].start <= start:
+            stack.append(scopes[at])
+            at += 1
+        while stack and stack[-1].end <= start:
+            stack.pop()
+        source = -1
+        for scope in reversed(stack):
+            if scope.end > start and scope.kind is not None and scope.index >= 0:
+                source = scope.index
+                break
+        placed[name, qualifier, kind, line, source] = None
+        if len(placed) >= _REFERENCES_MAX:
+            break
+    return [Reference(*one) for one in placed]
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """The last name of an expression such as "a.b::c<T>", and what stands before it."""
+    if text.isidentifier():
+        return text, ""
+    return _split_expression(text) if len(text) <= _CACHED_CHARS_MAX else _split_expression.__wrapped__(text)
+
+
+@lru_cache(maxsize=20_000)
+def _split_expression(text: str) -> tuple[str, str]:
+    text = text.strip()
+    while (shorter := _GENERIC.sub("", text)) != text:
+        text = shorter
+    found = _LAST_NAME.search(text)
+    if found is None:
+        return "", ""
+    return found[1], _qualifier(text[: found.start(1)])
+
+
+def _qualifier(text: str) -> str:
+    before = text.rstrip().removesuffix("?.").rstrip(".:->&*~ \n\t").lstrip("&*( ")
+    if not before:
+        return ""
+    return before if len(before) <= 80 and _QUALIFIER.fullmatch(before) else "?"
+
+
+def _name_node(node: Node) -> Node | None:
+    """The node with the name of a definition: a field of it, or of what it declares."""
+    for _ in range(8):
+        name = node.child_by_field_name("name")
+        if name is not None:
+            return name
+        inner = node.child_by_field_name("declarator")
+        if inner is None:
+            inner = next((c for c in node.named_children if c.type.endswith("declarator")), None)
+        if inner is None:
+            return None
+        if inner.type in _NAMES:
+            return inner
+        node = inner
+    return None
+
+
+_NAMES: Final = (
+    "identifier", "field_identifier", "type_identifier", "qualified_identifier", "destructor_name", "operator_name",
+    "property_identifier",
+)  # fmt: skip
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", errors="replace")

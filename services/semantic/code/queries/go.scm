@@ -1,0 +1,18 @@
+(function_declaration) @function
+(method_declaration) @function
+(type_spec) @class
+(type_alias) @class
+(method_elem) @function
+(source_file (var_declaration (var_spec name: (identifier) @variable)))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @variable))))
+(source_file (const_declaration (const_spec name: (identifier) @variable)))
+(call_expression function: (_) @call)
+(import_spec) @import
+(package_clause (package_identifier) @package)
+(field_declaration !name type: [(type_identifier) (qualified_type)] @inherits)
+(field_declaration !name type: (pointer_type [(type_identifier) (qualified_type)] @inherits))
+(type_elem (type_identifier) @inherits)
+(composite_literal type: [(type_identifier) (qualified_type)] @call)
+(type_identifier) @type
+(qualified_type) @type
+(identifier) @use

@@ -1,0 +1,307 @@
+"""The store of the code graph on Neo4j."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from services.common.errors import LimitExceeded, NotFound
+from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
+from services.common.neo4j.graph import Graph, GraphTransaction
+from services.common.owners import Owner, TenantId, UserId
+from services.semantic.code.model import (
+    Deletion,
+    FileState,
+    FileStatus,
+    IndexOutcome,
+    PackedFile,
+    Refusal,
+    Repository,
+    RepositoryHead,
+    repository_resource,
+)
+from services.semantic.code.store import DeleteOnce, IndexOnce
+from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of, microseconds
+
+_REPOSITORY: Final[LiteralString] = (
+    "(r:MnemeCodeRepository {tenant_id: $tenant_id, user_id: $user_id, repository_id: $repository_id})"
+)
+_FILES: Final[LiteralString] = (
+    "(f:MnemeCodeFile {tenant_id: $tenant_id, user_id: $user_id, repository_id: $repository_id})"
+)
+_STATE: Final[LiteralString] = "f {.path, .digest, .language, .status, .line_count}"
+_SUMMARY: Final[LiteralString] = f"""r {{
+    .repository_id, .file_count, .line_count, .revision, create_time: {microseconds("r.create_time")},
+    update_time: {microseconds("r.update_time")}
+}}"""
+
+# The node is locked until the transaction ends: writes of one repository are serialized.
+LOCK: Final[LiteralString] = f"""
+MERGE {_REPOSITORY}
+ON CREATE SET r.epoch = $epoch, r.revision = 0, r.file_count = 0, r.line_count = 0, r.create_time = $now,
+    r.update_time = $now
+SET r.works = coalesce(r.works, 0) + 1
+RETURN {_SUMMARY} AS found
+"""
+PUT: Final[LiteralString] = """
+UNWIND $rows AS row
+MERGE (f:MnemeCodeFile {
+    tenant_id: $tenant_id, user_id: $user_id, repository_id: $repository_id, path: row.path
+})
+SET f += row.state, f.revision = $revision
+"""
+REMOVE: Final[LiteralString] = """
+UNWIND $paths AS path
+MATCH (f:MnemeCodeFile {tenant_id: $tenant_id, user_id: $user_id, repository_id: $repository_id, path: path})
+WITH f, f.path AS gone
+DELETE f
+RETURN gone
+"""
+COUNT: Final[LiteralString] = f"""
+MATCH {_FILES}
+USING INDEX f:MnemeCodeFile(tenant_id, user_id, repository_id, path)
+WHERE f.path IS NOT NULL
+RETURN count(f) AS files, coalesce(sum(f.line_count), 0) AS lines
+"""
+RAISE: Final[LiteralString] = f"""
+MATCH {_REPOSITORY}
+SET r.revision = $revision, r.file_count = $files, r.line_count = $lines, r.update_time = $now
+"""
+DELETE: Final[LiteralString] = f"""
+MATCH {_REPOSITORY}
+WITH r, r.repository_id AS repository_id
+DELETE r
+RETURN repository_id
+"""
+DELETE_FILES: Final[LiteralString] = f"""
+MATCH {_FILES}
+USING INDEX f:MnemeCodeFile(tenant_id, user_id, repository_id, path)
+WHERE f.path IS NOT NULL
+WITH f, f.path AS gone
+DELETE f
+RETURN gone
+"""
+DIGESTS: Final[LiteralString] = f"""
+UNWIND $paths AS path
+MATCH (f:MnemeCodeFile {{tenant_id: $tenant_id, user_id: $user_id, repository_id: $repository_id, path: path}})
+RETURN {_STATE} AS found
+"""
+CONTENTS: Final[LiteralString] = f"""
+UNWIND $paths AS path
+MATCH (f:MnemeCodeFile {{tenant_id: $tenant_id, user_id: $user_id, repository_id: $repository_id, path: path}})
+RETURN {_STATE} AS found, f.content AS content
+"""
+HEAD: Final[LiteralString] = f"""
+MATCH {_REPOSITORY}
+RETURN r.epoch AS epoch, r.revision AS revision, r.file_count AS file_count
+"""
+CHANGED: Final[LiteralString] = f"""
+MATCH {_FILES}
+USING INDEX f:MnemeCodeFile(tenant_id, user_id, repository_id, revision)
+WHERE f.revision > $revision
+RETURN {_STATE} AS found, f.content AS content
+ORDER BY f.path
+"""
+LIST_FILES: Final[LiteralString] = f"""
+MATCH {_FILES}
+USING INDEX f:MnemeCodeFile(tenant_id, user_id, repository_id, path)
+WHERE f.path > $after
+RETURN {_STATE} AS found
+ORDER BY f.path
+LIMIT $limit
+"""
+LIST: Final[LiteralString] = f"""
+MATCH (r:MnemeCodeRepository {{tenant_id: $tenant_id, user_id: $user_id}})
+USING INDEX r:MnemeCodeRepository(tenant_id, user_id, repository_id)
+WHERE r.repository_id > $after
+RETURN {_SUMMARY} AS found
+ORDER BY r.repository_id
+LIMIT $limit
+"""
+USERS: Final[LiteralString] = """
+MATCH (n:MnemeCodeRepository {tenant_id: $tenant_id})
+USING INDEX n:MnemeCodeRepository(tenant_id, user_id, repository_id)
+WHERE n.user_id > $after AND n.repository_id IS NOT NULL
+WITH DISTINCT n.user_id AS user_id ORDER BY user_id LIMIT $limit
+RETURN user_id
+"""
+ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
+    LOCK,
+    PUT,
+    REMOVE,
+    COUNT,
+    RAISE,
+    DELETE,
+    DELETE_FILES,
+    DIGESTS,
+    CONTENTS,
+    HEAD,
+    CHANGED,
+    LIST_FILES,
+    LIST,
+    USERS,
+)
+"""For the test that reads their plans."""
+
+_FILES_MAX: Final = 1_000_000
+
+
+class Neo4jCodeStore:
+    """A `CodeStore`. A file is a node with what it defines inside; the graph is built in memory from these."""
+
+    def __init__(self, graph: Graph) -> None:
+        """Uses a graph whose migrations ran; its owner closes it."""
+        self._graph = graph
+
+    async def digests(self, owner: Owner, repository_id: str, paths: Sequence[str]) -> Mapping[str, FileState]:
+        """See `CodeStore.digests`."""
+        rows = await self._graph.read(DIGESTS, {**_key(owner, repository_id), "paths": list(paths)})
+        return {row["found"]["path"]: _state(row["found"]) for row in rows}
+
+    async def write(
+        self,
+        owner: Owner,
+        repository_id: str,
+        *,
+        files: Sequence[PackedFile],
+        unchanged: Sequence[FileState],
+        refused: Sequence[Refusal],
+        removed: Sequence[str],
+        files_max: int,
+        now: datetime,
+        once: IndexOnce,
+    ) -> IndexOutcome:
+        """See `CodeStore.write`."""
+        key = _key(owner, repository_id)
+
+        async def change(transaction: GraphTransaction) -> IndexOutcome:
+            locked = await transaction.run(LOCK, {**key, "epoch": uuid.uuid4().int >> 76, "now": now})
+            before = _repository(locked[0]["found"])
+            gone = [*removed, *(one.path for one in refused)]
+            dropped = await transaction.run(REMOVE, {**key, "paths": gone})
+            if not files and not dropped:
+                return IndexOutcome(tuple(unchanged), tuple(refused), 0, before)
+            revision = before.revision + 1
+            await transaction.run(PUT, {**key, "rows": [_row(file) for file in files], "revision": revision})
+            counted = (await transaction.run(COUNT, key))[0]
+            if counted["files"] > files_max:
+                raise LimitExceeded("repository_files_max", files_max)
+            totals = {"revision": revision, "files": counted["files"], "lines": counted["lines"], "now": now}
+            await transaction.run(RAISE, {**key, **totals})
+            after = Repository(repository_id, counted["files"], counted["lines"], revision, before.create_time, now)
+            states = [FileState(f.path, f.digest, f.language, f.status, f.line_count) for f in files]
+            return IndexOutcome((*states, *unchanged), tuple(refused), len(dropped), after)
+
+        async def work(transaction: GraphTransaction) -> IndexOutcome:
+            return await once(_records(transaction, owner), lambda: change(transaction))
+
+        return await self._graph.write(work)
+
+    async def delete(self, owner: Owner, repository_id: str, once: DeleteOnce) -> Deletion:
+        """See `CodeStore.delete`."""
+        key = _key(owner, repository_id)
+
+        async def remove(transaction: GraphTransaction) -> Deletion:
+            if not await transaction.run(DELETE, key):
+                raise NotFound("repository", repository_id)
+            files = await transaction.run(DELETE_FILES, key)
+            await _records(transaction, owner).erase(owner.user_id, [repository_resource(repository_id)])
+            return Deletion(repository_id, len(files))
+
+        async def work(transaction: GraphTransaction) -> Deletion:
+            return await once(_records(transaction, owner), lambda: remove(transaction))
+
+        return await self._graph.write(work)
+
+    async def head(self, owner: Owner, repository_id: str) -> RepositoryHead | None:
+        """See `CodeStore.head`."""
+        rows = await self._graph.read(HEAD, _key(owner, repository_id))
+        return RepositoryHead(rows[0]["epoch"], rows[0]["revision"], rows[0]["file_count"]) if rows else None
+
+    async def changed(self, owner: Owner, repository_id: str, *, after_revision: int) -> Sequence[PackedFile]:
+        """See `CodeStore.changed`."""
+        rows = await self._graph.read(CHANGED, {**_key(owner, repository_id), "revision": after_revision})
+        return [_packed(row["found"], row["content"]) for row in rows]
+
+    async def contents(self, owner: Owner, repository_id: str, paths: Sequence[str]) -> Mapping[str, PackedFile]:
+        """See `CodeStore.contents`."""
+        rows = await self._graph.read(CONTENTS, {**_key(owner, repository_id), "paths": list(paths)})
+        return {row["found"]["path"]: _packed(row["found"], row["content"]) for row in rows}
+
+    async def paths(self, owner: Owner, repository_id: str) -> Sequence[str]:
+        """See `CodeStore.paths`."""
+        return [one.path for one in await self.list_files(owner, repository_id, after=None, limit=_FILES_MAX)]
+
+    async def list_files(
+        self, owner: Owner, repository_id: str, *, after: str | None, limit: int
+    ) -> Sequence[FileState]:
+        """See `CodeStore.list_files`."""
+        rows = await self._graph.read(LIST_FILES, {**_key(owner, repository_id), "after": after or "", "limit": limit})
+        return [_state(row["found"]) for row in rows]
+
+    async def list_repositories(self, owner: Owner, *, after: str | None, limit: int) -> Sequence[Repository]:
+        """See `CodeStore.list_repositories`."""
+        of = {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
+        rows = await self._graph.read(LIST, {**of, "after": after or "", "limit": limit})
+        return [_repository(row["found"]) for row in rows]
+
+    async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
+        """One query, by an index."""
+        found = await self._graph.read(USERS, {"tenant_id": tenant_id, "after": after, "limit": limit})
+        return [UserId(row["user_id"]) for row in found]
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """See `CodeStore.remove_owner`."""
+        names = [one.repository_id for one in await self.list_repositories(owner, after=None, limit=_FILES_MAX)]
+
+        async def work(transaction: GraphTransaction) -> int:
+            for name in names:
+                await transaction.run(DELETE, _key(owner, name))
+                await transaction.run(DELETE_FILES, _key(owner, name))
+            await _records(transaction, owner).erase(owner.user_id, [repository_resource(name) for name in names])
+            return len(names)
+
+        return await self._graph.write(work) if names else 0
+
+
+def _records(transaction: GraphTransaction, owner: Owner) -> Neo4jIdempotencyRecords:
+    return Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY)
+
+
+def _key(owner: Owner, repository_id: str) -> dict[str, Any]:
+    return {"tenant_id": owner.tenant_id, "user_id": owner.user_id, "repository_id": repository_id}
+
+
+def _row(file: PackedFile) -> dict[str, Any]:
+    state = {
+        "digest": file.digest,
+        "language": file.language,
+        "status": int(file.status),
+        "line_count": file.line_count,
+        "content": file.content,
+    }
+    return {"path": file.path, "state": state}
+
+
+def _packed(found: Mapping[str, Any], content: Any) -> PackedFile:
+    status = FileStatus(found["status"])
+    return PackedFile(found["path"], found["digest"], found["language"], status, found["line_count"], bytes(content))
+
+
+def _state(found: Mapping[str, Any]) -> FileState:
+    return FileState(
+        found["path"], found["digest"], found["language"], FileStatus(found["status"]), found["line_count"]
+    )
+
+
+def _repository(found: Mapping[str, Any]) -> Repository:
+    return Repository(
+        found["repository_id"],
+        found["file_count"],
+        found["line_count"],
+        found["revision"],
+        known_moment_of(found["create_time"]),
+        known_moment_of(found["update_time"]),
+    )

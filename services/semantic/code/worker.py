@@ -1,0 +1,40 @@
+"""The process that parses: `python -m services.semantic.code.worker NICE`. It ends when its input does.
+
+Messages are JSON behind its length. A request is a list of paths with contents in base64 and whether the text is
+stored, a response a list of packed files.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import sys
+
+from services.common.parsing.frames import read_frame, write_frame
+from services.semantic.code.packing import pack
+from services.semantic.code.parser import parse_file
+
+
+def packed_row(path: str, content: bytes, *, with_text: bool) -> list[object]:
+    """A file, parsed, as a message."""
+    packed = pack(parse_file(path, content), content if with_text else b"")
+    body = base64.b64encode(packed.content).decode("ascii")
+    return [packed.path, packed.digest, packed.language, int(packed.status), packed.line_count, body]
+
+
+def main() -> None:
+    """Parse what arrives on standard input."""
+    os.nice(int(sys.argv[1]))
+    requests, responses = sys.stdin.buffer, sys.stdout.buffer
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            rows = [
+                packed_row(path, base64.b64decode(body), with_text=with_text)
+                for path, body, with_text in read_frame(requests)
+            ]
+            write_frame(responses, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Maintenance jobs of the semantic tier."""

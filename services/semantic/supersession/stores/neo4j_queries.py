@@ -1,0 +1,146 @@
+"""The queries of the store of statements and supersessions on Neo4j."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+from services.semantic.stores.neo4j import microseconds
+
+# The node is locked until the transaction ends: writes of one user are serialized. It holds the revision of the marks.
+LOCK: Final[LiteralString] = """
+MERGE (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
+SET o.works = coalesce(o.works, 0) + 1
+"""
+RAISE: Final[LiteralString] = """
+MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
+SET o.marks = coalesce(o.marks, 0) + 1
+"""
+KNOWN: Final[LiteralString] = """
+MATCH (a:MnemeAssertion {
+    tenant_id: $tenant_id, user_id: $user_id, interaction_id: $interaction_id, number: $number
+})
+RETURN a.is_only AS is_only
+"""
+KNOWN_OF_TURNS: Final[LiteralString] = """
+UNWIND $interaction_ids AS interaction_id
+MATCH (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
+USING INDEX a:MnemeAssertion(tenant_id, user_id, interaction_id, number)
+WHERE a.number IS NOT NULL
+RETURN a.interaction_id AS interaction_id, a.number AS number
+"""
+ADD: Final[LiteralString] = """
+UNWIND $added AS new
+CREATE (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id})
+SET a += new.state
+WITH a
+UNWIND a.keys AS key
+MERGE (k:MnemeAssertionKey {tenant_id: $tenant_id, user_id: $user_id, key: key})
+CREATE (a)-[:ABOUT]->(k)
+"""
+CANDIDATES: Final[LiteralString] = f"""
+UNWIND $added AS new
+CALL (new) {{
+    UNWIND new.state.keys AS key
+    MATCH (k:MnemeAssertionKey {{tenant_id: $tenant_id, user_id: $user_id, key: key}})<-[:ABOUT]-(a:MnemeAssertion)
+    WHERE a.interaction_id <> new.state.interaction_id
+    WITH a, count(*) AS shared
+    ORDER BY shared DESC, a.time DESC, a.interaction_id, a.number
+    LIMIT $limit
+    RETURN a
+}}
+RETURN new.place AS place, a {{
+    .interaction_id, .number, .text, .speaker, .scope_key, .keys, .is_only, .is_announced,
+    time: {microseconds("a.time")}
+}} AS found
+"""
+ADD_SUPERSESSIONS: Final[LiteralString] = """
+UNWIND $states AS state
+OPTIONAL MATCH (known:MnemeSupersession {
+    tenant_id: $tenant_id, user_id: $user_id, supersession_id: state.supersession_id
+})
+WITH state WHERE known IS NULL
+CREATE (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
+SET s += state
+RETURN s.supersession_id AS supersession_id
+"""
+PUT: Final[LiteralString] = """
+MERGE (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, supersession_id: $supersession_id})
+SET s += $state
+"""
+_FIELDS: Final[LiteralString] = f"""s {{
+    .loser_id, .loser_number, .winner_id, .winner_number, .reason, .state, .statement, .standing_statement, .is_whole,
+    .is_turned, premise: coalesce(s.premise, ""), premise_place: coalesce(s.premise_place, ""),
+    end_time: {microseconds("s.end_time")}, create_time: {microseconds("s.create_time")}
+}}"""
+ENDED: Final[LiteralString] = f"""
+MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id}})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
+WHERE s.create_time IS NOT NULL AND s.loser_id + ":" + toString(s.loser_number) IN $places
+RETURN {_FIELDS} AS found
+"""
+RESTS: Final[LiteralString] = """
+MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
+WHERE s.create_time IS NOT NULL AND s.premise_place = $premise_place AND s.winner_id = $winner_id
+    AND s.winner_number = $winner_number
+SET s.state = $state
+"""
+GET: Final[LiteralString] = f"""
+MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, supersession_id: $supersession_id}})
+RETURN {_FIELDS} AS found
+"""
+REVISION: Final[LiteralString] = """
+MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
+RETURN coalesce(o.marks, 0) AS revision
+"""
+LIST: Final[LiteralString] = f"""
+MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id}})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
+WHERE s.create_time IS NOT NULL AND ($state IS NULL OR s.state = $state)
+    AND ($time IS NULL OR s.create_time < $time OR (s.create_time = $time AND s.supersession_id > $id))
+RETURN {_FIELDS} AS found
+ORDER BY s.create_time DESC, s.supersession_id
+LIMIT $limit
+"""
+REMOVE_ASSERTIONS: Final[LiteralString] = """
+MATCH (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX a:MnemeAssertion(tenant_id, user_id, interaction_id, number)
+WHERE a.interaction_id IS NOT NULL AND a.number IS NOT NULL
+    AND ($interaction_ids IS NULL OR a.interaction_id IN $interaction_ids)
+OPTIONAL MATCH (a)-[:ABOUT]->(k:MnemeAssertionKey)
+WITH collect(DISTINCT a) AS gone, collect(DISTINCT k) AS touched
+FOREACH (a IN gone | DETACH DELETE a)
+WITH touched
+UNWIND touched AS k
+WITH k WHERE NOT EXISTS { (k)<-[:ABOUT]-() }
+DELETE k
+"""
+REMOVE: Final[LiteralString] = """
+MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
+WHERE s.create_time IS NOT NULL
+    AND ($interaction_ids IS NULL OR s.loser_id IN $interaction_ids OR s.winner_id IN $interaction_ids
+        OR split(coalesce(s.premise_place, ""), ":")[0] IN $interaction_ids)
+WITH s, s.supersession_id AS supersession_id
+DELETE s
+RETURN supersession_id
+"""
+
+ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
+    LOCK,
+    RAISE,
+    KNOWN,
+    KNOWN_OF_TURNS,
+    ADD,
+    CANDIDATES,
+    ADD_SUPERSESSIONS,
+    PUT,
+    ENDED,
+    RESTS,
+    GET,
+    REVISION,
+    LIST,
+    REMOVE_ASSERTIONS,
+    REMOVE,
+)
+"""For the test that reads their plans."""

@@ -1,0 +1,102 @@
+"""The statements of the store of statements and supersessions on PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from services.common.postgres.tenancy import as_tenant
+
+ADD: Final = """
+INSERT INTO semantic.assertions
+    (tenant_id, user_id, interaction_id, number, text, speaker, time, scope_key, keys, is_only, is_announced)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+KNOWN: Final = """
+SELECT interaction_id, number FROM semantic.assertions
+WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY($3)
+"""
+# The keys of a new statement are read from its own row: arrays of different lengths cannot be passed as one array.
+CANDIDATES: Final = """
+SELECT new.place, c.interaction_id, c.number, c.text, c.speaker, c.time, c.scope_key, c.keys, c.is_only, c.is_announced
+FROM unnest($3::uuid[], $4::int[]) WITH ORDINALITY AS new (interaction_id, number, place)
+JOIN semantic.assertions AS own ON own.tenant_id = $1 AND own.user_id = $2
+    AND own.interaction_id = new.interaction_id AND own.number = new.number
+CROSS JOIN LATERAL (
+    SELECT * FROM semantic.assertions AS a
+    WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.keys && own.keys AND a.interaction_id <> own.interaction_id
+    ORDER BY (SELECT count(*) FROM unnest(a.keys) AS k WHERE k = ANY(own.keys)) DESC,
+        a.time DESC, a.interaction_id, a.number
+    LIMIT $5
+) AS c
+"""
+PUT: Final = """
+INSERT INTO semantic.supersessions
+    (tenant_id, user_id, supersession_id, loser_id, loser_number, winner_id, winner_number, reason, state, end_time,
+     create_time, statement, standing_statement, premise, is_whole, is_turned, premise_place)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+ON CONFLICT DO NOTHING
+RETURNING supersession_id
+"""
+_COLUMNS: Final = """
+    s.supersession_id, s.loser_id, s.loser_number, s.winner_id, s.winner_number, s.reason, s.state, s.end_time,
+    s.create_time, s.statement, s.standing_statement, s.is_whole, s.is_turned, s.premise, s.premise_place
+"""
+ENDED: Final = f"""
+SELECT {_COLUMNS} FROM semantic.supersessions AS s
+JOIN unnest($3::uuid[], $4::int[]) AS place (loser_id, loser_number) USING (loser_id, loser_number)
+WHERE s.tenant_id = $1 AND s.user_id = $2
+"""  # noqa: S608 - a constant
+RESTS: Final = """
+UPDATE semantic.supersessions SET state = $6
+WHERE tenant_id = $1 AND user_id = $2 AND premise_place = $3 AND winner_id = $4 AND winner_number = $5
+"""
+RAISE: Final = """
+INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks) VALUES ($1, $2, 0, 1)
+ON CONFLICT (tenant_id, user_id) DO UPDATE SET marks = o.marks + 1
+"""
+MARKS: Final = as_tenant(f"""
+SELECT r.marks AS revision, {_COLUMNS}
+FROM (
+    SELECT coalesce(max(o.marks), 0) AS marks FROM semantic.owner_revisions AS o
+    WHERE o.tenant_id = $1 AND o.user_id = $2
+) AS r
+LEFT JOIN LATERAL (
+    SELECT * FROM semantic.supersessions AS one
+    WHERE one.tenant_id = $1 AND one.user_id = $2 AND one.state = 1 AND r.marks IS DISTINCT FROM $3::bigint
+    ORDER BY one.create_time DESC, one.supersession_id LIMIT $4
+) AS s ON true
+""")  # noqa: S608 - a constant
+LIST: Final = f"""
+SELECT {_COLUMNS} FROM semantic.supersessions AS s
+WHERE s.tenant_id = $1 AND s.user_id = $2 AND ($3::smallint IS NULL OR s.state = $3)
+    AND ($4::timestamptz IS NULL OR s.create_time < $4 OR (s.create_time = $4 AND s.supersession_id > $5))
+ORDER BY s.create_time DESC, s.supersession_id
+LIMIT $6
+"""  # noqa: S608 - a constant
+GET: Final = f"""
+SELECT {_COLUMNS} FROM semantic.supersessions AS s
+WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.supersession_id = $3
+"""  # noqa: S608 - a constant
+UPDATE: Final = """
+UPDATE semantic.supersessions
+SET loser_id = $4, loser_number = $5, winner_id = $6, winner_number = $7, state = $8, end_time = $9, statement = $10,
+    standing_statement = $11, is_whole = $12, is_turned = $13
+WHERE tenant_id = $1 AND user_id = $2 AND supersession_id = $3
+"""
+IS_ONLY: Final = """
+SELECT is_only FROM semantic.assertions
+WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = $3 AND number = $4
+"""
+REMOVE_ASSERTIONS: Final = """
+DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY($3)
+"""
+REMOVE: Final = """
+DELETE FROM semantic.supersessions
+WHERE tenant_id = $1 AND user_id = $2
+    AND (loser_id = ANY($3) OR winner_id = ANY($3) OR split_part(premise_place, ':', 1) = ANY($3::uuid[]::text[]))
+RETURNING supersession_id
+"""
+REMOVE_ALL_ASSERTIONS: Final = "DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2"
+REMOVE_ALL: Final = """
+DELETE FROM semantic.supersessions WHERE tenant_id = $1 AND user_id = $2 RETURNING supersession_id
+"""

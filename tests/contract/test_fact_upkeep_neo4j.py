@@ -1,0 +1,37 @@
+"""The maintenance of facts in Neo4j fulfils the contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from services.common.maintenance.neo4j import Neo4jMaintenanceStore
+from services.common.maintenance.store import MaintenanceStore
+from services.common.neo4j.graph import Graph
+from services.semantic.facts.stores.neo4j import Neo4jFactStore
+from services.semantic.facts.stores.neo4j_upkeep import Neo4jFactUpkeep
+from services.semantic.facts.upkeep_store import FactUpkeepStore
+from tests.contract.fact_drivers import semantic_graph
+from tests.contract.fact_store import MakeStore
+from tests.contract.fact_upkeep import FactUpkeepContract
+
+
+class TestNeo4jFactUpkeep(FactUpkeepContract):
+    @pytest.fixture
+    async def graph(self, neo4j_url: str) -> AsyncIterator[Graph]:
+        async with semantic_graph(neo4j_url) as opened:
+            yield opened
+
+    @pytest.fixture
+    def make_store(self, graph: Graph) -> MakeStore:
+        return partial(Neo4jFactStore, graph)
+
+    @pytest.fixture
+    def upkeep_store(self, graph: Graph) -> FactUpkeepStore:
+        return Neo4jFactUpkeep(graph)
+
+    @pytest.fixture
+    def maintenance(self, graph: Graph) -> MaintenanceStore:
+        return Neo4jMaintenanceStore(graph)

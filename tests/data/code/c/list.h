@@ -1,0 +1,3 @@
+#define LIST_MAX 16
+struct list { int size; };
+int list_size(const struct list *one);

@@ -1,0 +1,3 @@
+const { open } = require("./util");
+const util = require("./util");
+export const main = async () => { open(); util.close(); };

@@ -1,0 +1,5 @@
+class Base
+  def greet(count)
+    count
+  end
+end

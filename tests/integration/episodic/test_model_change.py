@@ -1,0 +1,199 @@
+"""Change of the embedding model: a second index beside the first, then searched instead of it."""
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from services.common.errors import StoreUnavailable
+from services.common.postgres.pool import create_pool
+from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.types import Pool
+from services.episodic.config import IndexerSettings
+from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.reconciliation import ReconcileIndex
+from services.episodic.maintenance.second_index import FillSecondIndex
+from services.episodic.model import EpisodeStatus, NewEpisode
+from services.episodic.second_index import PairedEpisodeIndex, adopt_indexed
+from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery
+from services.episodic.stores.edge import EdgeEpisodeIndex
+from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+from services.episodic.stores.qdrant import QdrantEpisodeIndex
+from tests.contract.episode_index import scanned
+from tests.contract.episode_samples import OWNER, TENANT, episode_id, new_episode
+from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
+from tests.support.maintenance import MAINTENANCE, run_job
+from tests.support.postgres import fresh_postgres
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
+
+FIRST = HashingEmbedder(64, "first")
+SECOND = HashingEmbedder(32, "second")
+SETTINGS = IndexerSettings(batch_max=2)
+
+
+@dataclass
+class World:
+    pool: Pool
+    first: EpisodeIndex
+    second: EpisodeIndex
+    clock: FakeClock
+
+    @property
+    def paired(self) -> PairedEpisodeIndex:
+        return PairedEpisodeIndex(self.first, self.second, SECOND)
+
+    @property
+    def switched(self) -> PairedEpisodeIndex:
+        return PairedEpisodeIndex(self.second, self.first, FIRST)
+
+    def store(self, index: EpisodeIndex) -> PostgresEpisodeStore:
+        return PostgresEpisodeStore(self.pool, model=index.model)
+
+    async def remember(self, index: EpisodeIndex, embedder: HashingEmbedder, *episodes: NewEpisode) -> None:
+        store = self.store(index)
+        await store.insert(TENANT, episodes, now=self.clock.now())
+        indexer = EpisodeIndexer(store, index, embedder, self.clock, settings=IndexerSettings())
+        assert await indexer.index_batch() == len(episodes)
+
+    async def fill(self) -> int:
+        return (await run_job(self.pool, FillSecondIndex(self.store(self.first), self.paired, SETTINGS))).applied
+
+    async def adopt(self, index: EpisodeIndex) -> int:
+        return await adopt_indexed(self.store(index), index, owners_at_once=10, pieces_at_once=3)
+
+    async def compare(self, index: EpisodeIndex) -> int:
+        return (await run_job(self.pool, ReconcileIndex(self.store(index), index, SETTINGS))).applied
+
+
+@pytest.fixture(params=["edge", "qdrant"])
+async def world(
+    request: pytest.FixtureRequest, tmp_path: Path, postgres_server: EmbeddedPostgres
+) -> AsyncIterator[World]:
+    async with (
+        fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls,
+        contextlib.AsyncExitStack() as stack,
+    ):
+        pool = await create_pool(urls.app)
+        stack.push_async_callback(pool.close)
+        opened: list[EpisodeIndex] = []
+        for embedder in (FIRST, SECOND):
+            model, dimension = embedder.fingerprint, embedder.dimension
+            index: EpisodeIndex
+            if request.param == "edge":
+                index = await EdgeEpisodeIndex.open(tmp_path, model=model, dimension=dimension)
+            else:
+                client = AsyncQdrantClient(location=":memory:")
+                index = await QdrantEpisodeIndex.open(client, model=model, dimension=dimension)
+            stack.push_async_callback(index.aclose)
+            opened.append(index)
+        first, second = opened
+        yield World(pool, first, second, FakeClock())
+
+
+async def keys(index: EpisodeIndex) -> set[int]:
+    return {episode.key for episode in await scanned(index, limit=100)}
+
+
+async def best(index: EpisodeIndex, embedder: HashingEmbedder, text: str) -> int:
+    query = IndexQuery(owner=OWNER, text=text, vector=embedder.vector(text), scope_keys=("1",))
+    return next(iter((await index.search(query, limit=1)).dense))
+
+
+async def test_spec_8_4_the_second_index_is_filled_while_new_episodes_go_to_both(world: World) -> None:
+    old = [new_episode(n) for n in range(1, 6)]
+    await world.remember(world.first, FIRST, *old)
+    new = new_episode(6)
+    await world.remember(world.paired, FIRST, new)
+    assert await keys(world.second) == {new.key}
+
+    assert await world.fill() == 6
+
+    assert await keys(world.second) == {episode.key for episode in (*old, new)} == await keys(world.first)
+    assert await world.fill() == 0
+
+
+async def test_spec_8_4_after_the_cut_over_all_is_searched_at_once_and_nothing_is_indexed_again(world: World) -> None:
+    episodes = [new_episode(n) for n in range(1, 6)]
+    await world.remember(world.first, FIRST, *episodes)
+    await world.fill()
+
+    assert await world.adopt(world.second) == 5
+    assert await world.adopt(world.second) == 0
+
+    assert await world.compare(world.second) == 0
+    store = world.store(world.second)
+    statuses = await store.statuses(OWNER, [episode.episode_id for episode in episodes])
+    assert set(statuses.values()) == {EpisodeStatus.ACTIVE}
+    for episode in episodes:
+        assert await best(world.switched, SECOND, episode.text) == await best(world.first, FIRST, episode.text)
+
+
+async def test_spec_8_4_what_came_after_the_cut_over_is_there_after_the_way_back(world: World) -> None:
+    await world.remember(world.first, FIRST, new_episode(1))
+    await world.fill()
+    await world.adopt(world.second)
+    await world.remember(world.switched, SECOND, new_episode(2))
+
+    assert await world.adopt(world.first) == 2
+
+    assert await world.compare(world.first) == 0
+    assert await keys(world.first) == {new_episode(1).key, new_episode(2).key}
+
+
+async def test_spec_8_4_a_replica_that_searches_the_other_index_has_nothing_indexed_again(world: World) -> None:
+    await world.remember(world.first, FIRST, new_episode(1))
+    await world.fill()
+    await world.adopt(world.second)
+
+    assert await world.compare(world.paired) == 0
+
+
+async def test_spec_8_4_what_the_second_index_lacks_is_not_taken_as_indexed(world: World) -> None:
+    await world.remember(world.first, FIRST, new_episode(1))
+    await world.fill()
+    await world.remember(world.first, FIRST, new_episode(2))
+
+    assert await world.adopt(world.second) == 1
+
+    assert await world.compare(world.second) == 1
+    statuses = await world.store(world.second).statuses(OWNER, [episode_id(1), episode_id(2)])
+    assert statuses == {episode_id(1): EpisodeStatus.ACTIVE, episode_id(2): EpisodeStatus.PENDING_EMBEDDING}
+
+
+async def test_spec_8_4_a_removal_reaches_both_indexes(world: World) -> None:
+    await world.remember(world.paired, FIRST, new_episode(1), new_episode(2))
+
+    await world.paired.remove(OWNER, [new_episode(1).key])
+    assert await keys(world.first) == await keys(world.second) == {new_episode(2).key}
+    await world.paired.remove_owner(OWNER)
+    assert await keys(world.first) == await keys(world.second) == set()
+
+
+async def test_spec_8_4_an_interrupted_run_goes_on_where_it_stopped(world: World) -> None:
+    episodes = [new_episode(n) for n in range(1, 6)]
+    await world.remember(world.first, FIRST, *episodes)
+    paired = _Breaking(world.first, world.second, SECOND)
+
+    with pytest.raises(StoreUnavailable):
+        await run_job(world.pool, FillSecondIndex(world.store(world.first), paired, SETTINGS))
+    assert 0 < len(await keys(world.second)) < len(episodes)
+
+    await world.fill()
+    assert await keys(world.second) == {episode.key for episode in episodes}
+
+
+class _Breaking(PairedEpisodeIndex):
+    """Its second index is gone after the first batch."""
+
+    batches = 0
+
+    async def put_second(self, pieces: Sequence[IndexedPiece]) -> None:
+        self.batches += 1
+        if self.batches > 1:
+            raise StoreUnavailable("qdrant", 1.0)
+        await super().put_second(pieces)

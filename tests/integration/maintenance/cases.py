@@ -1,0 +1,11 @@
+"""All jobs with what they are tried on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.integration.maintenance.episodic_cases import EPISODIC_CASES
+from tests.integration.maintenance.graph_cases import AGENTIC_CASES, SEMANTIC_CASES
+from tests.integration.maintenance.places import JobCase
+
+CASES: Final[dict[str, JobCase]] = {case.name: case for case in (*EPISODIC_CASES, *SEMANTIC_CASES, *AGENTIC_CASES)}

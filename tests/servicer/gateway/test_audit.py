@@ -1,0 +1,162 @@
+"""The audit log: what is in it, what proves it, and that no entry can be changed unseen."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+
+import asyncpg
+import pytest
+
+from mneme.gateway.v1 import erasure_pb2
+from mneme_client import Client, FactCategory
+from services.common.audit.checkpoint import CheckpointError, read_checkpoint
+from services.common.audit.verification import AuditEntry, verify_log
+from services.common.merkle import leaf_hash, verify_consistency, verify_inclusion
+from tests.support.stack import RunningStack, Stubs
+
+_DELETE = "DELETE FROM gateway.audit_entries WHERE tenant_id = 'dev' AND leaf_index = $1"
+_ALTER = "UPDATE gateway.audit_entries SET body = '{}' WHERE tenant_id = 'dev' AND leaf_index = $1"
+_READ = "SELECT * FROM gateway.audit_entries WHERE tenant_id = 'dev' AND leaf_index <= $1 ORDER BY leaf_index"
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def log_of(client: Client) -> list[AuditEntry]:
+    return [
+        AuditEntry(entry.index, entry.commitment, entry.salt or None, entry.body or None)
+        async for entry in client.list_audit_entries()
+    ]
+
+
+async def said(client: Client, user_id: str) -> dict[str, dict[str, object]]:
+    """What the log says of a user, by method."""
+    await client.get_audit_checkpoint()
+    bodies = [json.loads(entry.body) for entry in await log_of(client) if entry.body]
+    return {body["method"]: body for body in bodies if body["user_id"] == user_id}
+
+
+async def test_spec_6_10_the_log_says_who_did_what_to_which_memory_and_who_read_it(
+    client: Client, user_id: str
+) -> None:
+    written = await client.remember(user_id, "c1", ["My cat is called Mochi."], request_id=f"{user_id} 1")
+    (turn,) = written.interactions
+    fact = await client.create_fact(user_id, "Ada has a piano.", FactCategory.CONTEXT, request_id=f"{user_id} 2")
+    await client.get_fact(user_id, fact.fact_id)
+    found = await client.recall(user_id, "piano", consistency_token=written.consistency_token)
+    assert [item async for item in client.list_interactions(user_id, "c1")]
+    log = await said(client, user_id)
+    assert log["Remember"]["memories"] == [turn.interaction_id]
+    assert log["Remember"]["principal"] == "developer"
+    assert log["Remember"]["request_id"] == f"{user_id} 1"
+    assert log["FactService.CreateFact"]["request_id"] == f"{user_id} 2"
+    assert log["FactService.GetFact"]["memories"] == [fact.fact_id]
+    assert fact.fact_id in log["Recall"]["memories"]  # type: ignore[operator]
+    assert log["Recall"]["request_id"] == found.recall_id
+    assert "ConversationService.ListInteractions" in log
+    assert "Mochi" not in json.dumps(log)
+
+
+async def test_spec_6_10_checkpoints_and_proofs_are_verified_without_the_service(client: Client, user_id: str) -> None:
+    await client.remember(user_id, "c1", ["One."], request_id=f"{user_id} 1")
+    earlier = await client.get_audit_checkpoint()
+    await client.remember(user_id, "c1", ["Two."], request_id=f"{user_id} 2")
+    later = await client.get_audit_checkpoint()
+    first, second = (read_checkpoint(one.note, one.public_key) for one in (earlier, later))
+    assert earlier.public_key == later.public_key
+    assert first.size < second.size
+    steps = await client.get_consistency_proof(first.size, second_size=second.size)
+    assert verify_consistency(first.size, second.size, steps.hashes, first.root, second.root)
+    entry = (await log_of(client))[first.size]
+    path = await client.get_inclusion_proof(first.size, size=second.size)
+    assert verify_inclusion(leaf_hash(entry.commitment), first.size, second.size, path.hashes, second.root)
+    with pytest.raises(CheckpointError, match="another key"):
+        read_checkpoint(earlier.note, bytes(32))
+    with pytest.raises(CheckpointError, match="does not fit"):
+        read_checkpoint(earlier.note.replace(f"\n{first.size}\n", f"\n{first.size + 1}\n"), earlier.public_key)
+
+
+def altered(log: list[AuditEntry]) -> None:
+    body = json.dumps({**json.loads(log[2].body or "{}"), "principal": "somebody else"})
+    log[2] = AuditEntry(2, log[2].commitment, log[2].salt, body)
+
+
+def replaced(log: list[AuditEntry]) -> None:
+    log[2] = AuditEntry(2, log[1].commitment, log[1].salt, log[1].body)
+
+
+def dropped(log: list[AuditEntry]) -> None:
+    log[2:] = [AuditEntry(e.index - 1, e.commitment, e.salt, e.body) for e in log[3:]]
+
+
+def left_out(log: list[AuditEntry]) -> None:
+    del log[2]
+
+
+def reordered(log: list[AuditEntry]) -> None:
+    first, second = log[1], log[2]
+    log[1] = AuditEntry(1, second.commitment, second.salt, second.body)
+    log[2] = AuditEntry(2, first.commitment, first.salt, first.body)
+
+
+def truncated(log: list[AuditEntry]) -> None:
+    log.pop()
+
+
+@pytest.mark.parametrize("tamper", [altered, replaced, dropped, left_out, reordered, truncated])
+async def test_spec_6_10_a_log_that_was_tampered_with_does_not_verify(
+    client: Client, user_id: str, tamper: Callable[[list[AuditEntry]], None]
+) -> None:
+    for number in range(4):
+        await client.remember(user_id, "c1", [f"{number}."], request_id=f"{user_id} {number}")
+    found = await client.get_audit_checkpoint()
+    checkpoint = read_checkpoint(found.note, found.public_key)
+    log = (await log_of(client))[: checkpoint.size]
+    assert not verify_log(log, [checkpoint]).problems
+    tamper(log)
+    assert verify_log(log, [checkpoint]).problems
+
+
+async def test_spec_6_10_the_database_refuses_changes_and_those_past_it_are_found(
+    client: Client, user_id: str, stack: RunningStack
+) -> None:
+    await client.remember(user_id, "c1", ["One."], request_id=f"{user_id} 1")
+    found = await client.get_audit_checkpoint()
+    checkpoint = read_checkpoint(found.note, found.public_key)
+    connection = await asyncpg.connect(stack.services.postgres_dsn.replace("mneme_app", "postgres", 1))
+    try:
+        last = checkpoint.size - 1
+        with pytest.raises(asyncpg.RaiseError, match="append-only"):
+            await connection.execute(_DELETE, last)
+        with pytest.raises(asyncpg.RaiseError, match="append-only"):
+            await connection.execute(_ALTER, last)
+        transaction = connection.transaction()
+        await transaction.start()
+        await connection.execute("SET LOCAL session_replication_role = replica")  # past the trigger
+        await connection.execute(_DELETE, last)
+        rows = await connection.fetch(_READ, last)
+        await transaction.rollback()
+    finally:
+        await connection.close()
+    log = [AuditEntry(row["leaf_index"], row["commitment"], row["salt"], row["body"]) for row in rows]
+    assert "missing at the end" in verify_log(log, [checkpoint]).problems[0]
+
+
+async def test_spec_6_10_erasing_a_user_blinds_its_entries_and_breaks_no_proof(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await client.remember(user_id, "c1", ["My cat is called Mochi."], request_id=f"{user_id} 1")
+    before = await client.get_audit_checkpoint()
+    request = erasure_pb2.EraseRequest(request_id=str(uuid.uuid4()), user_id=user_id, all_of_user=True)
+    erasure = (await gateway.erasures.Erase(request)).erasure
+    while erasure.state != erasure_pb2.ERASURE_STATE_DONE:
+        reading = erasure_pb2.GetErasureRequest(erasure_id=erasure.erasure_id)
+        erasure = (await gateway.erasures.GetErasure(reading)).erasure
+    after = await client.get_audit_checkpoint()
+    log = await log_of(client)
+    assert not any(entry.body and user_id in entry.body for entry in log)
+    checkpoints = [read_checkpoint(one.note, one.public_key) for one in (before, after)]
+    verdict = verify_log(log, checkpoints)
+    assert not verdict.problems
+    assert verdict.blinded >= 1

@@ -1,0 +1,84 @@
+"""The MCP server over a real gateway, called by the protocol's own client."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from mcp import Client as McpClient
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from mneme_client import Client, Scope
+from services.cli.mcp.server import McpSettings, create_server
+from services.common.tokens import token_counter
+from tests.support.stack import RunningStack, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def settings(user_id: str) -> McpSettings:
+    return McpSettings(user_id, "mcp-1", Scope())
+
+
+async def call(server: McpClient, tool: str, **arguments: object) -> str:
+    result = await server.call_tool(tool, arguments)
+    assert not result.is_error, result
+    return "".join(part.text for part in result.content if part.type == "text")
+
+
+async def test_spec_9_3_few_terse_tools(client: Client, user_id: str) -> None:
+    async with McpClient(create_server(client, settings(user_id))) as server:
+        tools = (await server.list_tools()).tools
+    described = "".join(tool.model_dump_json(exclude_none=True, by_alias=True) for tool in tools)
+    assert {tool.name for tool in tools} == {"recall", "remember", "correct", "forget", "feedback"}
+    assert token_counter().count_tokens(described) < 1_500
+    assert "user_id" not in described  # the model does not choose whose memory it reads
+
+
+async def test_spec_9_3_remember_recall_correct_and_forget(client: Client, user_id: str) -> None:
+    async with McpClient(create_server(client, settings(user_id))) as server:
+        remembered = await call(server, "remember", text="My van is from 2014.")
+        memory_id = remembered.split()[-1].rstrip(".")
+
+        async def is_found() -> bool:
+            return memory_id in await call(server, "recall", query="How old is the van?")
+
+        await until(is_found)
+        assert await call(server, "feedback", memory_ids=[memory_id], good=True) == "Judged 1."
+        await call(server, "correct", wrong="My van is from 2014.", right="My van is from 2016.")
+
+        async def is_superseded() -> bool:
+            return f"[{memory_id}]" not in (await call(server, "recall", query="van", limit=1))
+
+        await until(is_superseded)
+        plan = await call(server, "forget", query="everything about my van")
+        assert "2014" in plan
+        assert (await call(server, "forget", plan_token=plan.split()[-1])).startswith("Erased")
+        assert memory_id not in await call(server, "recall", query="van")
+
+
+async def test_spec_9_3_a_context_as_resource_and_prompt(client: Client, user_id: str) -> None:
+    written = await client.remember(user_id, "c1", "I am allergic to peanuts.")
+    await client.wait_until_visible(user_id, written.consistency_token)
+    async with McpClient(create_server(client, settings(user_id))) as server:
+        resource = await server.read_resource("mneme://context")
+        for_query = await server.read_resource("mneme://context/What%20can%20I%20eat%3F")
+        prompt = await server.get_prompt("with_memory", {"message": "What can I eat?"})
+    assert "peanuts" in str(resource.contents)
+    assert "peanuts" in str(for_query.contents)
+    assert "peanuts" in str(prompt.messages[0])
+    assert "What can I eat?" in str(prompt.messages[-1])
+
+
+async def test_spec_9_3_a_failure_reaches_the_model_in_words(client: Client, user_id: str) -> None:
+    async with McpClient(create_server(client, settings(user_id))) as server:
+        result = await server.call_tool("recall", {"query": " "})
+    assert result.is_error
+    assert "query" in str(result.content)
+
+
+async def test_spec_9_3_mneme_mcp_speaks_on_stdio(stack: RunningStack, user_id: str) -> None:
+    arguments = ["-m", "services.cli.main", "--target", stack.target, "mcp", "--user", user_id]
+    transport = stdio_client(StdioServerParameters(command=sys.executable, args=arguments))
+    async with McpClient(transport) as server:
+        assert await call(server, "recall", query="Anything?") == "Nothing was found."

@@ -1,0 +1,61 @@
+"""Questions in plain English are read, or refused in plain words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from services.agentic.insights.question import Intent, parse_question
+from services.agentic.model import NoteKind
+
+NOW = datetime(2026, 3, 11, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("question", "intent", "topic", "kind", "start", "end"),
+    [
+        ("What do you know about my sister's garden?", Intent.RETRIEVE, "sister's garden", None, None, None),
+        ("Lisbon", Intent.RETRIEVE, "Lisbon", None, None, None),
+        ("Show me all preferences", Intent.FILTER, "", NoteKind.PREFERENCE, None, None),
+        ("Which facts about tea?", Intent.FILTER, "tea", NoteKind.FACT, None, None),
+        ("What did I say last week?", Intent.FILTER, "", None, "2026-03-02", "2026-03-09"),
+        ("notes about boats from this month", Intent.FILTER, "boats", None, "2026-03-01", "2026-04-01"),
+        ("What happened yesterday", Intent.FILTER, "happened", None, "2026-03-10", "2026-03-11"),
+        ("observations in May", Intent.FILTER, "", NoteKind.OBSERVATION, "2025-05-01", "2025-06-01"),
+        ("facts in 2024", Intent.FILTER, "", NoteKind.FACT, "2024-01-01", "2025-01-01"),
+        ("notes since 2026-01-05", Intent.FILTER, "", None, "2026-01-05", None),
+        ("how many preferences did I state last month?", Intent.AGGREGATE, "", NoteKind.PREFERENCE, "2026-02-01",
+         "2026-03-01"),
+        ("How many notes are there about my boat?", Intent.AGGREGATE, "boat", None, None, None),
+    ],
+)  # fmt: skip
+def test_spec_4_7_a_question_is_read(
+    question: str, intent: Intent, topic: str, kind: NoteKind | None, start: str | None, end: str | None
+) -> None:
+    parsed = parse_question(question, NOW)
+    assert parsed.refusal == ""
+    assert (parsed.intent, parsed.topic, parsed.kind) == (intent, topic, kind)
+    assert (parsed.start_time, parsed.end_time) == (start and day(start), end and day(end))
+
+
+def test_spec_4_7_topics_are_counted() -> None:
+    for question in ("What topics did I talk about last week?", "my most common topics", "What do I talk about?"):
+        parsed = parse_question(question, NOW)
+        assert (parsed.intent, parsed.by_topic, parsed.topic) == (Intent.AGGREGATE, True, ""), question
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("Forget everything about Tom", "Forget"),
+        ("What is the average importance of my notes?", '"average"'),
+        ("what do you know?", "names no topic"),
+    ],
+)
+def test_spec_4_7_what_cannot_be_answered_is_refused_clearly(question: str, part: str) -> None:
+    assert part in parse_question(question, NOW).refusal

@@ -1,0 +1,43 @@
+"""What had been recorded at a time, in a recall."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from mneme.semantic.v1 import facts_pb2, supersessions_pb2
+from services.common.ids import Uuid7Ids, made_time
+from services.gateway.recall.model import CoarseResult
+from services.gateway.recall.stages.known import as_known
+from services.gateway.recall.superseded import OwnerSuperseded
+from tests.support.clock import START, FakeClock
+
+
+def test_an_identifier_says_when_it_was_made() -> None:
+    assert made_time(Uuid7Ids(FakeClock()).new_id()) == START
+    assert made_time("6f1c9d3a-1111-4222-8333-444455556666") is None
+    assert made_time("turn 1") is None
+
+
+def test_spec_3_7_turns_recorded_later_are_left_out_with_what_rests_on_them_alone() -> None:
+    clock = FakeClock()
+    ids = Uuid7Ids(clock)
+    early = ids.new_id()
+    clock.advance(days=2)
+    late = ids.new_id()
+    hits = [
+        facts_pb2.ScoredFact(fact=facts_pb2.Fact(fact_id=name, derived_from=sources))
+        for name, sources in (("a", [early]), ("b", [early, late]), ("c", [late]), ("d", []))
+    ]
+    known = as_known(CoarseResult(facts=tuple(hits)), START)
+    assert [hit.fact.fact_id for hit in known.facts] == ["a", "b", "d"]
+    assert known.sources.excluded == {late}
+
+
+def test_spec_3_7_a_supersession_recorded_later_was_not_known() -> None:
+    one = supersessions_pb2.Supersession(memory_id="a", superseded_by="b")
+    one.end_time.FromDatetime(datetime(2025, 3, 1, tzinfo=UTC))
+    one.create_time.FromDatetime(datetime(2025, 6, 1, tzinfo=UTC))
+    found = OwnerSuperseded.of(1, [one])
+    now = datetime(2025, 7, 1, tzinfo=UTC)
+    assert "a" in found.at(now)
+    assert "a" not in found.at(now, datetime(2025, 5, 1, tzinfo=UTC))
