@@ -41,11 +41,14 @@ def by_tier(parts: Sequence[RecallPart]) -> dict[Tier, RecallPart]:
 
 
 def comparable(result: RecallResult | None) -> RecallResult:
-    """Without what no two recalls have in common."""
+    """Without what no two recalls have in common: their own identities and times, and the accesses that they count."""
     assert result is not None
     return replace(
         result,
         recall_id="",
+        notes=tuple(
+            replace(found, note=replace(found.note, access_count=0, last_access_time=None)) for found in result.notes
+        ),
         tiers=tuple(replace(tier, duration=timedelta()) for tier in result.tiers),
         stages=tuple(replace(stage, duration=timedelta()) for stage in result.stages),
     )
