@@ -19,6 +19,7 @@ from services.common.clock import Clock
 from services.common.errors import StoreUnavailable
 from services.common.rpc.server import ServiceBinding
 from services.common.settings_types import Count
+from services.gateway.audit.named import memories_named_in
 from services.gateway.audit.store import Access, AuditStore
 
 _BATCH: Final = 500
@@ -40,9 +41,6 @@ _IN_THEIR_TRANSACTION: Final = frozenset(
     }
 )
 """Recorded where they are written or, what recalls returned, with the records of recalls."""
-
-_MEMORY_IDS: Final = ("fact_id", "note_id", "episode_id", "interaction_id", "memory_id", "from_note_id", "to_note_id")
-_MEMORY_ID_LISTS: Final = ("fact_ids", "note_ids", "episode_ids", "memory_ids", "interaction_ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +86,10 @@ class AuditRecorder:
                     raise
                 del self._waiting[: len(batch)]
 
-    async def record(self, method: str, request: Message | None, *, is_write: bool) -> None:
-        """Records a call that ended well."""
+    async def record(
+        self, method: str, request: Message | None, response: Message | None = None, *, is_write: bool
+    ) -> None:
+        """Records a call that ended well, with the memories that its request and its response name."""
         principal = current_principal_or_none()
         if principal is None:
             return
@@ -99,7 +99,7 @@ class AuditRecorder:
             method=method,
             request_id=_text(request, "request_id"),
             user_id=_text(request, "user_id"),
-            memory_ids=_memory_ids(request),
+            memory_ids=memories_named_in(request, response),
             time=self._clock.now(),
         )
         if is_write or len(self._waiting) >= self._settings.queue_max:
@@ -113,24 +113,27 @@ def audited(binding: ServiceBinding, recorder: AuditRecorder) -> ServiceBinding:
     """The same service, with its calls recorded."""
     name = binding.full_name.rpartition(".")[2]
     methods = descriptor_pool.Default().FindServiceByName(binding.full_name).methods
-    requests = {
-        f"/{binding.full_name}/{method.name}": message_factory.GetMessageClass(method.input_type) for method in methods
+    messages = {
+        f"/{binding.full_name}/{method.name}": (
+            message_factory.GetMessageClass(method.input_type),
+            message_factory.GetMessageClass(method.output_type),
+        )
+        for method in methods
     }
     writes = {f"/{binding.full_name}/{method}": role > Role.READER for method, role in binding.roles.items()}
 
     def wrapped(path: str, handler: Any) -> Any:
         method = f"{name}.{path.rpartition('/')[2]}"
-        if handler is None or path not in requests or method in _IN_THEIR_TRANSACTION:
+        if handler is None or path not in messages or method in _IN_THEIR_TRANSACTION:
             return handler
         kind = "stream_" if handler.request_streaming else "unary_"
         kind += "stream" if handler.response_streaming else "unary"
         serve = getattr(handler, kind)
-        read = None if handler.request_streaming else requests[path]
+        request_type, response_type = messages[path]
 
-        async def record(request: Any) -> None:
-            message = read.FromString(request) if isinstance(request, bytes) and read is not None else request
+        async def record(request: Any, response: Any = None) -> None:
             await recorder.record(
-                method, message if isinstance(message, Message) else None, is_write=writes.get(path, True)
+                method, _read(request, request_type), _read(response, response_type), is_write=writes.get(path, True)
             )
 
         if handler.response_streaming:
@@ -144,7 +147,7 @@ def audited(binding: ServiceBinding, recorder: AuditRecorder) -> ServiceBinding:
 
         async def serve_one(request: Any, context: Any) -> Any:
             response = await serve(request, context)
-            await record(request)
+            await record(request, response)
             return response
 
         return handler._replace(**{kind: serve_one})
@@ -195,19 +198,15 @@ class _WrappedHandlers:
         return self._made[path]
 
 
+def _read(message: Any, kind: type[Message]) -> Message | None:
+    """The message; calls that are passed on have it as bytes. None for what is no message, such as a stream."""
+    if isinstance(message, bytes):
+        return kind.FromString(message)
+    return message if isinstance(message, Message) else None
+
+
 def _text(request: Message | None, name: str) -> str:
     if request is None or name not in request.DESCRIPTOR.fields_by_name:
         return ""
     value = getattr(request, name)
     return value if isinstance(value, str) else ""
-
-
-def _memory_ids(request: Message | None) -> tuple[str, ...]:
-    if request is None:
-        return ()
-    fields = request.DESCRIPTOR.fields_by_name
-    found = [getattr(request, name) for name in _MEMORY_IDS if name in fields]
-    for name in _MEMORY_ID_LISTS:
-        if name in fields:
-            found += list(getattr(request, name))
-    return tuple(memory_id for memory_id in found if isinstance(memory_id, str) and memory_id)

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from mneme.gateway.v1 import erasure_pb2
-from mneme_client import Client, FactCategory
+from mneme_client import Client, FactCategory, NoteKind
 from services.common.audit.checkpoint import CheckpointError, read_checkpoint
 from services.common.audit.verification import AuditEntry, verify_log
 from services.common.merkle import leaf_hash, verify_consistency, verify_inclusion
@@ -54,8 +54,26 @@ async def test_spec_6_10_the_log_says_who_did_what_to_which_memory_and_who_read_
     assert log["FactService.GetFact"]["memories"] == [fact.fact_id]
     assert fact.fact_id in log["Recall"]["memories"]  # type: ignore[operator]
     assert log["Recall"]["request_id"] == found.recall_id
-    assert "ConversationService.ListInteractions" in log
+    assert log["ConversationService.ListInteractions"]["memories"] == [turn.interaction_id]
     assert "Mochi" not in json.dumps(log)
+
+
+async def test_spec_6_10_lists_and_searches_name_each_memory_that_they_returned(client: Client, user_id: str) -> None:
+    facts = [
+        await client.create_fact(user_id, f"Ada has {count} pianos.", FactCategory.CONTEXT)
+        for count in ("two", "three")
+    ]
+    listed = [fact.fact_id async for fact in client.list_facts(user_id)]
+    found = [hit.fact.fact_id for hit in await client.search_facts(user_id, "pianos")]
+    note = await client.create_note(user_id, "Ada plays the piano.", NoteKind.FACT)
+    assert [item async for item in client.list_notes(user_id)]
+    log = await said(client, user_id)
+    assert set(listed) == {fact.fact_id for fact in facts}
+    assert log["FactService.ListFacts"]["memories"] == listed
+    assert log["FactService.SearchFacts"]["memories"] == found
+    assert found
+    assert log["FactService.CreateFact"]["memories"] == [facts[-1].fact_id]
+    assert log["NoteService.ListNotes"]["memories"] == [note.note.note_id]
 
 
 async def test_spec_6_10_checkpoints_and_proofs_are_verified_without_the_service(client: Client, user_id: str) -> None:
