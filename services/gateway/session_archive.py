@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import groupby
 from typing import Final
 from uuid import NAMESPACE_OID, UUID, uuid5
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -43,6 +46,7 @@ class SessionArchive:
     """Writes log events of the session tier to the journal, each at least once and with one effect.
 
     A turn is known by its interaction id and a deletion by the session's create time, so a repeat changes nothing.
+    Events of one user are listed, written and acknowledged by one task at a time.
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class SessionArchive:
         self._clock = clock
         self._on_archived = on_archived
         self._failures: dict[tuple[str, str, str], int] = {}  # of events at the head of their users' lists
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._set_aside = counter("mneme.session.events_set_aside", "Events of sessions that the log did not take")
 
     async def run_once(self) -> int:
@@ -62,9 +67,9 @@ class SessionArchive:
             worker_principal(_ALL_TENANTS), pb.ListLogEventsRequest(), timeout_seconds=_TIMEOUT_SECONDS
         )
         done = 0
-        for (tenant_id, user_id), group in groupby(listed.events, key=lambda event: (event.tenant_id, event.user_id)):
+        for tenant_id, user_id in dict.fromkeys((event.tenant_id, event.user_id) for event in listed.events):
             try:
-                done += await self._write(tenant_id, user_id, list(group), _TIMEOUT_SECONDS)
+                done += await self._write_listed(tenant_id, user_id, _TIMEOUT_SECONDS)
             except MnemeError as error:
                 _log.warning("session_events_not_archived", reason=error.reason)
             except Exception:
@@ -77,14 +82,17 @@ class SessionArchive:
         Raises:
             MnemeError: The tier or the journal did not respond, or the journal does not take one of them.
         """
-        request = pb.ListLogEventsRequest(user_id=user_id)
-        while True:
-            listed = await self._upstream.session.log_events(
-                worker_principal(tenant_id), request, timeout_seconds=timeout_seconds
-            )
-            if not listed.events:
-                return
-            await self._write(tenant_id, user_id, listed.events, timeout_seconds)
+        while await self._write_listed(tenant_id, user_id, timeout_seconds):
+            pass
+
+    @contextlib.asynccontextmanager
+    async def paused(self, tenant_id: str, user_id: str) -> AsyncIterator[None]:
+        """Writes no events of a user during the block.
+
+        A session is deleted inside: else a turn that it discards, listed before, would be written after its end.
+        """
+        async with self._locks.setdefault((tenant_id, user_id), asyncio.Lock()):
+            yield
 
     async def deliver(self, event: SessionEvent) -> None:
         """Writes an event that was set aside, once more.
@@ -93,6 +101,14 @@ class SessionArchive:
             MnemeError: The journal does not take it.
         """
         await self._archive(event.tenant_id, event.user_id, [pb.LogEvent.FromString(event.payload)])
+
+    async def _write_listed(self, tenant_id: str, user_id: str, timeout_seconds: float) -> int:
+        """Lists events of a user and writes them; returns how many."""
+        async with self.paused(tenant_id, user_id):
+            listed = await self._upstream.session.log_events(
+                worker_principal(tenant_id), pb.ListLogEventsRequest(user_id=user_id), timeout_seconds=timeout_seconds
+            )
+            return await self._write(tenant_id, user_id, listed.events, timeout_seconds) if listed.events else 0
 
     async def _write(self, tenant_id: str, user_id: str, events: Sequence[pb.LogEvent], timeout_seconds: float) -> int:
         """Writes events in their order, up to one that fails; that one is set aside after some attempts.

@@ -102,9 +102,10 @@ class SessionHandlers(Handlers):
         await self._use.sessions.find(
             principal, request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
         )
-        response = await self._use.upstream.session.delete_session(
-            principal, request, timeout_seconds=self._seconds_left()
-        )
+        async with self._use.archive.paused(principal.tenant_id, request.user_id):
+            response = await self._use.upstream.session.delete_session(
+                principal, request, timeout_seconds=self._seconds_left()
+            )
         await self._settle(principal, request.user_id)
         await self._use.sessions.expel(
             principal, request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +62,19 @@ class Log(FakeJournal):
         self.dead.append((event, attempts, reason))
 
 
+@dataclass
+class SlowLog(Log):
+    """A log that takes turns once its gate is open."""
+
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def archive(self, caller: Caller, commands: Sequence[RememberCommand]) -> int:
+        self.begun.set()
+        await self.gate.wait()
+        return await super().archive(caller, commands)
+
+
 async def test_an_event_that_is_refused_is_set_aside_and_those_behind_it_are_written() -> None:
     tier, log = Tier([event(0), event(1), event(2)]), Log(refused="turn 1")
     jobs = archive(tier.tiers(), log)
@@ -103,3 +117,28 @@ async def test_an_event_that_was_set_aside_is_written_when_it_is_retried() -> No
     payload = event(3).SerializeToString()
     await archive(journal=log).deliver(SessionEvent("acme", "id", "ada", payload))
     assert log.written == ["turn 3"]
+
+
+async def test_spec_1_5_a_deletion_waits_for_turns_that_were_listed_before_it() -> None:
+    # Written behind the end of their session, turns that it discards would be those of a new one.
+    tier, log = Tier([event(0)]), SlowLog()
+    jobs = archive(tier.tiers(), log)
+    order: list[str] = []
+
+    async def delete() -> None:
+        await log.begun.wait()
+        async with jobs.paused("acme", "ada"):
+            order.append(f"deleted after {log.written}")
+
+    async def write() -> None:
+        await jobs.run_once()
+        order.append("written")
+
+    deleting, writing = asyncio.create_task(delete()), asyncio.create_task(write())
+    await log.begun.wait()
+    async with jobs.paused("acme", "bob"):  # other users do not wait
+        order.append("bob")
+    log.gate.set()
+    await asyncio.gather(deleting, writing)
+    assert order[0] == "bob"
+    assert "deleted after ['turn 0']" in order
