@@ -13,7 +13,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mneme_client import Explanation, Memory, RecallResult, TierReport, TierState, Turn
+from mneme_client import Explanation, Memory, RecallResult, SourceTrust, TierReport, TierState, Turn
 
 # Remembered text may hold escape sequences that would move the cursor or rename the window.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -37,6 +37,15 @@ _PARTS = {
     "length": "length",
     "facts": "facts",
     "notes": "notes",
+}
+_TRUSTS = {
+    SourceTrust.UNSPECIFIED: "not known",
+    SourceTrust.CALLER: "set by a caller",
+    SourceTrust.USER: "the user",
+    SourceTrust.APPLICATION: "the application",
+    SourceTrust.NAMED_SPEAKER: "a named speaker",
+    SourceTrust.ASSISTANT: "the assistant",
+    SourceTrust.TOOL: "a tool",
 }
 _PARTS_SHOWN = 4
 _LINES_SHOWN = 5  # of facts and of notes; `--json` has all
@@ -89,6 +98,16 @@ def parts_in_words(explanation: Explanation) -> str:
     return ", ".join(words)
 
 
+def source_in_words(trust: SourceTrust) -> str:
+    """Whose words a memory rests on, such as "source: the user"."""
+    return f"source: {_TRUSTS.get(trust, _TRUSTS[SourceTrust.UNSPECIFIED])}"
+
+
+def derived_text(text: str, trust: SourceTrust, *, explain: bool) -> Text:
+    """A fact or a note, with whose words it rests on if wanted."""
+    return plain(text).append(f" ({source_in_words(trust)})", style="dim") if explain else plain(text)
+
+
 def ordinal(number: int) -> str:
     """1st, 2nd, 3rd, 4th, and so on."""
     suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
@@ -106,8 +125,9 @@ def memory_table(memories: Iterable[Memory], *, explain: bool = False) -> Table:
     for rank, memory in enumerate(memories, start=1):
         said = turn_text(memory.turn)
         if explain:
-            why = f"{retrievers_in_words(memory.explanation)}; {parts_in_words(memory.explanation)}"
-            said = Text("\n").join([said, Text(why.rstrip("; "), style="dim")])
+            why = f"{retrievers_in_words(memory.explanation)}; {parts_in_words(memory.explanation)}".rstrip("; ")
+            why = f"{why}; {source_in_words(memory.source_trust)}"
+            said = Text("\n").join([said, Text(why, style="dim")])
         table.add_row(str(rank), f"{memory.score:.2f}", when(memory.turn.time), who(memory.turn), said)
     return table
 
@@ -118,8 +138,8 @@ def print_recall(console: Console, found: RecallResult, *, explain: bool) -> Non
         console.print(memory_table(found.memories, explain=explain))
     else:
         console.print("Nothing was found.")
-    _print_list(console, "Facts", [plain(f.fact.text) for f in found.facts])
-    _print_list(console, "Notes", [plain(n.note.content) for n in found.notes])
+    _print_list(console, "Facts", [derived_text(f.fact.text, f.source_trust, explain=explain) for f in found.facts])
+    _print_list(console, "Notes", [derived_text(n.note.content, n.source_trust, explain=explain) for n in found.notes])
     if explain:
         console.print(stage_line(found), style="dim", markup=False, highlight=False)
     print_degraded(console, found.tiers, degraded=found.degraded, consistent=found.consistent)

@@ -74,6 +74,7 @@ from services.gateway.recall.stages.fusion import Fusion
 from services.gateway.recall.stages.loadout import Loadout
 from services.gateway.recall.stages.profile import CachedProfiles, ProfileStage
 from services.gateway.recall.stages.rewriting import Rewriting, open_patterns
+from services.gateway.recall.stages.sources import SourceTrusts
 from services.gateway.recall.superseded import SupersededCache
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
@@ -223,6 +224,7 @@ async def open_gateway(
                 grants=grants,
                 conflicts=ConflictResolution(chosen.conflicts),
                 profile=ProfileStage(profiles, chosen.recall),
+                trust=SourceTrusts(journal, chosen.recall),
                 recall_log=recall_log,
             ),
             ids=resources.ids,

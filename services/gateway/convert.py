@@ -10,8 +10,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.errors.v1 import error_reason_pb2
-from mneme.gateway.v1 import context_pb2, conversations_pb2, deliveries_pb2, gate_pb2, memory_pb2, recall_pb2, tiers_pb2
+from mneme.gateway.v1 import context_pb2, conversations_pb2, gate_pb2, memory_pb2, recall_pb2, tiers_pb2
 from mneme.semantic.v1 import procedures_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
@@ -23,9 +22,7 @@ from services.gateway.journal.gate import UNJUDGED, Verdict
 from services.gateway.journal.model import (
     Appended,
     Conversation,
-    DeadLetter,
     Interaction,
-    TierBacklog,
 )
 from services.gateway.recall.answer.streaming import TierResult
 from services.gateway.recall.model import (
@@ -40,10 +37,10 @@ from services.gateway.recall.model import (
     ScorePart,
     TierReport,
 )
+from services.gateway.recall.trust import SourceTrust
 from services.gateway.tokens import ConsistencyTokens
 
 _NOTHING: Final[Mapping[str, str]] = {}
-_REASONS: Final[Mapping[str, int]] = dict(error_reason_pb2.ErrorReason.items())
 
 
 def duration(seconds: float) -> Duration:
@@ -171,25 +168,28 @@ def _add_reasons(response: context_pb2.BuildContextResponse, context: PromptCont
     recalled, included = context.recalled, context.memory_ids
     superseded_by = recalled.superseded_by
 
-    def add(memory_id: str, kind: MemoryKind, score: float) -> recall_pb2.Explanation:
+    def add(
+        found: RecalledMemory | RecalledFact | RecalledNote, kind: MemoryKind, score: float
+    ) -> recall_pb2.Explanation:
         reason = response.reasons.add(
-            memory_id=memory_id,
+            memory_id=found.memory_id,
             kind=cast("tiers_pb2.MemoryKind", int(kind)),
             score=score,
-            superseded_by=superseded_by.get(memory_id, ""),
+            superseded_by=superseded_by.get(found.memory_id, ""),
+            source_trust=_trust(found.source_trust),
         )
         return reason.explanation
 
     for memory in recalled.memories:
         if memory.memory_id in included:
             ranked = memory.ranked
-            _write_explanation(add(memory.memory_id, MemoryKind.EPISODE, ranked.score), ranked.retrievers, ranked.parts)
+            _write_explanation(add(memory, MemoryKind.EPISODE, ranked.score), ranked.retrievers, ranked.parts)
     for fact in recalled.facts:
         if fact.memory_id in included:
-            _write_explanation(add(fact.memory_id, MemoryKind.FACT, fact.score), (fact.retriever,), fact.parts)
+            _write_explanation(add(fact, MemoryKind.FACT, fact.score), (fact.retriever,), fact.parts)
     for note in recalled.notes:
         if note.memory_id in included:
-            _write_explanation(add(note.memory_id, MemoryKind.NOTE, note.score), (note.retriever,), note.parts)
+            _write_explanation(add(note, MemoryKind.NOTE, note.score), (note.retriever,), note.parts)
 
 
 def conversation(model: Conversation) -> conversations_pb2.Conversation:
@@ -222,30 +222,6 @@ def _verdict(model: Verdict) -> gate_pb2.GateVerdict | None:
         return None
     return gate_pb2.GateVerdict(
         gated=model.reason.is_gated, reason=cast("gate_pb2.GateReason", int(model.reason)), detail=model.detail
-    )
-
-
-def tier_backlog(model: TierBacklog, now_seconds: float) -> deliveries_pb2.TierBacklog:
-    """Counts of one tier's deliveries."""
-    message = deliveries_pb2.TierBacklog(
-        tier=tiers_pb2.Tier.Name(int(model.tier)), pending_count=model.pending_count, dead_count=model.dead_count
-    )
-    if model.oldest_create_time is not None:
-        message.oldest_age.CopyFrom(duration(max(0.0, now_seconds - model.oldest_create_time.timestamp())))
-    return message
-
-
-def dead_letter(model: DeadLetter) -> deliveries_pb2.DeadLetter:
-    """A delivery that was given up."""
-    return deliveries_pb2.DeadLetter(
-        delivery_id=str(model.delivery_id),
-        tier=tiers_pb2.Tier.Name(int(model.tier)),
-        subject_id=model.subject_id,
-        user_id=model.user_id,
-        attempt_count=model.attempts,
-        reason=_error_reason(model.last_reason),
-        detail=model.last_detail,
-        give_up_time=timestamp(model.given_up_time),
     )
 
 
@@ -323,6 +299,7 @@ def _add_hits(
         fact_message.similarity = fact.similarity
         _write_explanation(fact_message.explanation, (fact.retriever,), fact.parts)
         fact_message.superseded_by = superseded_by.get(fact.memory_id, "")
+        fact_message.source_trust = _trust(fact.source_trust)
     for note in notes:
         note_message = message.notes.add()
         note_message.note.CopyFrom(note.note)
@@ -331,6 +308,11 @@ def _add_hits(
         note_message.hops = len(note.path)
         _write_explanation(note_message.explanation, (note.retriever,), note.parts)
         note_message.superseded_by = superseded_by.get(note.memory_id, "")
+        note_message.source_trust = _trust(note.source_trust)
+
+
+def _trust(model: SourceTrust) -> recall_pb2.SourceTrust:
+    return cast("recall_pb2.SourceTrust", int(model))
 
 
 def _write_tier_report(message: tiers_pb2.TierReport, report: TierReport) -> None:
@@ -349,6 +331,7 @@ def _write_memory(message: recall_pb2.Memory, memory: RecalledMemory, superseded
     message.position = episode.position
     message.score = ranked.score
     message.superseded_by = superseded_by
+    message.source_trust = _trust(memory.source_trust)
     if ranked.features:
         message.features.extend(ranked.features)
     if memory.fact_ids:
@@ -390,9 +373,3 @@ def _write_turn(turn: common_pb2.Turn, episode: episodic_pb2.Episode) -> None:
         turn.sources.extend(episode.sources)
     if episode.HasField("confidence"):
         turn.confidence = episode.confidence
-
-
-def _error_reason(reason: str) -> error_reason_pb2.ErrorReason:
-    """A reason by name; one that this version does not know is INTERNAL."""
-    number = _REASONS.get(f"ERROR_REASON_{reason}", error_reason_pb2.ERROR_REASON_INTERNAL)
-    return cast("error_reason_pb2.ErrorReason", number)

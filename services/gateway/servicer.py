@@ -25,7 +25,7 @@ from services.common.paging import PageTokens, cut_page
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
 from services.common.telemetry import traceparent
-from services.gateway import convert
+from services.gateway import convert, convert_deliveries
 from services.gateway.context.service import ContextBuilder
 from services.gateway.journal.model import Caller, RememberCommand
 from services.gateway.journal.store import Journal
@@ -208,7 +208,9 @@ class DeliveryServicer(Handlers, deliveries_pb2_grpc.DeliveryServiceServicer):
         """See the proto."""
         backlog = await self._use.journal.backlog(current_principal().tenant_id)
         now_seconds = self._use.clock.now().timestamp()
-        return deliveries_pb2.GetBacklogResponse(tiers=[convert.tier_backlog(item, now_seconds) for item in backlog])
+        return deliveries_pb2.GetBacklogResponse(
+            tiers=[convert_deliveries.tier_backlog(item, now_seconds) for item in backlog]
+        )
 
     async def ListDeadLetters(
         self, request: deliveries_pb2.ListDeadLettersRequest, context: Context
@@ -222,7 +224,7 @@ class DeliveryServicer(Handlers, deliveries_pb2_grpc.DeliveryServiceServicer):
             tenant_id, tier=tier, limit=self._use.reader.page_size(request.page_size), after=after
         )
         return deliveries_pb2.ListDeadLettersResponse(
-            dead_letters=[convert.dead_letter(item) for item in page.items],
+            dead_letters=[convert_deliveries.dead_letter(item) for item in page.items],
             next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
         )
 

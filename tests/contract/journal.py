@@ -202,6 +202,18 @@ class JournalContract:
         )
         assert list(await journal.speakers("acme", "u1")) == ["Al", "Bo"]
 
+    async def test_spec_7_4_role_and_speaker_of_turns_are_those_of_the_user(self, journal: Journal) -> None:
+        tool = replace(turn("22 degrees", speaker="weather"), role=MessageRole.TOOL)
+        said = await append(journal, RememberCommand("u1", "c1", (turn("a"), tool), digest=b"1"))
+        other = await append(journal, command("b", user="u2"))
+        foreign = await append(journal, command("c"), OTHER)
+        wanted = [*said.interaction_ids, *other.interaction_ids, *foreign.interaction_ids, str(uuid4()), "no id"]
+        assert await journal.turn_speakers("acme", "u1", wanted) == {
+            said.interaction_ids[0]: (MessageRole.USER, "Ada"),
+            said.interaction_ids[1]: (MessageRole.TOOL, "weather"),
+        }
+        assert await journal.turn_speakers("acme", "u1", []) == {}
+
     async def test_a_session_delivery_waits_for_the_direct_attempt(self, journal: Journal, clock: FakeClock) -> None:
         appended = await append(journal, command("a"), tries_session=True)
         assert await take(journal, Tier.SESSION) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import context_pb2
 from mneme_client import results_context as r
-from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role
+from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role, SourceTrust
 from mneme_client.from_wire import moment
 from mneme_client.from_wire_recall import conflict, explanation, query_reading, tier_report
 
@@ -26,6 +26,7 @@ def context_result(message: context_pb2.BuildContextResponse) -> r.ContextResult
                 score=m.score,
                 explanation=explanation(m.explanation),
                 superseded_by=m.superseded_by,
+                source_trust=SourceTrust(m.source_trust),
             )
             for m in message.reasons
         ),

@@ -10,6 +10,7 @@ from mneme_client.enums import (
     ConflictReason,
     MemoryKind,
     ProcedureKind,
+    SourceTrust,
     TaskType,
     Tier,
     TierState,
@@ -73,6 +74,7 @@ def recalled_fact(message: recall_pb2.RecalledFact) -> r.RecalledFact:
         similarity=message.similarity,
         explanation=explanation(message.explanation),
         superseded_by=message.superseded_by,
+        source_trust=SourceTrust(message.source_trust),
     )
 
 
@@ -85,6 +87,7 @@ def recalled_note(message: recall_pb2.RecalledNote) -> r.RecalledNote:
         hops=message.hops,
         explanation=explanation(message.explanation),
         superseded_by=message.superseded_by,
+        source_trust=SourceTrust(message.source_trust),
     )
 
 
@@ -110,6 +113,7 @@ def memory(message: recall_pb2.Memory) -> r.Memory:
         note_ids=tuple(message.note_ids),
         scope=scope(message.scope),
         superseded_by=message.superseded_by,
+        source_trust=SourceTrust(message.source_trust),
     )
 
 

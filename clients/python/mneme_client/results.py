@@ -16,6 +16,7 @@ from mneme_client.enums import (
     ConflictReason,
     MemoryKind,
     ProcedureKind,
+    SourceTrust,
     TaskType,
     Tier,
     TierState,
@@ -110,6 +111,7 @@ class Memory:
     note_ids: tuple[str, ...]  # notes of the same response that are derived from it
     scope: Scope
     superseded_by: str = ""  # the memory or fact of the same response that contradicts it and stands
+    source_trust: SourceTrust = SourceTrust.UNSPECIFIED  # whose words it rests on
 
     @property
     def text(self) -> str:
@@ -126,6 +128,7 @@ class RecalledFact:
     similarity: float  # cosine, to the query
     explanation: Explanation
     superseded_by: str = ""  # the fact that contradicts it and stands
+    source_trust: SourceTrust = SourceTrust.UNSPECIFIED  # whose words it rests on
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ class RecalledNote:
     hops: int  # links between it and the nearest note found by similarity
     explanation: Explanation
     superseded_by: str = ""  # the memory that contradicts it, or all turns that it was made from, and stands
+    source_trust: SourceTrust = SourceTrust.UNSPECIFIED  # whose words it rests on
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role
+from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role, SourceTrust
 from mneme_client.results import Conflict, Explanation, QueryReading, TierReport
 
 
@@ -81,6 +81,7 @@ class ContextReason:
     score: float  # comparable within one kind of one response
     explanation: Explanation
     superseded_by: str = ""  # the memory that contradicts it and stands
+    source_trust: SourceTrust = SourceTrust.UNSPECIFIED  # whose words it rests on
 
 
 @dataclass(frozen=True, slots=True)

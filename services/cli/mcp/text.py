@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mneme_client import ForgetResult, Memory
+from mneme_client import ForgetResult, Memory, Role
 
 _CHARS_MAX = 600  # of one memory; its id leads to the whole
 
@@ -11,8 +11,11 @@ def memory_line(memory: Memory) -> str:
     """One recalled turn on a line: id, day, speaker, and what was said."""
     day = memory.turn.time.date().isoformat() if memory.turn.time else "undated"
     said = one_line(memory.turn.content)
-    mark = " (superseded)" if memory.superseded_by else ""
-    return f"[{memory.memory_id}] {day}, {one_line(memory.turn.speaker) or memory.turn.role.name.lower()}{mark}: {said}"
+    speaker, role = one_line(memory.turn.speaker), memory.turn.role.name.lower()
+    marks = [role] if speaker and memory.turn.role is not Role.USER else []
+    marks += ["superseded"] if memory.superseded_by else []
+    mark = f" ({', '.join(marks)})" if marks else ""
+    return f"[{memory.memory_id}] {day}, {speaker or role}{mark}: {said}"
 
 
 def plan_lines(found: ForgetResult) -> str:

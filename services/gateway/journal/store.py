@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from services.common.errors import MnemeError
+from services.common.turns import MessageRole
 from services.gateway.journal.ending import SessionLog
 from services.gateway.journal.model import (
     Appended,
@@ -96,6 +97,12 @@ class JournalReader(Protocol):
 
     async def turn_sources(self, tenant_id: str, interaction_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
         """The sources of those of the turns that name any."""
+        ...
+
+    async def turn_speakers(
+        self, tenant_id: str, user_id: str, interaction_ids: Sequence[str]
+    ) -> Mapping[str, tuple[MessageRole, str]]:
+        """Role and speaker's name of those of the turns that are in the user's log."""
         ...
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:

@@ -18,6 +18,7 @@ from services.gateway.journal.model import SequenceSpan, Tier
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy, ScoringChoice, TaskType
 from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.patterns import NO_PATTERNS, PatternKind, Patterns
+from services.gateway.recall.trust import SourceTrust, trust_of_turn
 
 RECALL_TIERS = (Tier.SESSION, Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC)
 
@@ -179,6 +180,11 @@ class RecalledMemory:
         """The episode's id."""
         return self.ranked.episode_id
 
+    @property
+    def source_trust(self) -> SourceTrust:
+        """Whose words it holds."""
+        return trust_of_turn(self.episode.role, self.episode.speaker, self.episode.user_id)
+
 
 @dataclass(frozen=True, slots=True)
 class RecalledFact:
@@ -189,6 +195,7 @@ class RecalledFact:
     score: float
     retriever: RetrieverRank
     parts: tuple[ScorePart, ...]  # they add up to the score
+    source_trust: SourceTrust = SourceTrust.UNSPECIFIED
 
     @property
     def memory_id(self) -> str:
@@ -206,6 +213,7 @@ class RecalledNote:
     retriever: RetrieverRank
     parts: tuple[ScorePart, ...]  # they add up to the score
     path: tuple[notes_pb2.WalkedLink, ...] = ()  # links from a note found by similarity; empty for such a note
+    source_trust: SourceTrust = SourceTrust.UNSPECIFIED
 
     @property
     def memory_id(self) -> str:

@@ -45,7 +45,7 @@ from services.gateway.recall.ranking.features import feature_names
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.access import AccessRecorder
 from services.gateway.recall.stages.clock import StageClock, stage_durations
-from services.gateway.recall.stages.coarse_search import CoarseSearch
+from services.gateway.recall.stages.coarse_search import CoarseSearch, nothing_responded
 from services.gateway.recall.stages.consistency import ConsistencyWait
 from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import Fusion
@@ -54,6 +54,7 @@ from services.gateway.recall.stages.procedures import with_patterns
 from services.gateway.recall.stages.profile import ProfileStage, admitted, names_any, raised, with_preferred
 from services.gateway.recall.stages.quarantine import quarantine
 from services.gateway.recall.stages.rewriting import Rewriting
+from services.gateway.recall.stages.sources import NOT_READ, SourceTrusts, trusted_fact, trusted_note
 from services.gateway.recall.superseded import with_successors
 
 _log = structlog.get_logger(__name__)
@@ -75,6 +76,7 @@ class Stages:
     grants: ReaderGrants = field(default_factory=NoGrants)
     conflicts: ConflictResolution = field(default_factory=ConflictResolution)
     profile: ProfileStage = field(default_factory=ProfileStage)
+    trust: SourceTrusts = field(default_factory=SourceTrusts)
     recall_log: RecallLog | None = None  # records what was returned, for feedback
 
 
@@ -170,7 +172,7 @@ class RecallPipeline:
             )
         if coarse.all_failed:
             self._count(coarse.reports)
-            raise _nothing_responded(coarse)
+            raise nothing_responded(coarse)
         with clock.stage("quarantine"):
             coarse = _seen(query, profile, coarse)
         knows_sources = True
@@ -179,7 +181,10 @@ class RecallPipeline:
                 coarse, knows_sources = await self._stages.profile.leave_out(principal, profile, coarse, clock)
             for tier in (Tier.SESSION, Tier.SEMANTIC, Tier.AGENTIC) if on_outcome is not None else ():
                 on_outcome(tier, coarse)  # type: ignore[misc]  # it is there
-        candidates, reports = await self._ranked(asked, coarse, clock)
+        (candidates, reports), trusts = await asyncio.gather(
+            self._ranked(asked, coarse, clock),
+            self._stages.trust.of(principal, query.user_id, coarse, seconds_left=clock.seconds_left),
+        )
         early.finish(candidates[: query.limit], reports)
         self._count(reports)
         with clock.stage("conflicts"):
@@ -189,7 +194,7 @@ class RecallPipeline:
             )
         with clock.stage("assemble"):
             assembled = assemble(resolved, coarse, bytes_max=self._settings.response_bytes_max)
-            clock.leave("assemble", assembled.reason)
+            clock.leave("assemble", assembled.reason or (NOT_READ if trusts is None else ""))
             self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in assembled.memories])
             recall_id = self._ids.new_id()
             applied = (*rewritten.applied, *others)
@@ -209,8 +214,8 @@ class RecallPipeline:
         return Recalled(
             recall_id=recall_id,
             memories=assembled.memories,
-            facts=assembled.facts,
-            notes=assembled.notes,
+            facts=tuple(trusted_fact(fact, trusts or {}) for fact in assembled.facts),
+            notes=tuple(trusted_note(note, trusts or {}) for note in assembled.notes),
             recent_turns=assembled.recent_turns,
             reports=reports,
             reading=reading,
@@ -388,10 +393,3 @@ def _reading(
         applied_patterns=applied,
         applied_profile=profile,
     )
-
-
-def _nothing_responded(coarse: CoarseResult) -> MnemeError:
-    failed = [r for r in coarse.reports if r.state is TierState.FAILED]
-    if all(r.reason == "DEADLINE_EXCEEDED" for r in failed):
-        return DeadlineExceeded("no memory tier responded in time")
-    return StoreUnavailable("memory tiers")

@@ -39,6 +39,7 @@ class RecallSettings:
     profile_cache_seconds: Amount = 5.0  # how old a profile may be that another gateway changed
     cached_profiles_max: Count = 10_000  # users whose profiles are cached
     preferred_source_boost: Amount = 0.25  # what a preferred source adds to a score, as a share of the span of scores
+    trust_turns_max: Count = 1_000  # turns behind facts and notes whose speakers are looked up
     log_queue_max: Count = 1_000  # recalls whose record for feedback waits to be written; more are dropped
     access_queue_max: Count = 1_000  # recalls whose access statistics wait to be written; more are dropped
 

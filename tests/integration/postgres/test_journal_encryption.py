@@ -104,6 +104,7 @@ async def test_spec_7_3_a_replica_reads_what_another_one_encrypted(world: World)
     assert [found.turn for found in page.items] == [SAID]
     (interaction_id,) = [found.interaction_id for found in page.items]
     assert await replica.turn_sources("acme", [interaction_id]) == {interaction_id: SAID.sources}
+    assert await replica.turn_speakers("acme", "u1", [interaction_id]) == {interaction_id: (SAID.role, SAID.speaker)}
     assert list(await replica.context_items("acme", "u1", "c1", ["item1", "item2"])) == ["item1"]
     assert await replica.speakers("acme", "u1") == [SAID.speaker]
     remember = RememberCommand("u1", "c1", (SAID,), request_id="r1", digest=b"1")

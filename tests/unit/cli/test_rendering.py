@@ -14,6 +14,7 @@ from mneme_client import (
     RetrieverRank,
     Scope,
     ScorePart,
+    SourceTrust,
     Tier,
     TierBacklog,
     TierReport,
@@ -78,10 +79,25 @@ def test_a_memory_is_a_row_with_its_reasons() -> None:
         fact_ids=(),
         note_ids=(),
         scope=Scope(),
+        source_trust=SourceTrust.NAMED_SPEAKER,
     )
     printed = _printed(rendering.memory_table([memory], explain=True))
-    for part in ("0.79", "2026-05-08 13:56", "Ana", "I moved", "by meaning (2nd)", "shared words +0.20"):
+    for part in (
+        "0.79",
+        "2026-05-08 13:56",
+        "Ana",
+        "I moved",
+        "by meaning (2nd)",
+        "shared words +0.20",
+        "source: a named speaker",
+    ):
         assert part in printed
+
+
+def test_spec_7_4_facts_and_notes_say_whose_words_they_rest_on_where_reasons_are_wanted() -> None:
+    assert str(rendering.derived_text("Ana moved.", SourceTrust.TOOL, explain=True)) == "Ana moved. (source: a tool)"
+    assert str(rendering.derived_text("Ana moved.", SourceTrust.TOOL, explain=False)) == "Ana moved."
+    assert len({rendering.source_in_words(trust) for trust in SourceTrust}) == len(SourceTrust)
 
 
 def test_what_is_missing_is_said() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
@@ -150,6 +150,8 @@ class FakeJournal:
     logged: Sequence[Interaction] = ()
     record: SessionRecord | None = None  # the session's own settings
     start: int = 0  # position that the session begins at
+    said_by: Mapping[str, tuple[MessageRole, str]] = field(default_factory=dict)  # turns of ada
+    speakers_error: Exception | None = None
     asked: list[tuple[Any, ...]] = field(default_factory=list)
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
@@ -158,6 +160,14 @@ class FakeJournal:
 
     async def turn_sources(self, _tenant_id: str, _interaction_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         return {}
+
+    async def turn_speakers(
+        self, _tenant_id: str, user_id: str, interaction_ids: Sequence[str]
+    ) -> dict[str, tuple[MessageRole, str]]:
+        if self.speakers_error is not None:
+            raise self.speakers_error
+        found = {identifier: self.said_by[identifier] for identifier in interaction_ids if identifier in self.said_by}
+        return found if user_id == "ada" else {}
 
     async def delivery_state(self, tenant_id: str, span: SequenceSpan, tiers: Sequence[Tier]) -> DeliveryState:
         self.asked.append((tenant_id, span, tuple(tiers)))

@@ -22,6 +22,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, DurationOrNone, Seconds
+from services.common.turns import MessageRole
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.gate import GateReason, GateSettings, Verdict, WriteGate
 from services.gateway.journal.model import (
@@ -316,6 +317,14 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
         return {
             str(row["interaction_id"]): tuple(row["extra"]["sources"]) for row in opened if "sources" in row["extra"]
         }
+
+    async def turn_speakers(
+        self, tenant_id: str, user_id: str, interaction_ids: Sequence[str]
+    ) -> dict[str, tuple[MessageRole, str]]:
+        """See `JournalReader.turn_speakers`. Ids that are no UUIDs are not known."""
+        wanted = [identifier for identifier in map(rows.uuid_or_none, interaction_ids) if identifier]
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            return await rows.turn_speakers(self._keys, connection, tenant_id, user_id, wanted)
 
     async def speakers(self, tenant_id: str, user_id: str) -> Sequence[str]:
         """See `JournalReader.speakers`."""

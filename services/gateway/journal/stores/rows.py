@@ -11,7 +11,8 @@ from uuid import UUID
 import asyncpg
 
 from services.common.encryption.cipher import Cipher
-from services.common.encryption.rows import Form, Row, SealedTable
+from services.common.encryption.postgres import DataKeys
+from services.common.encryption.rows import Form, Row, SealedTable, opened_rows
 from services.common.errors import NotFound
 from services.common.idempotency.model import request_id_reused
 from services.common.postgres.types import Connection
@@ -42,6 +43,11 @@ BACKLOG: Final = (
     "SELECT tier, count(*) FILTER (WHERE given_up_time IS NULL), count(*) FILTER (WHERE given_up_time IS NOT NULL),"
     " min(create_time) FILTER (WHERE given_up_time IS NULL) FROM gateway.deliveries"
 )
+
+_SPEAKERS_OF: Final = """
+    SELECT tenant_id, user_id, interaction_id, role, speaker FROM gateway.interactions
+    WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY($3)
+"""
 
 _KNOWN: Final = """
     SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1 AND interaction_id = ANY($2)
@@ -179,6 +185,15 @@ async def known_ids(connection: Connection, tenant_id: str, ids: Sequence[UUID])
     by_digest = {tombstone(tenant_id, one): one for one in ids}
     found = await connection.fetch(_KNOWN, tenant_id, list(ids), list(by_digest))
     return frozenset(str(by_digest.get(row[0], row[0])) for row in found)
+
+
+async def turn_speakers(
+    keys: DataKeys, connection: Connection, tenant_id: str, user_id: str, ids: Sequence[UUID]
+) -> dict[str, tuple[MessageRole, str]]:
+    """Role and speaker of those of the ids that are in the user's log."""
+    found = await connection.fetch(_SPEAKERS_OF, tenant_id, user_id, list(ids))
+    opened = await opened_rows(keys, connection, INTERACTIONS, found)
+    return {str(row["interaction_id"]): (MessageRole(row["role"]), row["speaker"]) for row in opened}
 
 
 def checked(response: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.convert import scope_to_proto
-from services.common.errors import MnemeError
+from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Tier
 from services.gateway.recall.columns import EpisodeColumns
@@ -238,3 +238,11 @@ def _result(outcomes: Mapping[Tier, _Outcome]) -> CoarseResult:
         recent_turns=values.get(Tier.SESSION) or (),
         reports=tuple(outcomes[tier].report for tier in RECALL_TIERS if tier in outcomes),
     )
+
+
+def nothing_responded(coarse: CoarseResult) -> MnemeError:
+    """The error of a recall whose tiers have all failed."""
+    failed = [r for r in coarse.reports if r.state is TierState.FAILED]
+    if all(r.reason == "DEADLINE_EXCEEDED" for r in failed):
+        return DeadlineExceeded("no memory tier responded in time")
+    return StoreUnavailable("memory tiers")

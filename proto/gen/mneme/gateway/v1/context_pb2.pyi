@@ -123,18 +123,20 @@ class BuildContextResponse(_message.Message):
     def __init__(self, text: _Optional[str] = ..., token_count: _Optional[int] = ..., tokenizer: _Optional[str] = ..., sections: _Optional[_Iterable[_Union[ContextSection, _Mapping]]] = ..., section_reports: _Optional[_Iterable[_Union[ContextSectionReport, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[ContextReason, _Mapping]]] = ..., conflicts: _Optional[_Iterable[_Union[_recall_pb2.Conflict, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., consistent: _Optional[bool] = ..., reading: _Optional[_Union[_recall_pb2.QueryReading, _Mapping]] = ..., recall_id: _Optional[str] = ...) -> None: ...
 
 class ContextReason(_message.Message):
-    __slots__ = ("memory_id", "kind", "score", "explanation", "superseded_by")
+    __slots__ = ("memory_id", "kind", "score", "explanation", "superseded_by", "source_trust")
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TRUST_FIELD_NUMBER: _ClassVar[int]
     memory_id: str
     kind: _tiers_pb2.MemoryKind
     score: float
     explanation: _recall_pb2.Explanation
     superseded_by: str
-    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[_recall_pb2.Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ...) -> None: ...
+    source_trust: _recall_pb2.SourceTrust
+    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[_recall_pb2.Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ..., source_trust: _Optional[_Union[_recall_pb2.SourceTrust, str]] = ...) -> None: ...
 
 class ContextSection(_message.Message):
     __slots__ = ("kind", "items", "token_count", "token_budget", "passages")

@@ -51,6 +51,16 @@ class ConflictReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONFLICT_REASON_USER_CHOICE: _ClassVar[ConflictReason]
     CONFLICT_REASON_STILL_VALID: _ClassVar[ConflictReason]
     CONFLICT_REASON_RANK: _ClassVar[ConflictReason]
+
+class SourceTrust(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SOURCE_TRUST_UNSPECIFIED: _ClassVar[SourceTrust]
+    SOURCE_TRUST_CALLER: _ClassVar[SourceTrust]
+    SOURCE_TRUST_USER: _ClassVar[SourceTrust]
+    SOURCE_TRUST_APPLICATION: _ClassVar[SourceTrust]
+    SOURCE_TRUST_NAMED_SPEAKER: _ClassVar[SourceTrust]
+    SOURCE_TRUST_ASSISTANT: _ClassVar[SourceTrust]
+    SOURCE_TRUST_TOOL: _ClassVar[SourceTrust]
 TASK_TYPE_UNSPECIFIED: TaskType
 TASK_TYPE_FACTUAL: TaskType
 TASK_TYPE_RECOMMENDATION: TaskType
@@ -73,6 +83,13 @@ CONFLICT_REASON_IMPORTANCE: ConflictReason
 CONFLICT_REASON_USER_CHOICE: ConflictReason
 CONFLICT_REASON_STILL_VALID: ConflictReason
 CONFLICT_REASON_RANK: ConflictReason
+SOURCE_TRUST_UNSPECIFIED: SourceTrust
+SOURCE_TRUST_CALLER: SourceTrust
+SOURCE_TRUST_USER: SourceTrust
+SOURCE_TRUST_APPLICATION: SourceTrust
+SOURCE_TRUST_NAMED_SPEAKER: SourceTrust
+SOURCE_TRUST_ASSISTANT: SourceTrust
+SOURCE_TRUST_TOOL: SourceTrust
 
 class Scoring(_message.Message):
     __slots__ = ("profile", "weights")
@@ -154,7 +171,7 @@ class RecallResponse(_message.Message):
     def __init__(self, memories: _Optional[_Iterable[_Union[Memory, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[RecalledFact, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[RecalledNote, _Mapping]]] = ..., recent_turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., tiers: _Optional[_Iterable[_Union[_tiers_pb2.TierReport, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reading: _Optional[_Union[QueryReading, _Mapping]] = ..., stages: _Optional[_Iterable[_Union[StageTiming, _Mapping]]] = ..., recall_id: _Optional[str] = ..., consistent: _Optional[bool] = ..., conflicts: _Optional[_Iterable[_Union[Conflict, _Mapping]]] = ..., feature_names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Memory(_message.Message):
-    __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope", "superseded_by", "features", "superseded_statements")
+    __slots__ = ("memory_id", "kind", "turn", "conversation_id", "position", "score", "explanation", "fact_ids", "note_ids", "scope", "superseded_by", "features", "superseded_statements", "source_trust")
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
@@ -168,6 +185,7 @@ class Memory(_message.Message):
     SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
     FEATURES_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TRUST_FIELD_NUMBER: _ClassVar[int]
     memory_id: str
     kind: _tiers_pb2.MemoryKind
     turn: _common_pb2.Turn
@@ -181,37 +199,42 @@ class Memory(_message.Message):
     superseded_by: str
     features: _containers.RepeatedScalarFieldContainer[float]
     superseded_statements: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
-    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., superseded_by: _Optional[str] = ..., features: _Optional[_Iterable[float]] = ..., superseded_statements: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ...) -> None: ...
+    source_trust: SourceTrust
+    def __init__(self, memory_id: _Optional[str] = ..., kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., score: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., note_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., superseded_by: _Optional[str] = ..., features: _Optional[_Iterable[float]] = ..., superseded_statements: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., source_trust: _Optional[_Union[SourceTrust, str]] = ...) -> None: ...
 
 class RecalledFact(_message.Message):
-    __slots__ = ("fact", "score", "similarity", "explanation", "superseded_by")
+    __slots__ = ("fact", "score", "similarity", "explanation", "superseded_by", "source_trust")
     FACT_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TRUST_FIELD_NUMBER: _ClassVar[int]
     fact: _facts_pb2.Fact
     score: float
     similarity: float
     explanation: Explanation
     superseded_by: str
-    def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ...) -> None: ...
+    source_trust: SourceTrust
+    def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ..., source_trust: _Optional[_Union[SourceTrust, str]] = ...) -> None: ...
 
 class RecalledNote(_message.Message):
-    __slots__ = ("note", "score", "similarity", "hops", "explanation", "superseded_by")
+    __slots__ = ("note", "score", "similarity", "hops", "explanation", "superseded_by", "source_trust")
     NOTE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TRUST_FIELD_NUMBER: _ClassVar[int]
     note: _notes_pb2.Note
     score: float
     similarity: float
     hops: int
     explanation: Explanation
     superseded_by: str
-    def __init__(self, note: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ...) -> None: ...
+    source_trust: SourceTrust
+    def __init__(self, note: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ..., source_trust: _Optional[_Union[SourceTrust, str]] = ...) -> None: ...
 
 class Explanation(_message.Message):
     __slots__ = ("retrievers", "parts")

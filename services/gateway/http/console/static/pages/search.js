@@ -6,6 +6,16 @@ import { badge, choice, empty, field, heading, into, scopeBadge, table } from ".
 
 const PROFILES = ["", "evidence", "light", "plain", "balanced", "assistant", "narrative", "interaction"].map((one) => [one, one || "as configured"]);
 
+/** Whose words a memory rests on. */
+const SOURCES = {
+  SOURCE_TRUST_CALLER: "set by a caller",
+  SOURCE_TRUST_USER: "said by the user",
+  SOURCE_TRUST_APPLICATION: "said by the application",
+  SOURCE_TRUST_NAMED_SPEAKER: "said by a named speaker",
+  SOURCE_TRUST_ASSISTANT: "said by the assistant",
+  SOURCE_TRUST_TOOL: "output of a tool",
+};
+
 export async function render(page) {
   const { parameters } = page;
   const query = parameters.get("q") ?? "";
@@ -78,7 +88,7 @@ function hit(one, { head, text }) {
     superseded && h("p", { class: "problem" }, one.supersededBy ? "Superseded by a later statement." : "Partly superseded: ",
       (one.supersededStatements ?? []).map((part) => h("q", null, part.statement))),
     reasons(one.explanation ?? {}),
-    h("footer", null, scopeBadge((one.turn ? one.scope : (one.fact ?? one.note)?.scope)),
+    h("footer", null, h("span", { class: "badge", title: "whose words this rests on" }, SOURCES[one.sourceTrust] ?? "source not known"), scopeBadge((one.turn ? one.scope : (one.fact ?? one.note)?.scope)),
       (one.explanation?.retrievers ?? []).map((rank) => badge(`${rank.retriever} #${rank.rank}`))));
 }
 
