@@ -211,6 +211,11 @@ def _uncounted(subject: tuple[Item, ...]) -> tuple[Item, ...]:
     return subject[1:] if counted else subject
 
 
+def _is_indefinite(clause: Clause) -> bool:
+    """Whether it begins with an indefinite article; a clause of a value alone has no words."""
+    return bool({"a", "an"}.intersection(clause.words[:1]))
+
+
 def _values_exclude(a: Clause, b: Clause, x: Value, y: Value) -> bool:
     if match_values(x, y) is not Match.DIFFERENT:
         return False
@@ -218,7 +223,7 @@ def _values_exclude(a: Clause, b: Clause, x: Value, y: Value) -> bool:
         return False
     if a.past != b.past and not b.changed:
         return False
-    if (a.words[0] in {"a", "an"}) != (b.words[0] in {"a", "an"}):
+    if _is_indefinite(a) != _is_indefinite(b):
         return False
     bare = not a.subject or set(a.subject) <= _OWNERS
     if bare and a.past and b.past and (a.verb in _REPEATABLE or a.verb in _SMALL):

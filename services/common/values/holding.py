@@ -202,7 +202,8 @@ def _happens_once(clause: Clause) -> bool:
     """Whether a clause speaks of one occasion: "the sofa arrives", "we fly"; not "I swim"."""
     if set(map(str, clause.subject)) <= {"i", "we"}:
         return bool(clause.subject) and clause.verb in _JOURNEYS
-    return bool(clause.subject) and clause.verb in _OCCASIONS and clause.words[0] in {"the", "my", "our"}
+    is_definite = bool({"the", "my", "our"}.intersection(clause.words[:1]))
+    return bool(clause.subject) and clause.verb in _OCCASIONS and is_definite
 
 
 def _ended(first: Read, second: Read) -> bool:

@@ -29,6 +29,14 @@ def test_spec_3_5_the_stress_set_is_large_and_covers_every_relation() -> None:
     assert len({pair["kind"] for pair in PAIRS}) >= 15
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("qzx5", "qzx6"), ("Hello there.\nqzx5", "Hello there.\nqzx6"), ("42", "43")]
+)
+def test_texts_that_end_in_a_value_alone_can_be_compared(one: str, other: str) -> None:
+    assert relation(one, other) in Relation
+    assert relation(one, one) is Relation.SAME
+
+
 def test_spec_3_5_nothing_retires_what_is_the_same_compatible_or_unrelated() -> None:
     wrong = [pair for expected, found, pair in FOUND if expected not in CONFLICTS and found in CONFLICTS]
     assert wrong == []
