@@ -88,9 +88,9 @@ class EpisodeCase:
 
     async def seen(self, place: Place) -> Seen:
         recallable, stored = set[str](), set[str]()
-        held = {(each.owner, each.key): each.piece_count for each in await scanned(place.index, limit=100)}
+        held = {(each.owner, each.key): each.piece_count for each in await scanned(place.index, limit=1_000)}
         for owner in OWNERS:
-            for episode in await self.store(place).list_episodes(owner, EpisodeFilter(), limit=100, after=None):
+            for episode in await self.store(place).list_episodes(owner, EpisodeFilter(), limit=500, after=None):
                 content = episode.content
                 stored.add(f"{owner.tenant_id}: {content.query}")
                 if episode.status is EpisodeStatus.ACTIVE and (owner, content.key) in held:

@@ -81,7 +81,7 @@ class FactCase:
         )
 
     async def facts(self, place: Place, owner: Owner) -> Mapping[str, Fact]:
-        listed = await _facts(place).list_facts(owner, which=EVERY_STATUS, after=None, limit=100)
+        listed = await _facts(place).list_facts(owner, which=EVERY_STATUS, after=None, limit=500)
         return {fact.fact_id: fact for fact in listed}
 
     async def check(self, place: Place) -> None:
@@ -174,7 +174,7 @@ class NoteCase:
     async def _notes_of(self, place: Place, owner: Owner) -> dict[NoteId, Note]:
         found: dict[NoteId, Note] = {}
         for status in NoteStatus:
-            listed = await self._store(place).list_notes(owner, NoteFilter(status=status), after=None, limit=200)
+            listed = await self._store(place).list_notes(owner, NoteFilter(status=status), after=None, limit=500)
             found.update({note.note_id: note for note in listed})
         return found
 
