@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from mneme.gateway.v1 import recall_pb2
-from mneme_client import Client, RecallPart, Scope, ScopeLevel, Tier, TierState, Turn
+from mneme_client import Client, RecallPart, Scope, ScopeLevel, SourceTrust, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.common.postgres.server import EmbeddedPostgres
 from tests.support.stack import Refusal, RunningStack, Stubs, gated_gateway, refusal
@@ -74,8 +74,11 @@ async def test_spec_5_12_every_tier_has_a_message_with_what_it_gave(client: Clie
     assert found.consistent
     assert told.keys() == TIERS
     assert told[Tier.SESSION].recent_turns == found.recent_turns
-    assert told[Tier.SEMANTIC].facts == found.facts
-    assert told[Tier.AGENTIC].notes == found.notes
+    # Whose words facts and notes rest on is looked up while the turns are read: the whole response says it.
+    unknown = SourceTrust.UNSPECIFIED
+    assert told[Tier.SEMANTIC].facts == tuple(replace(fact, source_trust=unknown) for fact in found.facts)
+    assert told[Tier.AGENTIC].notes == tuple(replace(note, source_trust=unknown) for note in found.notes)
+    assert {memory.source_trust for memory in (*found.facts, *found.notes)} == {SourceTrust.NAMED_SPEAKER}
     assert {memory.memory_id for memory in told[Tier.EPISODIC].memories} == {m.memory_id for m in found.memories}
     assert told[Tier.EPISODIC].memories[0].text == "My cat Momo hates the trams."
     assert [part.tier for part in told.values()] == [
