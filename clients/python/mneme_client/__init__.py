@@ -40,7 +40,6 @@ from mneme_client.enums import (
     QuestionIntent,
     Role,
     ScopeLevel,
-    SourceTrust,
     SuggestionKind,
     SupersessionDecision,
     SupersessionReason,
@@ -122,6 +121,7 @@ from mneme_client.results_portability import ImportedUser
 from mneme_client.results_procedures import Procedure
 from mneme_client.results_supersessions import Supersession
 from mneme_client.retry import RetryPolicy
+from mneme_client.trust import SourceTrust
 from mneme_client.types import Attachment, ConflictChoice, RememberItem, Scope, Scoring, Turn, TurnInput
 
 __all__ = [

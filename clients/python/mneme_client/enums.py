@@ -122,18 +122,6 @@ class ContextOrder(WireEnum):
     CHRONOLOGICAL = 2
 
 
-class SourceTrust(WireEnum):
-    """Whose words a memory rests on, the most trusted first."""
-
-    UNSPECIFIED = 0  # not known
-    CALLER = 1
-    USER = 2
-    APPLICATION = 3
-    NAMED_SPEAKER = 4
-    ASSISTANT = 5
-    TOOL = 6
-
-
 class TaskType(WireEnum):
     """What a recall is for."""
 

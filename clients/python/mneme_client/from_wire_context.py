@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import context_pb2
 from mneme_client import results_context as r
-from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role, SourceTrust
+from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role
 from mneme_client.from_wire import moment
 from mneme_client.from_wire_recall import conflict, explanation, query_reading, tier_report
+from mneme_client.trust import SourceTrust
 
 
 def context_result(message: context_pb2.BuildContextResponse) -> r.ContextResult:

@@ -10,13 +10,13 @@ from mneme_client.enums import (
     ConflictReason,
     MemoryKind,
     ProcedureKind,
-    SourceTrust,
     TaskType,
     Tier,
     TierState,
 )
 from mneme_client.from_wire import duration, moment, scope, session_turn, turn
 from mneme_client.from_wire_resources import fact, note
+from mneme_client.trust import SourceTrust
 
 
 def recall_result(message: recall_pb2.RecallResponse) -> r.RecallResult:

@@ -16,12 +16,12 @@ from mneme_client.enums import (
     ConflictReason,
     MemoryKind,
     ProcedureKind,
-    SourceTrust,
     TaskType,
     Tier,
     TierState,
 )
 from mneme_client.resources import Fact, Note
+from mneme_client.trust import SourceTrust
 from mneme_client.types import Scope, Turn
 
 

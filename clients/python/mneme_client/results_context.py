@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role, SourceTrust
+from mneme_client.enums import ContextSectionKind, ContextSectionState, MemoryKind, Role
 from mneme_client.results import Conflict, Explanation, QueryReading, TierReport
+from mneme_client.trust import SourceTrust
 
 
 @dataclass(frozen=True, slots=True)

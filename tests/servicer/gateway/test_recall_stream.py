@@ -78,7 +78,8 @@ async def test_spec_5_12_every_tier_has_a_message_with_what_it_gave(client: Clie
     unknown = SourceTrust.UNSPECIFIED
     assert told[Tier.SEMANTIC].facts == tuple(replace(fact, source_trust=unknown) for fact in found.facts)
     assert told[Tier.AGENTIC].notes == tuple(replace(note, source_trust=unknown) for note in found.notes)
-    assert {memory.source_trust for memory in (*found.facts, *found.notes)} == {SourceTrust.NAMED_SPEAKER}
+    assert {fact.source_trust for fact in found.facts} == {SourceTrust.NAMED_SPEAKER}
+    assert {note.source_trust for note in found.notes} == {SourceTrust.NAMED_SPEAKER}
     assert {memory.memory_id for memory in told[Tier.EPISODIC].memories} == {m.memory_id for m in found.memories}
     assert told[Tier.EPISODIC].memories[0].text == "My cat Momo hates the trams."
     assert [part.tier for part in told.values()] == [
