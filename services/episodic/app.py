@@ -158,7 +158,7 @@ async def open_episodic(
                 embedded_index_claimed(pool, index.model, place=place, on_lost=_end_service)
             )
         keys = data_keys(resources.key_ring, SCHEMA)
-        store = PostgresEpisodeStore(pool, model=index.model, keys=keys)
+        store = PostgresEpisodeStore(pool, model=index.model, keys=keys, fading=chosen.retention.rule)
         await adopt_indexed(
             store,
             index,

@@ -22,6 +22,7 @@ from services.common.turns import TurnLimits
 from services.episodic.activity.config import ActivitySettings
 from services.episodic.clusters.config import ClusterSettings
 from services.episodic.importance import ImportanceSettings
+from services.episodic.retention_store import FadingRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +182,12 @@ class RetentionSettings:
     share_max: Share = 0.05  # of a user's active episodes that one run archives at most
     step_max: Count = 5_000  # episodes of a user that one run looks at, the weakest
     owners_page: Count = 100  # owners listed by one statement
+    timed_page: Count = 1_000  # episodes whose times of fading one statement computes, where it is not known yet
+
+    @property
+    def rule(self) -> FadingRule:
+        """When an episode has faded."""
+        return FadingRule(scale_days=self.scale_days, strength_min=self.strength_min)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

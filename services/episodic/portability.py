@@ -19,7 +19,7 @@ from services.episodic.stores.postgres import SCHEMA
 from services.episodic.stores.postgres_rows import EPISODES
 
 _EPISODES: Final = f"{SCHEMA}.episodes"
-_INDEXING: Final = frozenset({"revision", "indexed_model", "index_attempts", "index_after", "piece_count"})
+_INDEXING: Final = frozenset({"revision", "indexed_model", "index_attempts", "index_after", "piece_count", "fade_time"})
 _TASKS: Final = f"{SCHEMA}.activity_tasks"
 _VECTOR: Final = frozenset({"embedding", "embedding_model"})
 _ACTIVITY: Final = f"{SCHEMA}.activity_"
@@ -89,6 +89,7 @@ def _pending(record: Record, now: int) -> Record:
         "index_attempts": 0,
         "index_after": now,
         "piece_count": 0,
+        "fade_time": None,
     }
     if record["status"] == EpisodeStatus.ACTIVE:
         computed["status"] = int(EpisodeStatus.PENDING_EMBEDDING)

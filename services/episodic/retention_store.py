@@ -27,11 +27,40 @@ class FadingEpisode:
     used_time: datetime  # when it was stored, restored or last returned by a recall, whichever is latest
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FadingRule:
+    """When an episode has faded: the store keeps the time with each, computed by this."""
+
+    scale_days: float = 365.0  # since the last use, after which half of the strength is left; > 0
+    strength_min: float = 0.1  # of importance x decay, below which it has faded; 0: never
+
+
 class RetentionStore(Protocol):
-    """Background work. All methods raise `StoreUnavailable`."""
+    """Background work. All methods raise `StoreUnavailable`.
+
+    The time at which an active episode fades is stored with it by the writes that change it: becoming active, with its
+    importance, and accesses. It may be up to a day too early, never too late.
+    """
 
     async def active_counts(self, *, after: Owner | None, limit: int) -> list[ActiveCount]:
         """The owners behind one, by tenant and user, with the number of their active episodes."""
+        ...
+
+    async def time_fading(self, owner: Owner, *, after: EpisodeId | None, limit: int) -> EpisodeId | None:
+        """Stores the times of active episodes that have none, and of all where they follow from another rule.
+
+        Looks at no more than `limit` of them, in one transaction.
+
+        Returns:
+            The id to go on behind; None at the end.
+        """
+        ...
+
+    async def faded(self, owner: Owner, *, newest_kept: int, now: datetime, limit: int) -> list[FadingEpisode]:
+        """Active episodes but for the newest ones whose time has come, by that time, then the oldest first.
+
+        Reads no others.
+        """
         ...
 
     async def weakest(

@@ -30,18 +30,20 @@ _OVER_CAP = "archive_over_cap"
 
 @dataclass(frozen=True, slots=True)
 class ActiveEpisodes:
-    """An owner's active episodes: how many, and the weakest of them without the newest."""
+    """An owner's active episodes: how many, and of those that are not among the newest what may be archived."""
 
     count: int
-    weakest: Sequence[FadingEpisode]
+    faded: Sequence[FadingEpisode]  # whose time has come
+    weakest: Sequence[FadingEpisode] = ()  # as many as there are beyond the cap
 
 
 class RetainEpisodes:
     """Archives what has faded below a threshold and what is beyond the cap, weakest first; the newest always stay.
 
-    The strength of an episode is importance x 1 / (1 + days since its last use / scale): a function of time that is
-    computed when the job looks, and never stored. Archived episodes are readable and can be restored, which counts as
-    a use.
+    The strength of an episode is importance x 1 / (1 + days since its last use / scale): a function of time. When it
+    falls below the threshold is stored by the writes that change it, so the job reads only those whose time has come,
+    and the weakest of a user who has more than the cap. Archived episodes are readable and can be restored, which
+    counts as a use.
     """
 
     name = "episodic.retain_episodes"
@@ -75,33 +77,39 @@ class RetainEpisodes:
                 last = found.owner
                 if (owner is not None and owner != last) or found.count <= settings.newest_kept:
                     continue
-                weakest = await self._store.weakest(
-                    last,
-                    newest_kept=settings.newest_kept,
-                    scale_days=settings.scale_days,
-                    now=self._clock.now(),
-                    limit=settings.step_max,
-                )
-                cursor = json.dumps([last.tenant_id, last.user_id])
-                yield Step(ActiveEpisodes(found.count, weakest), cursor, last, memory_count=found.count)
+                state = await self._look_at(last, found.count)
+                if state.faded or state.weakest:
+                    cursor = json.dumps([last.tenant_id, last.user_id])
+                    yield Step(state, cursor, last, memory_count=found.count)
             if len(page) < settings.owners_page:
                 return
 
+    async def _look_at(self, owner: Owner, count: int) -> ActiveEpisodes:
+        settings, after = self._settings, None
+        while (after := await self._store.time_fading(owner, after=after, limit=settings.timed_page)) is not None:
+            pass
+        now, kept = self._clock.now(), settings.newest_kept
+        faded = await self._store.faded(owner, newest_kept=kept, now=now, limit=settings.step_max)
+        over = min(count - settings.active_max, settings.step_max)
+        if over <= 0:
+            return ActiveEpisodes(count, faded)
+        weakest = await self._store.weakest(
+            owner, newest_kept=kept, scale_days=settings.scale_days, now=now, limit=over
+        )
+        return ActiveEpisodes(count, faded, weakest)
+
     def plan(self, state: ActiveEpisodes, now: datetime) -> Sequence[Change]:
         """See `Job.plan`."""
+        scale_days, least = self._settings.scale_days, self._settings.strength_min
         over = max(0, state.count - self._settings.active_max)
-        changes = []
-        for place, episode in enumerate(state.weakest):
-            strength = strength_of(episode, now, scale_days=self._settings.scale_days)
-            if place < over or strength < self._settings.strength_min:
-                action = _FADED if strength < self._settings.strength_min else _OVER_CAP
-                facts: dict[str, Json] = {
-                    "strength": round(strength, 4),
-                    "importance": episode.importance,
-                    "used": episode.used_time.isoformat(),
-                }
-                changes.append(Change(action, str(episode.episode_id), 1, facts))
-        return changes
+        strengths = {each: strength_of(each, now, scale_days=scale_days) for each in (*state.weakest, *state.faded)}
+        weakest = set(state.weakest[:over])
+        # Times are stored up to a day too early.
+        chosen = [each for each, strength in strengths.items() if each in weakest or strength < least]
+        return [
+            _change(each, strengths[each], _FADED if strengths[each] < least else _OVER_CAP)
+            for each in sorted(chosen, key=lambda each: strengths[each])
+        ]
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
         """See `Job.apply`. What was used meanwhile stays."""
@@ -128,6 +136,15 @@ class RetainEpisodes:
 def strength_of(episode: FadingEpisode, now: datetime, *, scale_days: float) -> float:
     """Importance x hyperbolic decay since the last use, in [0, 1]."""
     return episode.importance * decay_factor(episode.used_time, now=now, scale_days=scale_days)
+
+
+def _change(episode: FadingEpisode, strength: float, action: str) -> Change:
+    facts: dict[str, Json] = {
+        "strength": round(strength, 4),
+        "importance": episode.importance,
+        "used": episode.used_time.isoformat(),
+    }
+    return Change(action, str(episode.episode_id), 1, facts)
 
 
 def _episode(change: Change) -> FadingEpisode:

@@ -27,6 +27,7 @@ from services.episodic.model import (
     TenantId,
     conversation_key,
 )
+from services.episodic.retention_store import FadingRule
 from services.episodic.store import (
     UNASSESSED,
     AccessCount,
@@ -61,15 +62,19 @@ class PostgresEpisodeStore(PostgresRetentionStore):
     through functions of the schema that do one thing each.
     """
 
-    def __init__(self, pool: Pool, *, model: str, keys: DataKeys = NO_DATA_KEYS) -> None:
+    def __init__(
+        self, pool: Pool, *, model: str, keys: DataKeys = NO_DATA_KEYS, fading: FadingRule | None = None
+    ) -> None:
         """Use a pool whose database has the migrations of `MIGRATIONS_FOLDER`.
 
         Args:
             pool: Stays the caller's to close.
             model: Fingerprint of the embedding model; noted on episodes that become active.
             keys: Encrypt what was said.
+            fading: When episodes fade; the default rule where None.
         """
         super().__init__(pool, keys)
+        self._fading = fading or FadingRule()
         self._model = model
 
     async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
@@ -222,12 +227,14 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         ordered = sorted(accesses, key=lambda access: (access.owner.key, access.episode_id))
         with translate_errors():
             await self._pool.execute(
-                "SELECT episodic.add_accesses($1, $2, $3, $4, $5)",
+                "SELECT episodic.add_accesses($1, $2, $3, $4, $5, $6, $7)",
                 [str(access.owner.tenant_id) for access in ordered],
                 [str(access.owner.user_id) for access in ordered],
                 [access.episode_id for access in ordered],
                 [access.count for access in ordered],
                 [access.last_time for access in ordered],
+                self._fading.scale_days,
+                self._fading.strength_min,
             )
 
     @contextlib.asynccontextmanager
@@ -237,7 +244,8 @@ class PostgresEpisodeStore(PostgresRetentionStore):
             async with self._pool.acquire() as connection, connection.transaction():
                 found = await connection.fetch("SELECT * FROM episodic.claim_pending($1, $2)", limit, now)
                 opened = await opened_rows(self._keys, connection, rows.EPISODES, found)
-                yield PostgresPendingBatch(connection, [rows.pending(row) for row in opened], self._model, self._keys)
+                pending = [rows.pending(row) for row in opened]
+                yield PostgresPendingBatch(connection, pending, self._model, self._keys, self._fading)
 
     async def is_indexing_again(self, owner: Owner) -> bool:
         """See `EpisodeStore.is_indexing_again`."""
@@ -307,8 +315,16 @@ class PostgresEpisodeStore(PostgresRetentionStore):
 class PostgresPendingBatch:
     """Rows locked by a transaction."""
 
-    def __init__(self, connection: Connection, episodes: Sequence[PendingEpisode], model: str, keys: DataKeys) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        episodes: Sequence[PendingEpisode],
+        model: str,
+        keys: DataKeys,
+        fading: FadingRule,
+    ) -> None:
         """Wrap the transaction's connection and what it locked."""
+        self._fading = fading
         self._connection = connection
         self._keys = keys
         self._model = model
@@ -325,7 +341,7 @@ class PostgresPendingBatch:
         found = assessments or [UNASSESSED] * len(episodes)
         summaries = await self._sealed(episodes, [assessment.summary for assessment in found])
         await self._connection.execute(
-            "SELECT episodic.mark_active($1, $2, $3, $4, $5, $6, $7)",
+            "SELECT episodic.mark_active($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             [str(episode.owner.tenant_id) for episode in episodes],
             [str(episode.owner.user_id) for episode in episodes],
             [episode.episode_id for episode in episodes],
@@ -333,6 +349,8 @@ class PostgresPendingBatch:
             self._model,
             [assessment.importance for assessment in found],
             summaries,
+            self._fading.scale_days,
+            self._fading.strength_min,
         )
         if tokens:
             await put_tokens(self._connection, tokens.items())

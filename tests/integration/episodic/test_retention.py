@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -17,15 +17,17 @@ from services.common.maintenance.fence import writing_under
 from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Pool
 from services.episodic.config import RetentionSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.maintenance.retention import ActiveEpisodes, RetainEpisodes, strength_of
 from services.episodic.model import EpisodeStatus, NewEpisode
-from services.episodic.retention_store import FadingEpisode
+from services.episodic.retention_store import FadingEpisode, FadingRule
 from services.episodic.store import AccessCount, EpisodeFilter, EpisodeIndex
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
+from services.episodic.stores.postgres_retention import FADED
 from tests.contract.episode_index import scanned
 from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, episode_id, new_episode
 from tests.contract.test_maintenance_postgres import RUN
@@ -60,6 +62,24 @@ class World:
 
     async def run(self, settings: RetentionSettings, *, dry_run: bool = False) -> RunReport:
         return await runner(self.pool, self.clock).run(self.job(settings), dry_run=dry_run)
+
+    def with_rule(self, rule: FadingRule) -> World:
+        return replace(self, store=PostgresEpisodeStore(self.pool, model=self.index.model, fading=rule))
+
+    async def use(self, number: int, time: datetime) -> None:
+        used = AccessCount(owner=OWNER, episode_id=episode_id(number), count=1, last_time=time)
+        await self.store.add_accesses([used])
+
+    async def execute(self, statement: str) -> None:
+        async with tenant_transaction(self.pool, OWNER.tenant_id) as connection:
+            await connection.execute(statement)
+
+    async def fade_times(self) -> dict[int, datetime | None]:
+        async with tenant_transaction(self.pool, OWNER.tenant_id) as connection:
+            rows = await connection.fetch(
+                "SELECT episode_id, fade_time FROM episodic.episodes WHERE user_id = $1", OWNER.user_id
+            )
+        return {row["episode_id"].int: row["fade_time"] for row in rows}
 
     async def with_status(self, status: EpisodeStatus) -> Sequence[int]:
         found = await self.store.list_episodes(OWNER, EpisodeFilter(status=status), limit=200, after=None)
@@ -161,6 +181,77 @@ async def test_spec_2_8_nothing_fades_where_the_threshold_is_zero(world: World) 
         [FadingEpisode(episode_id=episode_id(1), importance=0.0, used_time=world.clock.now() - timedelta(days=9_999))],
     )
     assert world.job(settings(strength_min=0.0)).plan(state, world.clock.now()) == []
+    never = world.with_rule(FadingRule(strength_min=0.0))
+    await never.remember(new_episode(1, importance=0.0))
+    assert (await never.fade_times())[1] == world.clock.now() + timedelta(days=1_000_000)
+
+
+async def test_spec_2_8_the_time_of_fading_is_stored_when_an_episode_becomes_active(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=importance) for n, importance in enumerate((0.3, 0.05, None), 1)))
+    now = world.clock.now()
+    # importance / (1 + days / 365) = 0.1; without an importance it is taken to be 0.5.
+    expected = {1: now + timedelta(days=730), 2: now, 3: now + timedelta(days=1460)}
+    assert await world.fade_times() == expected
+    world.clock.advance(days=1)
+    assert await world.fade_times() == expected
+
+
+async def test_spec_2_8_a_use_puts_the_time_off_in_the_write_that_counts_it(world: World) -> None:
+    await world.remember(new_episode(1, importance=0.3))
+    stored = (await world.fade_times())[1]
+    await world.use(1, world.clock.advance(hours=23))
+    assert (await world.fade_times())[1] == stored  # early by less than a day: the row is updated in place
+    await world.use(1, world.clock.advance(days=10))
+    assert (await world.fade_times())[1] == world.clock.now() + timedelta(days=730)
+
+
+async def test_spec_2_8_a_time_that_is_early_by_some_hours_archives_nothing_yet(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.3) for n in range(1, 5)))
+    await world.use(1, world.clock.advance(hours=20))
+    world.clock.advance(days=729, hours=5)
+    assert (await world.run(settings())).applied == 1
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [2]
+    world.clock.advance(days=1)
+    assert (await world.run(settings())).applied == 1
+
+
+async def test_spec_2_8_the_job_reads_those_alone_whose_time_has_come(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2 if n < 4 else 0.9) for n in range(1, 9)))
+    world.clock.advance(days=400)
+    (step,) = [step async for step in world.job(settings()).steps(after="", owner=OWNER)]
+    assert [each.episode_id for each in step.state.faded] == [episode_id(n) for n in (1, 2, 3)]
+    assert not step.state.weakest
+    async with tenant_transaction(world.pool, OWNER.tenant_id) as connection:
+        await connection.execute("SET LOCAL enable_seqscan = off")
+        await connection.execute("SET LOCAL enable_bitmapscan = off")
+        rows = await connection.fetch(f"EXPLAIN {FADED}", OWNER.tenant_id, OWNER.user_id, 0, world.clock.now(), 100)
+    plan = " ".join(row[0] for row in rows)
+    assert "tenant_id_user_id_fade_time_idx" in plan
+    assert "fade_time <=" in plan.split("Index Cond:")[1].split("Filter:")[0]
+
+
+async def test_spec_2_8_episodes_from_before_times_were_stored_get_theirs_in_bounded_steps(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(1, 8)))
+    await world.execute("UPDATE episodic.episodes SET fade_time = NULL")
+    await world.execute("UPDATE episodic.owners SET fading_rule = NULL")
+    after, steps = await world.store.time_fading(OWNER, after=None, limit=3), 1
+    assert sum(time is not None for time in (await world.fade_times()).values()) == 3
+    while after is not None:
+        after, steps = await world.store.time_fading(OWNER, after=after, limit=3), steps + 1
+    assert steps == 3
+    assert set((await world.fade_times()).values()) == {world.clock.now() + timedelta(days=365)}
+    # One that a replica of the version before made active is found by the next run.
+    await world.execute("UPDATE episodic.episodes SET fade_time = NULL WHERE position = 1")
+    world.clock.advance(days=400)
+    assert (await world.run(settings())).applied == 5
+
+
+async def test_spec_2_8_another_rule_changes_the_times_that_are_stored(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(1, 4)))
+    await world.run(settings())
+    shorter = world.with_rule(FadingRule(scale_days=10.0))
+    assert await shorter.store.time_fading(OWNER, after=None, limit=100) is None
+    assert set((await world.fade_times()).values()) == {world.clock.now() + timedelta(days=10)}
 
 
 def test_spec_2_8_strength_is_importance_that_decays_with_time() -> None:
