@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from bench.common import print_table, run
-from bench.prove_year.proof import Bounds, Proof, prove
+from bench.prove_year.proof import NEWEST, Bounds, Proof, prove
 from services.common.logging import configure_logging
 
 
@@ -16,13 +16,16 @@ def main() -> int:
     """Prints what was found; the exit code is 1 when something does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--interactions", type=int, default=20_000, help="turns of the year")
-    parser.add_argument("--episodes", type=int, default=Bounds.episodes, help="cap of active episodes")
+    parser.add_argument("--episodes", type=int, help="cap of active episodes (default: a quarter of the turns)")
     parser.add_argument("--facts", type=int, default=Bounds.facts, help="cap of active facts")
+    parser.add_argument("--seed", type=int, default=7, help="of what is said")
     arguments = parser.parse_args()
     configure_logging(level="error")
-    bounds = Bounds(arguments.episodes, arguments.facts)
+    bounds = Bounds(arguments.episodes or max(NEWEST + 10, arguments.interactions // 4), arguments.facts)
     with tempfile.TemporaryDirectory(prefix="mneme-prove-year-") as folder:
-        proof = run(prove(Path(folder) / "data", interactions=arguments.interactions, bounds=bounds))
+        proof = run(
+            prove(Path(folder) / "data", interactions=arguments.interactions, bounds=bounds, seed=arguments.seed)
+        )
     _print(proof)
     return 0 if proof.holds else 1
 

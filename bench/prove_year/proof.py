@@ -17,6 +17,7 @@ from unittest.mock import patch
 import asyncpg
 
 from bench.prove_year.life import DAYS, QUESTIONS, Kind, Said, life
+from bench.prove_year.log import UserLog
 from mneme_client import Client, FactUse, FeedbackValue, Turn
 from services.cli.stack import StackSettings, run_stack
 from services.common.hosting import HostSettings
@@ -30,13 +31,14 @@ _WEEKLY: Final = ("agentic.fade_links", "agentic.prune_notes", "episodic.cluster
 _BATCH: Final = 50
 _RUNS_MAX: Final = 10
 _SETTLE_SECONDS: Final = 300.0
+_AUDIT_TRIES: Final = 20
 _STATES: Final = {
     "episode": "SELECT episode_id::text AS id, status::text AS state FROM episodic.episodes WHERE user_id = $1",
     "fact": "SELECT fact_id::text AS id, concat(status, ' ', merged_into_fact_id) AS state FROM semantic.facts "
     "WHERE user_id = $1",
     "note": "SELECT note_id::text AS id, concat(status, ' ', successor_id) AS state FROM agentic.notes "
     "WHERE user_id = $1",
-    "link": "SELECT concat(note_id, ' ', other_note_id) AS id, round(strength::numeric, 6)::text AS state "
+    "link": "SELECT concat(note_id, ' ', other_note_id, ' ', type) AS id, round(strength::numeric, 6)::text AS state "
     "FROM agentic.link_ends WHERE user_id = $1 AND is_first",
 }
 _EPISODES: Final = "SELECT query, status FROM episodic.episodes WHERE user_id = $1"
@@ -94,7 +96,13 @@ class Proof:
 
 
 async def prove(
-    data_dir: Path, *, interactions: int, bounds: Bounds, nights_apart: int = 1, model_folder: Path | None = None
+    data_dir: Path,
+    *,
+    interactions: int,
+    bounds: Bounds,
+    seed: int = 7,
+    nights_apart: int = 1,
+    model_folder: Path | None = None,
 ) -> Proof:
     """Lives a year.
 
@@ -102,6 +110,7 @@ async def prove(
         data_dir: A folder that does not exist yet.
         interactions: Turns of the year.
         bounds: Caps.
+        seed: Of what is said.
         nights_apart: Days from one night in which the jobs run to the next.
         model_folder: A built embedding model; None builds one.
     """
@@ -122,7 +131,7 @@ async def prove(
             _connected(stack.postgres_dsn) as database,
         ):
             year = _Year(client, clock, database, bounds, proof)
-            for day, said in enumerate(life(interactions), 1):
+            for day, said in enumerate(life(interactions, seed=seed), 1):
                 await year.live(day, said)
                 if day % nights_apart == 0 or day == DAYS:
                     await year.sleep(day)
@@ -148,7 +157,7 @@ class _Year:
         self._bounds, self._proof = bounds, proof
         self._kinds: dict[str, Kind] = {}
         self._writes: Counter[str] = Counter()
-        self._known_runs: set[str] = set()
+        self._log = UserLog(database, USER)
         self._nights = 0
 
     async def live(self, day: int, said: Sequence[Said]) -> None:
@@ -166,6 +175,7 @@ class _Year:
         await self._settled()
         await self._ask()
         self._nights += 1
+        await self._settled()  # its feedback is a delivery too
         self._clock.jump_to(START + timedelta(days=day, hours=20))
         before = await self._states()
         for job in (*_NIGHTLY, *(_WEEKLY if self._nights % 7 == 0 else ())):
@@ -210,19 +220,12 @@ class _Year:
         return found
 
     async def _compare(self, day: int, before: _States) -> None:
-        """What a night changed is what its runs have logged."""
+        """What a night changed is what runs have logged, those of the schedule included, which go beside."""
         after = await self._states()
+        await self._log.settled()
+        logged = await self._log.news()
+        self._proof.runs, self._proof.changes = self._log.runs, self._log.changes
         changed = {key for key in before.keys() | after.keys() if _differs(key, before, after)}
-        logged: set[str] = set()
-        async for run in self._client.list_runs(USER):
-            if run.run_id in self._known_runs:
-                break
-            self._known_runs.add(run.run_id)
-            details = await self._client.get_run(USER, run.run_id)
-            self._proof.runs += 1
-            self._proof.changes += len(details.changes)
-            for change in details.changes:
-                logged |= {change.target, *_ids_in(change.facts)}
         for what, name in sorted(changed):
             if name not in logged and not set(name.split()) & logged:
                 self._problem(day, f"{what} {name} changed without an entry in the log of a run")
@@ -283,9 +286,14 @@ class _Year:
 
     async def _check_audit(self) -> None:
         entries = Counter[str]()
-        async for entry in self._client.list_audit_entries():
-            for method in self._writes:
-                entries[method] += f"/{method}" in entry.body or f'"{method}"' in entry.body
+        for _ in range(_AUDIT_TRIES):
+            entries.clear()
+            async for entry in self._client.list_audit_entries():
+                for method in self._writes:
+                    entries[method] += f"/{method}" in entry.body or f'"{method}"' in entry.body
+            if all(entries[method] >= count for method, count in self._writes.items()):
+                return
+            await asyncio.sleep(0.5)  # entries are appended every second
         for method, count in self._writes.items():
             if entries[method] < count:
                 self._proof.problems.append(f"{count} calls of {method}, {entries[method]} entries in the audit log")
@@ -300,11 +308,3 @@ def _differs(key: tuple[str, str], before: _States, after: _States) -> bool:
     if before.get(key) == after.get(key):
         return False
     return key[0] != "link" or key not in after or float(after[key]) < float(before.get(key, "0"))
-
-
-def _ids_in(value: Any) -> set[str]:
-    if isinstance(value, Mapping):
-        return set().union(*(_ids_in(each) for each in value.values())) if value else set()
-    if isinstance(value, (list, tuple)):
-        return set().union(*(_ids_in(each) for each in value)) if value else set()
-    return {value} if isinstance(value, str) else set()
