@@ -15,9 +15,8 @@ from services.cli.copying.places import Place
 from services.cli.engines import migrate_schemas
 from services.common.copying.administration import open_administration, services_connected
 from services.common.copying.model import CopyError, RecordStore
-from services.common.copying.postgres import PostgresRecords
 from services.common.datadir import DataDir
-from services.common.maintenance.postgres import SCHEMA as MAINTENANCE
+from services.common.maintenance.copying import open_maintenance_records
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Connection
 from services.episodic.app import qdrant_server
@@ -80,7 +79,7 @@ class Installation:
                 *episodic,
                 *await open_semantic_records(connection, self.graph),
                 *await open_agentic_records(connection, self.graph),
-                await PostgresRecords.open(connection, schema=MAINTENANCE),  # the log can undo what was done before
+                *await open_maintenance_records(connection, self.graph),  # the log can undo what was done before
             ]
 
 

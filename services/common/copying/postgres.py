@@ -70,6 +70,7 @@ class _Table:
     name: str  # quoted, with its schema
     columns: Mapping[str, ValueForm]
     texts: frozenset[str]  # columns whose order depends on a collation
+    condition: str = "true"  # SQL: which of its rows are records
 
     def record(self, row: Any) -> Record:
         return {
@@ -99,13 +100,21 @@ class PostgresRecords:
         self._tables = tables
 
     @classmethod
-    async def open(cls, connection: Connection, *, schema: str, has_json_codec: bool = False) -> PostgresRecords:
+    async def open(
+        cls,
+        connection: Connection,
+        *,
+        schema: str,
+        has_json_codec: bool = False,
+        conditions: Mapping[str, str] | None = None,
+    ) -> PostgresRecords:
         """Reads the tables from the catalog.
 
         Args:
             connection: As `open_administration` makes it, or of a pool; used by one task at a time.
             schema: Whose tables; kinds are named by it and their tables.
             has_json_codec: JSON passes the connection as objects, as in the connections of a pool.
+            conditions: By table, which of its rows `count` and `read` see: SQL, a constant of the program.
 
         Raises:
             CopyError: The schema is missing, a table has no key, or a column's type is not known.
@@ -119,7 +128,8 @@ class PostgresRecords:
             kinds[name] = kind
             texts = frozenset(row["name"] for row in columns if row["type_name"] == "text")
             forms = _forms(kind.name, columns, has_json_codec=has_json_codec)
-            tables[kind.name] = _Table(f"{_quoted(schema)}.{_quoted(name)}", forms, texts)
+            condition = (conditions or {}).get(name, "true")
+            tables[kind.name] = _Table(f"{_quoted(schema)}.{_quoted(name)}", forms, texts, condition)
         ordered = [kinds[name] for name in await _order(connection, schema, kinds)]
         if await connection.fetchval(_HAS_SEQUENCES, schema):
             sequences = Kind(name=f"{schema}.{SEQUENCES}", key=("sequence",), fields=frozenset({"sequence", "value"}))
@@ -135,9 +145,9 @@ class PostgresRecords:
         """See `RecordStore.count`."""
         if kind.name not in self._tables:
             return len(await self._connection.fetch(_SEQUENCES, self._schema, None))
-        return int(
-            await self._connection.fetchval(f"SELECT count(*) FROM {self._tables[kind.name].name}")  # noqa: S608
-        )
+        table = self._tables[kind.name]
+        query = f"SELECT count(*) FROM {table.name} WHERE {table.condition}"  # noqa: S608 - from the catalog
+        return int(await self._connection.fetchval(query))
 
     async def read(self, kind: Kind, *, after: Key | None, limit: int) -> list[Record]:
         """See `RecordStore.read`. The order is that of the primary key, by the database's collation."""
@@ -149,10 +159,13 @@ class PostgresRecords:
         behind, values = "", []
         if after is not None:
             marks = ", ".join(f"${number}" for number in range(2, len(after) + 2))
-            behind = f"WHERE ({key}) > ({marks})"
+            behind = f"AND ({key}) > ({marks})"
             values = [table.columns[name].from_record(value) for name, value in zip(kind.key, after, strict=True)]
         names = ", ".join(_quoted(name) for name in table.columns)
-        query = f"SELECT {names} FROM {table.name} {behind} ORDER BY {key} LIMIT $1"  # noqa: S608 - from the catalog
+        query = (
+            f"SELECT {names} FROM {table.name} WHERE {table.condition} {behind} "  # noqa: S608 - from the catalog
+            f"ORDER BY {key} LIMIT $1"
+        )
         return [table.record(row) for row in await self._connection.fetch(query, limit, *values)]
 
     async def read_owned(self, kind: Kind, owner: Owner, *, after: Key | None, limit: int) -> list[Record]:

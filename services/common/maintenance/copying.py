@@ -1,0 +1,84 @@
+"""The part of maintenance of a copy from one installation to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from services.common.copying.model import Key, Kind, Record, RecordStore
+from services.common.copying.postgres import PostgresRecords
+from services.common.maintenance.postgres import SCHEMA
+from services.common.postgres.types import Connection
+
+if TYPE_CHECKING:  # loaded where a Neo4j is configured
+    from services.common.neo4j.graph import Graph
+
+LOG: Final = f"{SCHEMA}.log"
+GRAPH_LOG: Final = f"{SCHEMA}.graph_log"
+"""Kind of the entries of jobs whose tier may be in a graph: they are where their tier is."""
+NUMBERED_BY_TABLE: Final = 1 << 40
+"""Bit of the number of an entry that PostgreSQL has numbered, as graphs and copies name it. See `_GraphTierLog`."""
+
+_OF_GRAPH_TIERS: Final = "split_part(job, '.', 1) IN ('semantic', 'agentic')"
+
+
+async def open_maintenance_records(connection: Connection, graph: Graph | None) -> Sequence[RecordStore]:
+    """Claims with their cursors, idempotency records, and the log: the claims and records of PostgreSQL alone.
+
+    What else jobs in a graph hold, their claims, begins anew in a copy: no run is open then, and each job is due.
+
+    Args:
+        connection: One that row-level security does not bind.
+        graph: The graph that holds data of tiers; None: all is in PostgreSQL.
+
+    Raises:
+        CopyError: There is no schema.
+    """
+    tables = await PostgresRecords.open(connection, schema=SCHEMA, conditions={"log": f"NOT {_OF_GRAPH_TIERS}"})
+    if graph is None:
+        logs = await PostgresRecords.open(connection, schema=SCHEMA, conditions={"log": _OF_GRAPH_TIERS})
+        return [tables, _GraphTierLog(logs)]
+    # Imported here: without Neo4j its driver is not loaded.
+    from services.common.copying.neo4j import GraphRecords
+    from services.common.maintenance.neo4j_copy import KINDS
+
+    return [tables, GraphRecords(graph, KINDS)]
+
+
+class _GraphTierLog:
+    """The entries of jobs whose tier may be in a graph, where it is in PostgreSQL.
+
+    A graph numbers its entries by itself, and so does a table, which other tiers' entries are in too. So that no two
+    have one number wherever they are copied to, one bit says in a copy which of both has given it, and in a table
+    whether a graph has.
+    """
+
+    def __init__(self, tables: PostgresRecords) -> None:
+        """Over the tables of the schema, whose log shows these entries alone."""
+        self._tables = tables
+        self._log = next(kind for kind in tables.kinds if kind.name == LOG)
+        self._kind = replace(self._log, name=GRAPH_LOG)
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """The one kind."""
+        return (self._kind,)
+
+    async def count(self, kind: Kind) -> int:  # noqa: ARG002 - there is one
+        """See `RecordStore.count`."""
+        return await self._tables.count(self._log)
+
+    async def read(self, kind: Kind, *, after: Key | None, limit: int) -> list[Record]:  # noqa: ARG002
+        """See `RecordStore.read`."""
+        begin = None if after is None else tuple(_turned(dict(zip(self._log.key, after, strict=True))).values())
+        return [_turned(record) for record in await self._tables.read(self._log, after=begin, limit=limit)]
+
+    async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
+        """See `RecordStore.write`."""
+        await self._tables.write(self._log, [_turned(record) for record in records])
+
+
+def _turned(record: Record) -> Record:
+    """From the table's number to that of a copy, and back."""
+    return {**record, "entry_id": record["entry_id"] ^ NUMBERED_BY_TABLE}

@@ -1,0 +1,53 @@
+"""The log of maintenance in a graph as records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, LiteralString
+
+from services.common.copying.model import Kind, Record
+from services.common.copying.neo4j import GraphKind
+from services.common.maintenance.copying import GRAPH_LOG, NUMBERED_BY_TABLE
+
+_READS: Final[Mapping[str, LiteralString]] = {
+    "tenant_id": "n.tenant_id",
+    "entry_id": "n.entry_id",
+    "run_id": "n.run_id",
+    "job": "n.job",
+    "user_id": "n.user_id",
+    "changes": "n.changes",
+    "is_applied": "n.is_applied",
+    "is_undone": "n.is_undone",
+    "create_time": "n.create_time",
+}
+
+
+def _row(record: Record) -> Mapping[str, Any]:
+    entry = {**record, "changes": json.dumps(record["changes"])}
+    # What a table has numbered is beyond all that this graph will.
+    number = record["entry_id"] if record["entry_id"] < NUMBERED_BY_TABLE else 0
+    return {"entry_id": record["entry_id"], "entry": entry, "number": number}
+
+
+KINDS: Final = (
+    GraphKind(
+        kind=Kind(name=GRAPH_LOG, key=("tenant_id", "entry_id"), fields=frozenset(_READS)),
+        match="(n:MaintenanceEntry)",
+        reads=_READS,
+        indexed=2,
+        decode={"changes": json.loads},
+        row=_row,
+        # The graph numbers its next entries behind those of another graph.
+        write="""
+            UNWIND $rows AS row
+            MERGE (n:MaintenanceEntry {entry_id: row.entry_id})
+            SET n += row.entry
+            WITH max(row.number) AS last
+            MERGE (c:MaintenanceCounter {name: 'entries'})
+            ON CREATE SET c.value = 0
+            SET c.value = CASE WHEN c.value < last THEN last ELSE c.value END
+        """,
+    ),
+)
+"""The entries."""
