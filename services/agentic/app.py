@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,7 @@ from services.agentic.commands import VectorForm
 from services.agentic.config import AgenticSettings
 from services.agentic.decay import Decay
 from services.agentic.feedback import NoteFeedback
+from services.agentic.former_vectors import NoteVectors
 from services.agentic.generation.port import NoteGenerator
 from services.agentic.generation.rules import RuleNoteGenerator
 from services.agentic.ingest import NoteIngest
@@ -44,7 +46,8 @@ from services.common.maintenance.neo4j import Neo4jMaintenanceStore
 from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
 from services.common.maintenance.servicer import maintenance_binding
 from services.common.maintenance.store import MaintenanceStore
-from services.common.maintenance.tier import TierMaintenance
+from services.common.maintenance.tier import TierJob, TierMaintenance
+from services.common.model_change import FormerVectors, ReembedRows
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
@@ -178,6 +181,8 @@ async def open_agentic_on(
         feedback = NoteFeedback(store, clock=clock, settings=chosen)
         uses = NoteUses(store, clock=clock, settings=chosen)
         decay = Decay(clock, chosen.pruning.scale_days)
+        former_store = NoteVectors(store)
+        former = FormerVectors(former_store, embedder.model_id, chosen.model_change)
         vector_form = VectorForm(embedder.model_id, embedder.dimension)
         tokens = PageTokens(resources.secret)
         public = ServiceBinding(
@@ -190,7 +195,7 @@ async def open_agentic_on(
             internal_servicer.SERVICE_NAME,
             internal_pb2_grpc.add_NoteInternalServiceServicer_to_server,
             internal_servicer.NoteInternalServicer(
-                ingest, notes, removal, feedback, uses, limits, vector_form, clock, tokens, decay
+                ingest, notes, removal, feedback, uses, limits, vector_form, clock, tokens, decay, former
             ),
             internal_servicer.ROLES,
         )
@@ -209,12 +214,18 @@ async def open_agentic_on(
                 maintenance, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max
             )
             retention = chosen.idempotency_retention_seconds
-            chosen_jobs = note_jobs(store, embedder, token_counter(), clock, chosen)
+            reembed = ReembedRows("agentic.reembed_notes", former_store, embedder, chosen.model_change)
+            about = "Embeds notes anew whose vectors are of a former embedding model."
+            chosen_jobs = [*note_jobs(store, embedder, token_counter(), clock, chosen), TierJob(reembed, about)]
             jobs = TierMaintenance(
                 runner, maintenance, chosen_jobs, clock, retention_seconds=retention, log_days=bounds.log_days
             )
             if leader is not None:
                 background.keep_running("lead-maintenance", leader.run)
             jobs.start(background)
+            background.keep_running(
+                "bring-vectors-over",
+                functools.partial(former.keep_bringing_over, functools.partial(runner.run, reembed)),
+            )
             bindings.append(maintenance_binding(jobs))
         yield AgenticTier(bindings, recorder)

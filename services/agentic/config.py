@@ -10,6 +10,7 @@ from annotated_types import Ge, Lt
 from services.agentic.store import WalkSettings
 from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.maintenance.settings import MaintenanceSettings
+from services.common.model_change import ModelChangeSettings
 from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.settings_types import (
     Amount,
@@ -260,6 +261,7 @@ class AgenticSettings:
     fading: FadingSettings = field(default_factory=FadingSettings)
     use: UseSettings = field(default_factory=UseSettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+    model_change: ModelChangeSettings = field(default_factory=ModelChangeSettings)
     insights: InsightSettings = field(default_factory=InsightSettings)
     cached_notes_min: Count = 1_500
     """Notes of a user, where notes are in PostgreSQL, from which on their vectors are cached; it compares fewer."""

@@ -24,9 +24,11 @@ def generation_response(batch: GenerationBatch, results: Iterable[GenerationResu
     )
 
 
-def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int, decay: DecayOf) -> pb.SearchNotesResponse:
+def search_notes_response(
+    hits: Sequence[ScoredNote], *, bytes_max: int, decay: DecayOf, lacks_notes: bool
+) -> pb.SearchNotesResponse:
     """The best hits, in order, as many as fit."""
-    response = pb.SearchNotesResponse()
+    response = pb.SearchNotesResponse(degraded=lacks_notes)
     response.omitted_count = write_hits(response.hits, hits, bytes_max=bytes_max, decay=decay)
     return response
 

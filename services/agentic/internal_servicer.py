@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +22,7 @@ from services.agentic.service import NoteService
 from services.agentic.use import NoteUses
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
+from services.common.model_change import FormerVectors
 from services.common.owners import TenantId
 from services.common.paging import PageTokens
 from services.common.users import users_page
@@ -56,6 +58,7 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         clock: Clock,
         tokens: PageTokens,
         decay: Decay,
+        former: FormerVectors,
     ) -> None:
         """Serve the use cases; requests are checked against `limits`."""
         self._ingest = ingest
@@ -68,6 +71,7 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         self._clock = clock
         self._tokens = tokens
         self._decay = decay
+        self._former = former
 
     async def GenerateNotes(self, request: pb.GenerateNotesRequest, _context: Context) -> pb.GenerateNotesResponse:
         """See notes.proto."""
@@ -80,8 +84,10 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         command = commands.search_notes_command(
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
-        hits = await self._notes.search(command)
-        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max, decay=self._decay.now)
+        hits, lacks_notes = await asyncio.gather(self._notes.search(command), self._former.lacks(command.owner))
+        return convert.search_notes_response(
+            hits, bytes_max=self._limits.page_bytes_max, decay=self._decay.now, lacks_notes=lacks_notes
+        )
 
     async def RecordFeedback(self, request: pb.RecordFeedbackRequest, _context: Context) -> pb.RecordFeedbackResponse:
         """See notes.proto."""

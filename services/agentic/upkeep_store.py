@@ -52,6 +52,18 @@ class UpkeepReads(Protocol):
         """Links of two active notes behind a key, by first note, second note and type."""
         ...
 
+    async def owners_of_other_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
+        """Users of all tenants with notes of any status whose vectors are of another model, as `note_owners`."""
+        ...
+
+    async def has_active_of_other_models(self, owner: Owner, model: str) -> bool:
+        """Whether the vector of an active note is of another model."""
+        ...
+
+    async def notes_of_other_models(self, owner: Owner, model: str, *, before: NoteId, limit: int) -> list[NoteId]:
+        """Notes of any status whose vectors are of another model, greatest id first, below one ("" for all)."""
+        ...
+
 
 class UpkeepWrites(Protocol):
     """Reads and writes inside a transaction of one user's notes."""

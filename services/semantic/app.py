@@ -22,7 +22,6 @@ from services.common.encryption.postgres import data_keys
 from services.common.encryption.ring import DataKeyRing
 from services.common.ids import IdSource
 from services.common.language_model.port import LanguageModel, NoLanguageModel
-from services.common.maintenance import MaintenanceRunner
 from services.common.maintenance.election import Election, Leader
 from services.common.maintenance.elections.postgres import AdvisoryLockElection
 from services.common.maintenance.neo4j import COMPONENT as MAINTENANCE_COMPONENT
@@ -31,7 +30,7 @@ from services.common.maintenance.neo4j import Neo4jMaintenanceStore
 from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
 from services.common.maintenance.servicer import maintenance_binding
 from services.common.maintenance.store import MaintenanceStore
-from services.common.maintenance.tier import TierJob, TierMaintenance
+from services.common.model_change import FormerVectors
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
@@ -63,12 +62,12 @@ from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.neo4j_upkeep import Neo4jFactUpkeep
+from services.semantic.facts.stores.neo4j_vectors import Neo4jFactVectors
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from services.semantic.facts.stores.postgres_upkeep import PostgresFactUpkeep
-from services.semantic.facts.upkeep_store import FactUpkeepStore
+from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
 from services.semantic.intake import Intake
-from services.semantic.maintenance.merging import MergeFacts
-from services.semantic.maintenance.retention import RetainFacts
+from services.semantic.maintenance.schedule import FactJobStores, start_fact_jobs
 from services.semantic.portability import semantic_records, semantic_user_records
 from services.semantic.procedures import servicer as procedure_servicer
 from services.semantic.procedures.service import ProcedureService
@@ -180,18 +179,19 @@ async def open_semantic(
     )
     maintenance = PostgresMaintenanceStore(pool)
     leader = Leader(election or AdvisoryLockElection(pool, "semantic"), maintenance.next_term)
+    embedder = TierEmbedder(resources.embedder)
     async with (
         contextlib.aclosing(store) as facts,
         contextlib.aclosing(_parsers(chosen)) as parsers,
         BackgroundWork[str]("semantic") as background,
     ):
-        tier = open_semantic_on(facts, stores, parsers, resources, chosen, maintenance=maintenance)
-        jobs = _maintenance(maintenance, PostgresFactUpkeep(pool, keys=keys), facts, resources, chosen, leader)
+        vectors = PostgresFactVectors(pool, keys=keys)
+        former = FormerVectors(vectors, embedder.model_id, chosen.model_change)
+        tier = open_semantic_on(facts, stores, parsers, resources, former, chosen, maintenance=maintenance)
         background.keep_running("lead-maintenance", leader.run)
-        jobs.start(background)
-        records = user_records_binding(
-            semantic_user_records(pool, keys), semantic_records(TierEmbedder(resources.embedder))
-        )
+        job_stores = FactJobStores(facts, PostgresFactUpkeep(pool, keys=keys), vectors, maintenance)
+        jobs = start_fact_jobs(background, job_stores, former, embedder, resources.clock, resources.ids, chosen, leader)
+        records = user_records_binding(semantic_user_records(pool, keys), semantic_records(embedder))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
         async with contextlib.aclosing(tier.code):
             yield replace(tier, bindings=needing(readiness_check(pool), bindings))
@@ -224,45 +224,18 @@ async def open_semantic_graph(
     from services.semantic.stores.neo4j_copy import KINDS
 
     maintenance = Neo4jMaintenanceStore(graph)
+    embedder = TierEmbedder(resources.embedder)
     async with contextlib.aclosing(_parsers(chosen)) as parsers, BackgroundWork[str]("semantic") as background:
-        tier = open_semantic_on(facts, stores, parsers, resources, chosen, maintenance=maintenance)
+        vectors = Neo4jFactVectors(graph)
+        former = FormerVectors(vectors, embedder.model_id, chosen.model_change)
+        tier = open_semantic_on(facts, stores, parsers, resources, former, chosen, maintenance=maintenance)
         # Without an election the replica that claims a job first runs it.
-        jobs = _maintenance(maintenance, Neo4jFactUpkeep(graph), facts, resources, chosen)
-        jobs.start(background)
-        records = user_records_binding(
-            GraphUserRecords(graph, KINDS), semantic_records(TierEmbedder(resources.embedder))
-        )
+        job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph), vectors, maintenance)
+        jobs = start_fact_jobs(background, job_stores, former, embedder, resources.clock, resources.ids, chosen)
+        records = user_records_binding(GraphUserRecords(graph, KINDS), semantic_records(embedder))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
         async with contextlib.aclosing(tier.code):
             yield replace(tier, bindings=needing(graph.server_version, bindings))
-
-
-def _maintenance(
-    store: MaintenanceStore,
-    upkeep: FactUpkeepStore,
-    facts: FactStore,
-    resources: SemanticResources,
-    settings: SemanticSettings,
-    leader: Leader | None = None,
-) -> TierMaintenance:
-    """The tier's jobs."""
-    clock, ids = resources.clock, resources.ids
-    retention, merging = settings.retention, settings.merging
-    jobs = (
-        TierJob(
-            RetainFacts(upkeep, clock, retention),
-            "Deprecates facts that nobody confirmed for long, and archives those beyond the cap of a user.",
-            retention.interval_seconds if retention.is_enabled else None,
-        ),
-        TierJob(
-            MergeFacts(upkeep, facts, TierEmbedder(resources.embedder), ids, settings),
-            "Merges facts that say the same in other words.",
-            merging.interval_seconds if merging.is_enabled else None,
-        ),
-    )
-    bounds, kept = settings.maintenance, settings.idempotency_retention_seconds
-    runner = MaintenanceRunner(store, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max)
-    return TierMaintenance(runner, store, jobs, clock, retention_seconds=kept, log_days=bounds.log_days)
 
 
 def _parsers(settings: SemanticSettings) -> CodeParsers:
@@ -279,6 +252,7 @@ def open_semantic_on(
     stores: TierStores,
     parsers: CodeParsers,
     resources: SemanticResources,
+    former: FormerVectors,
     settings: SemanticSettings | None = None,
     extractor: FactExtractor | None = None,
     *,
@@ -286,7 +260,8 @@ def open_semantic_on(
 ) -> SemanticTier:
     """The tier on any stores, with facts read by the parser unless another extractor is given.
 
-    What `maintenance` has logged of a user goes with the user.
+    Searches for the gateway are marked where `former` says that they pass over facts. What `maintenance` has
+    logged of a user goes with the user.
     """
     chosen = settings or SemanticSettings()
     embedder = TierEmbedder(resources.embedder)
@@ -381,6 +356,7 @@ def open_semantic_on(
                     chosen.facts,
                     resources.clock,
                     tokens,
+                    former,
                 ),
                 internal_servicer.ROLES,
             ),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.maintenance.settings import MaintenanceSettings
+from services.common.model_change import ModelChangeSettings
 from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.settings_types import Count, CountOrNone, Positive, ResponseBytes, Seconds, Share, table
 from services.common.turns import MessageRole, TurnLimits
@@ -293,5 +294,6 @@ class SemanticSettings:
     graph_search_candidates: Count = 512
     """Facts that a search takes from Neo4j's vector index: for users with fewer, searches are exact."""
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+    model_change: ModelChangeSettings = field(default_factory=ModelChangeSettings)
     idempotency_retention_seconds: Seconds = RETENTION_SECONDS
     """How long the response to a request id is stored for its repeats, at least."""

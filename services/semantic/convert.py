@@ -25,10 +25,14 @@ def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResu
     )
 
 
-def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> pb.SearchCandidatesResponse:
+def candidates_response(
+    facts: facts_pb2.SearchFactsResponse, marks: Marks, *, lacks_facts: bool
+) -> pb.SearchCandidatesResponse:
     """Facts, and the superseded statements where the caller has not cached them."""
     superseded = [supersession_to_proto(one) for one in marks.superseded or ()]
-    return pb.SearchCandidatesResponse(facts=facts, revision=marks.revision, superseded=superseded)
+    return pb.SearchCandidatesResponse(
+        facts=facts, revision=marks.revision, superseded=superseded, degraded=lacks_facts
+    )
 
 
 def reading_profile(

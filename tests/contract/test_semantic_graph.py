@@ -11,6 +11,7 @@ from services.common.neo4j.graph import operators
 from services.semantic.code.stores import neo4j as code
 from services.semantic.facts.stores import neo4j_cypher as facts
 from services.semantic.facts.stores import neo4j_upkeep as upkeep
+from services.semantic.facts.stores import neo4j_vectors as vectors
 from services.semantic.procedures.stores import neo4j as procedures
 from services.semantic.profile.stores import neo4j as profiles
 from services.semantic.stores import neo4j as shared
@@ -19,6 +20,7 @@ from tests.contract.fact_drivers import semantic_graph
 QUERIES: Final = (
     *facts.ALL_QUERIES,
     *upkeep.OWNER_QUERIES,
+    *vectors.OWNER_QUERIES,
     *profiles.ALL_QUERIES,
     *procedures.ALL_QUERIES,
     *code.ALL_QUERIES,
@@ -30,7 +32,7 @@ _HINT: Final = re.compile(r"USING INDEX .*")
 
 async def test_no_query_reads_a_whole_label(neo4j_url: str) -> None:
     async with semantic_graph(neo4j_url) as graph:
-        plans = {query: operators(await graph.explain(query)) for query in (*QUERIES, upkeep.COUNTS)}
+        plans = {query: operators(await graph.explain(query)) for query in (*QUERIES, upkeep.COUNTS, vectors.OWNERS)}
     scans = {query: [name for name in plan if "Scan" in name] for query, plan in plans.items()}
     assert {query: found for query, found in scans.items() if found} == {}
     # Neither sorts nor reads more than it returns: what it takes is the beginning of an index.

@@ -35,6 +35,30 @@ WHERE n.note_id > $after AND n.status = 1
 WITH n ORDER BY n.tenant_id, n.user_id, n.note_id LIMIT $limit
 RETURN {_NOTE} AS note, CASE WHEN n.model = $model THEN {four_byte("n.embedding")} ELSE null END AS vector
 """
+#: A page of users, each with whether there is a note of another model.
+_OTHER_OWNERS: Final = """CYPHER 25
+MATCH (o:NoteOwner)
+WHERE o.tenant_id >= $tenant_id AND (o.tenant_id > $tenant_id OR o.user_id > $user_id)
+WITH o.tenant_id AS tenant_id, o.user_id AS user_id ORDER BY o.tenant_id, o.user_id LIMIT $limit
+CALL (tenant_id, user_id) {
+    MATCH (n:Note {tenant_id: tenant_id, user_id: user_id})
+    WHERE n.note_id >= '' AND n.model <> $model
+    WITH n LIMIT 1
+    RETURN count(n) AS count
+}
+RETURN tenant_id, user_id, count ORDER BY tenant_id, user_id
+"""
+_HAS_OTHERS: Final = """CYPHER 25
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE n.note_id >= '' AND n.model <> $model AND n.status = 1
+WITH n LIMIT 1
+RETURN count(n) AS count
+"""
+_OTHERS: Final = """CYPHER 25
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE n.note_id >= '' AND n.model <> $model AND ($before = '' OR n.note_id < $before)
+RETURN n.note_id AS note_id ORDER BY note_id DESC LIMIT $limit
+"""
 _ACTIVE_LINKS: Final = """CYPHER 25
 MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id})
 WHERE a.note_id >= $from_note_id AND a.status = 1
@@ -133,6 +157,28 @@ class Neo4jUpkeepReads:
         parameters = {"from_note_id": begin[0], "to_note_id": begin[1], "type": begin[2], "limit": limit}
         rows = await self._graph.read(_ACTIVE_LINKS, _owned(owner) | parameters)
         return [link_from_fields(row["link"]) for row in rows]
+
+    async def owners_of_other_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
+        """See `UpkeepReads.owners_of_other_models`."""
+        place = ("", "") if after is None else (after.tenant_id, after.user_id)
+        # A page of users may have no such notes at all: the next one is read then.
+        while True:
+            parameters = {"tenant_id": place[0], "user_id": place[1], "model": model, "limit": limit}
+            rows = await self._graph.read(_OTHER_OWNERS, parameters)
+            found = [Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])) for row in rows if row["count"]]
+            if found or len(rows) < limit:
+                return found
+            place = (rows[-1]["tenant_id"], rows[-1]["user_id"])
+
+    async def has_active_of_other_models(self, owner: Owner, model: str) -> bool:
+        """See `UpkeepReads.has_active_of_other_models`."""
+        [row] = await self._graph.read(_HAS_OTHERS, {**_owned(owner), "model": model})
+        return bool(row["count"])
+
+    async def notes_of_other_models(self, owner: Owner, model: str, *, before: NoteId, limit: int) -> list[NoteId]:
+        """See `UpkeepReads.notes_of_other_models`."""
+        parameters = {"model": model, "before": before, "limit": limit}
+        return [NoteId(row["note_id"]) for row in await self._graph.read(_OTHERS, _owned(owner) | parameters)]
 
 
 class Neo4jUpkeepWrites:

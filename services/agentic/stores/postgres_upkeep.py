@@ -45,6 +45,22 @@ FROM (
 ) n LEFT JOIN agentic.note_vectors v ON v.tenant_id = $1 AND v.user_id = $2 AND v.model = $5 AND v.note_id = n.note_id
 ORDER BY n.note_id
 """  # noqa: S608 - no input in it
+#: By the primary key alone: a replaced vector is deleted, so that a row of another model is all that a note has.
+_OTHER_OWNERS: Final = """
+SELECT DISTINCT tenant_id, user_id FROM agentic.note_vectors WHERE (tenant_id, user_id) > ($1, $2) AND model <> $3
+ORDER BY tenant_id, user_id LIMIT $4
+"""
+_HAS_OTHERS: Final = """
+SELECT EXISTS (
+    SELECT FROM agentic.note_vectors
+    WHERE tenant_id = $1 AND user_id = $2 AND (model < $3 OR model > $3) AND is_active
+)
+"""
+_OTHERS: Final = """
+SELECT DISTINCT note_id FROM agentic.note_vectors
+WHERE tenant_id = $1 AND user_id = $2 AND model <> $3 AND ($4::uuid IS NULL OR note_id < $4)
+ORDER BY note_id DESC LIMIT $5
+"""
 _ACTIVE_LINKS: Final = f"""
 SELECT {LINK_COLUMNS} FROM agentic.link_ends
 WHERE tenant_id = $1 AND user_id = $2 AND is_first AND NOT is_hidden
@@ -95,12 +111,23 @@ class PostgresUpkeepReads:
 
     async def note_owners(self, *, after: Owner | None, limit: int) -> list[Owner]:
         """See `UpkeepReads.note_owners`."""
-        place = ("", "") if after is None else (after.tenant_id, after.user_id)
-        with translate_errors():
-            async with self._pool.acquire() as connection, connection.transaction():
-                await connection.execute("SELECT set_config('mneme.note_owners', 'on', true)")
-                rows = await connection.fetch(_OWNERS, *place, limit)
-        return [Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])) for row in rows]
+        return await self._listed(_OWNERS, after, limit)
+
+    async def owners_of_other_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
+        """See `UpkeepReads.owners_of_other_models`."""
+        return await self._listed(_OTHER_OWNERS, after, model, limit)
+
+    async def has_active_of_other_models(self, owner: Owner, model: str) -> bool:
+        """See `UpkeepReads.has_active_of_other_models`."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            return bool(await connection.fetchval(_HAS_OTHERS, owner.tenant_id, owner.user_id, model))
+
+    async def notes_of_other_models(self, owner: Owner, model: str, *, before: NoteId, limit: int) -> list[NoteId]:
+        """See `UpkeepReads.notes_of_other_models`."""
+        end = uuid.UUID(before) if before else None
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            rows = await connection.fetch(_OTHERS, owner.tenant_id, owner.user_id, model, end, limit)
+        return [NoteId(str(row["note_id"])) for row in rows]
 
     async def notes_stamp(self, owner: Owner) -> str:
         """See `UpkeepReads.notes_stamp`."""
@@ -126,6 +153,14 @@ class PostgresUpkeepReads:
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             rows = await connection.fetch(_ACTIVE_LINKS, owner.tenant_id, owner.user_id, *begin, limit)
         return [link_from_row(row) for row in rows]
+
+    async def _listed(self, statement: str, after: Owner | None, *arguments: object) -> list[Owner]:
+        place = ("", "") if after is None else (after.tenant_id, after.user_id)
+        with translate_errors():
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('mneme.note_owners', 'on', true)")
+                rows = await connection.fetch(statement, *place, *arguments)
+        return [Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])) for row in rows]
 
 
 class PostgresUpkeepWrites:

@@ -9,33 +9,38 @@ from datetime import timedelta
 from typing import Any, Final
 
 from services.agentic.config import ConsolidationSettings, FadingSettings, PruningSettings
+from services.agentic.former_vectors import NoteVectors
 from services.agentic.maintenance.consolidation import ConsolidateNotes
 from services.agentic.maintenance.fading import FadeLinks
 from services.agentic.maintenance.made_notes import NoteMaker
 from services.agentic.maintenance.making import NoteMaking
 from services.agentic.maintenance.pruning import PruneNotes
 from services.agentic.model import Link, LinkKey, LinkOrigin, LinkType, Note, NoteId, NoteStatus
-from services.agentic.store import NoteFilter, NoteWriter
+from services.agentic.store import NoteFilter, NoteSearch, NoteWriter, WalkSettings
 from services.agentic.stores.postgres import PostgresNoteStore
 from services.common.ids import Uuid7Ids
 from services.common.maintenance import Job
+from services.common.model_change import ModelChangeSettings, ReembedRows
 from services.common.owners import Owner
+from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
 from services.common.tokens import token_counter
 from services.semantic.config import FactMergingSettings, FactRetentionSettings, SemanticSettings
 from services.semantic.facts.model import ACTIVE, Fact, FactDraft, FactStatus
-from services.semantic.facts.store import FactFilter
+from services.semantic.facts.store import FactFilter, FactSearch
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from services.semantic.facts.stores.postgres_upkeep import PostgresFactUpkeep
+from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
 from services.semantic.maintenance.merging import MergeFacts
 from services.semantic.maintenance.retention import RetainFacts
 from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, DAY_ONE, EMBEDDER, enter, likes, said
 from tests.contract.note_samples import ANN as NOTES_ANN
 from tests.contract.note_samples import BOB, NOW, interaction_id, make_note, note_id
-from tests.integration.maintenance.places import JobCase, Place, Seen
+from tests.integration.maintenance.places import SECOND, JobCase, Place, Seen
 
 FACT_OWNERS: Final = (ANN, ANN_ELSEWHERE)
 NOTE_OWNERS: Final = (NOTES_ANN, BOB)
+REEMBEDDING: Final = ModelChangeSettings(batch_max=3, owners_page=1)
 EVERY_STATUS: Final = FactFilter(statuses=frozenset(FactStatus))
 
 
@@ -107,6 +112,22 @@ class RetainOldFacts(FactCase):
     def job(self, place: Place) -> Job[Any]:
         settings = FactRetentionSettings(share_max=1.0, owners_page=1)
         return RetainFacts(PostgresFactUpkeep(place.pool), place.clock, settings)
+
+
+class ReembedFacts(FactCase):
+    """The vectors of facts become those of another model."""
+
+    def job(self, place: Place) -> Job[Any]:
+        return ReembedRows(self.name, PostgresFactVectors(place.pool), TierEmbedder(SECOND), REEMBEDDING)
+
+    async def seen(self, place: Place) -> Seen:
+        """Found is what the new model finds."""
+        found = set[str]()
+        for owner in FACT_OWNERS:
+            vector, model = SECOND.vector("Ann"), SECOND.fingerprint
+            search = FactSearch(vector, model, GLOBAL_SCOPE, 100, 0.0, includes_threshold=True)
+            found |= {_named(owner, hit.fact) for hit in await _facts(place).search(owner, search)}
+        return replace(await super().seen(place), recallable=frozenset(found))
 
 
 def _facts(place: Place) -> PostgresFactStore:
@@ -204,6 +225,22 @@ class Fade(NoteCase):
         return FadeLinks(self._store(place), place.clock, FadingSettings(), page=4)
 
 
+class ReembedNotes(NoteCase):
+    """The vectors of notes become those of another model."""
+
+    def job(self, place: Place) -> Job[Any]:
+        return ReembedRows(self.name, NoteVectors(self._store(place)), TierEmbedder(SECOND), REEMBEDDING)
+
+    async def seen(self, place: Place) -> Seen:
+        """Found is what the new model finds."""
+        found = set[str]()
+        for owner in NOTE_OWNERS:
+            search = NoteSearch(SECOND.vector("Ann"), SECOND.fingerprint, GLOBAL_SCOPE, 100, 0, WalkSettings())
+            hits = await self._store(place).search(owner, search)
+            found |= {f"{owner.user_id} {hit.note.kind.name} {hit.note.content}" for hit in hits}
+        return replace(await super().seen(place), recallable=frozenset(found))
+
+
 def _notes(start: int, owner: Owner) -> Sequence[Note]:
     words = ("anchor", "basil", "cedar", "anchor")
     topics = ("rides her red bicycle to the harbour", "plants roses in the old garden")
@@ -232,9 +269,11 @@ def _embedder() -> TierEmbedder:
 SEMANTIC_CASES: Final[tuple[JobCase, ...]] = (
     RetainOldFacts("semantic.retain_facts", days=200),
     Merge("semantic.merge_facts", days=10),
+    ReembedFacts("semantic.reembed_facts", days=10),
 )
 AGENTIC_CASES: Final[tuple[JobCase, ...]] = (
     Consolidate("agentic.consolidate"),
     Prune("agentic.prune_notes"),
     Fade("agentic.fade_links"),
+    ReembedNotes("agentic.reembed_notes"),
 )

@@ -32,6 +32,8 @@ _ASKED_IN_ORDER: Final = (Tier.EPISODIC, Tier.AGENTIC, Tier.SEMANTIC, Tier.SESSI
 _FACT_USE: Final = {False: facts_pb2.FACT_USE_PASSIVE_CONTEXT, True: facts_pb2.FACT_USE_EXPLICIT_SEARCH}
 """By whether the query includes facts that are believed little."""
 _INDEX_INCOMPLETE: Final = "index incomplete: some turns may be missing"
+_FACTS_OF_FORMER_MODEL: Final = "facts of the former embedding model are missing until they are embedded anew"
+_NOTES_OF_FORMER_MODEL: Final = "notes of the former embedding model are missing until they are embedded anew"
 _SESSION_STORE_AWAY: Final = "session store unavailable: the window is that of one process"
 
 
@@ -194,7 +196,7 @@ class CoarseSearch:
             found = OwnerSuperseded.of(response.revision, response.superseded)
             self._superseded.put(principal.tenant_id, query.user_id, found)
         hits = response.facts.hits
-        return _Found(tuple(hits), len(hits))
+        return _Found(tuple(hits), len(hits), lacks=_FACTS_OF_FORMER_MODEL if response.degraded else "")
 
     async def _notes(
         self,
@@ -213,7 +215,8 @@ class CoarseSearch:
         )
         reader = query.readers.principal(principal, MemoryKind.NOTE)
         response = await self._upstream.notes.search(reader, request, timeout_seconds=timeout_seconds)
-        return _Found(tuple(response.hits), len(response.hits))
+        lacks = _NOTES_OF_FORMER_MODEL if response.degraded else ""
+        return _Found(tuple(response.hits), len(response.hits), lacks=lacks)
 
     def _derived_limit(self, query: RecallQuery, tier: Tier, own: int) -> int:
         return query.limit_of(tier, self._settings.derived_limit_of(own, query.wanted_count))

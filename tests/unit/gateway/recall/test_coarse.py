@@ -72,6 +72,20 @@ async def test_spec_5_10_every_tier_says_what_it_gave() -> None:
     assert not result.is_incomplete
 
 
+async def test_spec_8_4_facts_and_notes_of_a_former_model_make_a_response_incomplete_and_are_named() -> None:
+    tiers = full_tiers()
+    answer = facts_answer([fact_hit("f")])
+    answer.degraded = True
+    tiers.facts.method("search_candidates").answer = answer
+    tiers.notes.method("search").answer = notes_pb2.SearchNotesResponse(hits=[note_hit("n1")], degraded=True)
+    result = await search(tiers)
+    assert result.is_incomplete
+    assert [hit.fact.fact_id for hit in result.facts] == ["f"]
+    reasons = {tier: report.reason for tier, report in reports(result).items() if report.is_partial}
+    assert set(reasons) == {Tier.SEMANTIC, Tier.AGENTIC}
+    assert all("of the former embedding model" in reason for reason in reasons.values())
+
+
 async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     tiers = full_tiers()
     scope = Scope(ScopeLevel.PROJECT, "p1")

@@ -56,12 +56,14 @@ class SearchNotesRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
-    __slots__ = ("hits", "omitted_count")
+    __slots__ = ("hits", "omitted_count", "degraded")
     HITS_FIELD_NUMBER: _ClassVar[int]
     OMITTED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DEGRADED_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[_notes_pb2.ScoredNote]
     omitted_count: int
-    def __init__(self, hits: _Optional[_Iterable[_Union[_notes_pb2.ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ...) -> None: ...
+    degraded: bool
+    def __init__(self, hits: _Optional[_Iterable[_Union[_notes_pb2.ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class RecordFeedbackRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "note_ids", "feedback")

@@ -1,0 +1,66 @@
+"""The tier's jobs and when they run."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from services.common.background import BackgroundWork
+from services.common.clock import Clock
+from services.common.ids import IdSource
+from services.common.maintenance import MaintenanceRunner
+from services.common.maintenance.election import Leader
+from services.common.maintenance.store import MaintenanceStore
+from services.common.maintenance.tier import TierJob, TierMaintenance
+from services.common.model_change import FormerVectors, FormerVectorStore, ReembedRows
+from services.common.tier_embedder import TierEmbedder
+from services.semantic.config import SemanticSettings
+from services.semantic.facts.store import FactStore
+from services.semantic.facts.upkeep_store import FactUpkeepStore
+from services.semantic.maintenance.merging import MergeFacts
+from services.semantic.maintenance.retention import RetainFacts
+
+
+@dataclass(frozen=True, slots=True)
+class FactJobStores:
+    """What the jobs read and write."""
+
+    facts: FactStore
+    upkeep: FactUpkeepStore
+    vectors: FormerVectorStore
+    log: MaintenanceStore  # of claims and runs
+
+
+def start_fact_jobs(
+    background: BackgroundWork[str],
+    stores: FactJobStores,
+    former: FormerVectors,
+    embedder: TierEmbedder,
+    clock: Clock,
+    ids: IdSource,
+    settings: SemanticSettings,
+    leader: Leader | None = None,
+) -> TierMaintenance:
+    """Runs the jobs on facts until `background` is closed; those that are off can still be run for one user."""
+    retention, merging = settings.retention, settings.merging
+    reembed = ReembedRows("semantic.reembed_facts", stores.vectors, embedder, settings.model_change)
+    jobs = (
+        TierJob(
+            RetainFacts(stores.upkeep, clock, retention),
+            "Deprecates facts that nobody confirmed for long, and archives those beyond the cap of a user.",
+            retention.interval_seconds if retention.is_enabled else None,
+        ),
+        TierJob(
+            MergeFacts(stores.upkeep, stores.facts, embedder, ids, settings),
+            "Merges facts that say the same in other words.",
+            merging.interval_seconds if merging.is_enabled else None,
+        ),
+        TierJob(reembed, "Embeds facts anew whose vectors are of a former embedding model."),
+    )
+    bounds, kept = settings.maintenance, settings.idempotency_retention_seconds
+    runner = MaintenanceRunner(stores.log, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max)
+    started = TierMaintenance(runner, stores.log, jobs, clock, retention_seconds=kept, log_days=bounds.log_days)
+    started.start(background)
+    bring_over = functools.partial(former.keep_bringing_over, functools.partial(runner.run, reembed))
+    background.keep_running("bring-vectors-over", bring_over)
+    return started
