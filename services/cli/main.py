@@ -31,6 +31,7 @@ from services.cli.commands.keys import keys
 from services.cli.commands.maintain import maintain
 from services.cli.commands.mcp import mcp
 from services.cli.commands.migrate import migrate
+from services.cli.commands.model import model
 from services.cli.commands.notes import notes
 from services.cli.commands.portability import export
 from services.cli.commands.procedures import procedures
@@ -126,6 +127,7 @@ app.add_typer(audit, name="audit")
 app.add_typer(code, name="code")
 app.add_typer(config, name="config")
 app.add_typer(window, name="window")
+app.add_typer(model, name="model")
 app.add_typer(encryption, name="encryption")
 app.add_typer(procedures, name="procedures")
 

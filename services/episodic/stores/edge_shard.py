@@ -41,6 +41,7 @@ _GENERATION_FILE: Final = "mneme-generation"
 """In the shard's folder."""
 _GENERATION: Final = re.compile(rb"[0-9a-f]{16}")
 _DAMAGED: Final = "damaged-"
+_REMOVED: Final = "removed-"
 _PURGING: Final[dict[str, Any]] = {"deleted_threshold": 1e-9, "vacuum_min_vector_number": 1}
 """The engine leaves removed points in a segment until a fifth of it is removed, and in small ones for ever."""
 _SEGMENTS_MAX: Final = 1_000
@@ -92,6 +93,29 @@ def purge_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> None
         take_checksums(folder)
     finally:
         os.close(lock)
+
+
+def remove_shard(folder: Path) -> None:
+    """Remove a closed shard; the empty file of its lock stays. Blocks; may be interrupted and repeated.
+
+    Raises:
+        DataDirLocked: A service has the shard open.
+        OSError: A file cannot be removed.
+    """
+    gone = folder if folder.name.startswith(_REMOVED) else folder.with_name(f"{_REMOVED}{folder.name}")
+    if gone != folder:
+        lock = lock_shard(folder)
+        try:
+            shutil.rmtree(gone, ignore_errors=True)
+            folder.rename(gone)  # at once: an interrupted removal must not leave half of a shard under its name
+        finally:
+            os.close(lock)
+    shutil.rmtree(gone)
+
+
+def removed_shards(qdrant_folder: Path) -> list[str]:
+    """Folders of shards whose removal was interrupted."""
+    return [folder.name for folder in qdrant_folder.glob(f"{_REMOVED}*")]
 
 
 def remove_damaged(qdrant_folder: Path) -> int:
