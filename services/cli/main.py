@@ -20,6 +20,7 @@ from services.cli.commands.copy import copy
 from services.cli.commands.deliveries import backlog, dead_letters
 from services.cli.commands.demo import demo
 from services.cli.commands.doctor import doctor
+from services.cli.commands.embedding_model import model
 from services.cli.commands.encryption import encryption
 from services.cli.commands.erasure import correct, erase, forget
 from services.cli.commands.facts import facts
@@ -31,7 +32,6 @@ from services.cli.commands.keys import keys
 from services.cli.commands.maintain import maintain
 from services.cli.commands.mcp import mcp
 from services.cli.commands.migrate import migrate
-from services.cli.commands.model import model
 from services.cli.commands.notes import notes
 from services.cli.commands.portability import export
 from services.cli.commands.procedures import procedures

@@ -45,6 +45,7 @@ from services.episodic.activity.app import activity_log
 from services.episodic.assessment import EpisodeAssessor
 from services.episodic.clusters.app import episode_clusters
 from services.episodic.commands import Rules
+from services.episodic.comparison import ModelComparer
 from services.episodic.config import EpisodicSettings, QdrantServer
 from services.episodic.importance import ImportanceScorer
 from services.episodic.indexer import EpisodeIndexer
@@ -357,13 +358,14 @@ async def open_episodic_on(
             dimension=embedder.dimension,
             tokens=embedder.tokens if chosen.tokens.stored else None,
         )
+        comparer = ModelComparer(store, index, embedder, resources.second_embedder)
         yield EpisodicTier(
             episodes,
             (
                 ServiceBinding(
                     servicer.SERVICE_NAME,
                     episodic_pb2_grpc.add_EpisodicServiceServicer_to_server,
-                    servicer.EpisodicServicer(episodes, rules, PageTokens(resources.secret)),
+                    servicer.EpisodicServicer(episodes, comparer, rules, PageTokens(resources.secret)),
                     servicer.ROLES,
                 ),
                 ServiceBinding(

@@ -26,6 +26,7 @@ from services.common.reading import reader_from_proto
 from services.common.scope import Reader
 from services.common.validation import Violations
 from services.episodic.candidates import CandidateQuery
+from services.episodic.comparison import ModelQuestion
 from services.episodic.config import EpisodeLimits
 from services.episodic.model import (
     EpisodeId,
@@ -260,7 +261,36 @@ def _selection(ids: Sequence[str], conversation_id: str, rules: Rules) -> Episod
     return EpisodeSelection(episode_ids=episode_ids(ids, count_max=rules.limits.removal_batch_max))
 
 
-def _reader(request: pb.SearchEpisodesRequest | internal_pb.SearchCandidatesRequest) -> Reader:
+def model_questions(request: pb.GetModelComparisonRequest, rules: Rules) -> list[ModelQuestion]:
+    """What two models are compared on.
+
+    Raises:
+        InvalidArgument: There is no question, there are too many, or one is malformed or over a limit.
+    """
+    limits, questions = rules.limits, list[ModelQuestion]()
+    if not request.questions:
+        raise invalid("questions", "is required")
+    check_count("questions", len(request.questions), limits.compared_questions_max)
+    for number, question in enumerate(request.questions):
+        path = f"questions[{number}]"
+        if not question.query.strip():
+            raise invalid(f"{path}.query", "is required")
+        _check_text(f"{path}.query", question.query, limits.query_chars_max)
+        relevant = _bounded_ids(
+            question.relevant_episode_ids, field_path=f"{path}.relevant_episode_ids", count_max=limits.include_max
+        )
+        questions.append(ModelQuestion(question.query, relevant))
+    return questions
+
+
+def scope_keys(request: pb.GetModelComparisonRequest) -> Sequence[str]:
+    """Keys of the places that the reader sees."""
+    return _reader(request).visible_keys()
+
+
+def _reader(
+    request: pb.SearchEpisodesRequest | internal_pb.SearchCandidatesRequest | pb.GetModelComparisonRequest,
+) -> Reader:
     return reader_from_proto(request.reader_scope, present=request.HasField("reader_scope"))
 
 

@@ -49,6 +49,7 @@ class EpisodeLimits:
     removal_batch_max: Count = 10_000  # ids in one ArchiveEpisodes, RestoreEpisodes or DeleteEpisodes
     include_max: CountOrNone = 200  # include_episode_ids
     query_chars_max: Count = 8_192  # of a search query
+    compared_questions_max: Count = 50  # on which one request compares two embedding models
     limit_default: Count = 10  # hits of a search where no number is asked for
     limit_max: Count = 200  # hits of a search
     retriever_limit_default: Count = 100  # hits of each retriever

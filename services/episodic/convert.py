@@ -14,6 +14,7 @@ from services.common.paging import Cursor, PageTokens, cut_page, fitting
 from services.common.scope import Scope
 from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
+from services.episodic.comparison import ModelComparison
 from services.episodic.model import Episode, EpisodeStatus
 from services.episodic.service import EpisodePage, ScoredEpisode, StoreResult
 from services.episodic.store import UNASSESSED
@@ -165,6 +166,22 @@ def candidates_to_proto(found: Candidates) -> internal_pb.SearchCandidatesRespon
     if found.statistics is not None:
         _add_statistics(response, found.statistics)
     return response
+
+
+def comparison_to_proto(comparison: ModelComparison) -> pb.GetModelComparisonResponse:
+    """What two models find."""
+    return pb.GetModelComparisonResponse(
+        questions=[
+            pb.ModelQuestionComparison(
+                overlap=each.overlap, first_recall=each.first_recall, second_recall=each.second_recall
+            )
+            for each in comparison.questions
+        ],
+        first_model=comparison.first_model,
+        second_model=comparison.second_model,
+        first_piece_count=comparison.first_pieces,
+        second_piece_count=comparison.second_pieces,
+    )
 
 
 def _add_statistics(response: internal_pb.SearchCandidatesResponse, found: Statistics) -> None:

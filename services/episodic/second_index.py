@@ -33,23 +33,23 @@ class PairedEpisodeIndex:
 
     def __init__(self, first: EpisodeIndex, second: EpisodeIndex, embedder: Embedder) -> None:
         """Search `first`; `embedder` makes the vectors of `second`. Both are closed with this."""
-        self._first = first
+        self.first = first
         self.second = second
         self._embedder = embedder
 
     @property
     def model(self) -> str:
         """Of the index that is searched."""
-        return self._first.model
+        return self.first.model
 
     @property
     def dimension(self) -> int:
         """Of the index that is searched."""
-        return self._first.dimension
+        return self.first.dimension
 
     async def put(self, pieces: Sequence[IndexedPiece]) -> None:
         """See `EpisodeIndex.put`. The second index takes the same pieces if it can."""
-        await self._first.put(pieces)
+        await self.first.put(pieces)
         try:
             await self.put_second(pieces)
         except (MnemeError, EmbeddingError) as error:
@@ -70,44 +70,44 @@ class PairedEpisodeIndex:
 
     async def search(self, query: IndexQuery, *, limit: int) -> RetrieverHits:
         """See `EpisodeIndex.search`: the first index alone."""
-        return await self._first.search(query, limit=limit)
+        return await self.first.search(query, limit=limit)
 
     async def score(
         self, query: IndexQuery, *, dense: Sequence[EpisodeKey], lexical: Sequence[EpisodeKey]
     ) -> RetrieverHits:
         """See `EpisodeIndex.score`: the first index alone."""
-        return await self._first.score(query, dense=dense, lexical=lexical)
+        return await self.first.score(query, dense=dense, lexical=lexical)
 
     async def vectors(self, owner: Owner, keys: Sequence[EpisodeKey]) -> Mapping[EpisodeKey, Vector]:
         """See `EpisodeIndex.vectors`: of the first index."""
-        return await self._first.vectors(owner, keys)
+        return await self.first.vectors(owner, keys)
 
     async def remove(self, owner: Owner, keys: Sequence[EpisodeKey]) -> None:
         """See `EpisodeIndex.remove`."""
-        await self._first.remove(owner, keys)
+        await self.first.remove(owner, keys)
         await self.second.remove(owner, keys)
 
     async def remove_owner(self, owner: Owner) -> None:
         """See `EpisodeIndex.remove_owner`."""
-        await self._first.remove_owner(owner)
+        await self.first.remove_owner(owner)
         await self.second.remove_owner(owner)
 
     async def count(self, owner: Owner) -> int:
         """See `EpisodeIndex.count`: of the first index."""
-        return await self._first.count(owner)
+        return await self.first.count(owner)
 
     async def scan(self, *, after: EpisodeKey | None, limit: int) -> list[IndexedEpisode]:
         """See `EpisodeIndex.scan`: of the first index."""
-        return await self._first.scan(after=after, limit=limit)
+        return await self.first.scan(after=after, limit=limit)
 
     async def check(self) -> None:
         """See `EpisodeIndex.check`: of the first index, without which nothing is found."""
-        await self._first.check()
+        await self.first.check()
 
     async def aclose(self) -> None:
         """Close both."""
         try:
-            await self._first.aclose()
+            await self.first.aclose()
         finally:
             await self.second.aclose()
 

@@ -13,6 +13,7 @@ from services.common.auth import Role, current_principal
 from services.common.paging import PageTokens
 from services.episodic import commands, convert
 from services.episodic.commands import Rules
+from services.episodic.comparison import ModelComparer
 from services.episodic.service import EpisodeService
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -24,6 +25,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "BatchGetEpisodes": Role.READER,
     "ListEpisodes": Role.READER,
     "SearchEpisodes": Role.READER,
+    "GetModelComparison": Role.READER,
     "ArchiveEpisodes": Role.WRITER,
     "RestoreEpisodes": Role.WRITER,
 }
@@ -33,9 +35,10 @@ ROLES: Final[Mapping[str, Role]] = {
 class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
     """Handlers of EpisodicService: in, work, out."""
 
-    def __init__(self, episodes: EpisodeService, rules: Rules, tokens: PageTokens) -> None:
-        """Serve `episodes`; requests are checked against `rules`."""
+    def __init__(self, episodes: EpisodeService, comparer: ModelComparer, rules: Rules, tokens: PageTokens) -> None:
+        """Serve `episodes` and `comparer`; requests are checked against `rules`."""
         self._episodes = episodes
+        self._comparer = comparer
         self._rules = rules
         self._tokens = tokens
 
@@ -102,3 +105,12 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
             key=commands.write_key(request, principal, self._rules),
         )
         return pb.RestoreEpisodesResponse(restored_count=count)
+
+    async def GetModelComparison(
+        self, request: pb.GetModelComparisonRequest, _context: Context
+    ) -> pb.GetModelComparisonResponse:
+        """See episodic.proto."""
+        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
+        questions = commands.model_questions(request, self._rules)
+        scope_keys = commands.scope_keys(request)
+        return convert.comparison_to_proto(await self._comparer.compare(owner, questions, scope_keys=scope_keys))

@@ -55,6 +55,24 @@ def scored_episode(message: episodic_pb2.ScoredEpisode) -> r.ScoredEpisode:
     return r.ScoredEpisode(episode(message.episode), message.score, message.similarity)
 
 
+def model_comparison(message: episodic_pb2.GetModelComparisonResponse) -> r.ModelComparison:
+    """What two embedding models find."""
+    return r.ModelComparison(
+        questions=tuple(
+            r.ModelQuestionComparison(
+                each.overlap,
+                each.first_recall if each.HasField("first_recall") else None,
+                each.second_recall if each.HasField("second_recall") else None,
+            )
+            for each in message.questions
+        ),
+        first_model=message.first_model,
+        second_model=message.second_model,
+        first_piece_count=message.first_piece_count,
+        second_piece_count=message.second_piece_count,
+    )
+
+
 def fact(message: facts_pb2.Fact) -> r.Fact:
     """A fact."""
     return r.Fact(

@@ -67,6 +67,34 @@ class ScoredEpisode:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelQuestion:
+    """A question to compare two embedding models on."""
+
+    query: str  # at most 8,192 characters
+    relevant_episode_ids: tuple[str, ...] = ()  # that are right for it, where they are known; at most 200
+
+
+@dataclass(frozen=True, slots=True)
+class ModelQuestionComparison:
+    """What two embedding models find for a question: the ten nearest episodes each."""
+
+    overlap: float  # share of the episodes that both find, in [0, 1]; 1 where neither finds any
+    first_recall: float | None  # share of the right episodes that the present model finds; None: none is known
+    second_recall: float | None  # the same of the second model
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparison:
+    """What the present and the second embedding model find for questions."""
+
+    questions: tuple[ModelQuestionComparison, ...]  # in the order of the request
+    first_model: str  # fingerprint
+    second_model: str
+    first_piece_count: int  # pieces of the user's episodes in the index of each model
+    second_piece_count: int  # where it is smaller, the second index is not filled yet
+
+
+@dataclass(frozen=True, slots=True)
 class FactVersion:
     """An earlier state of a fact."""
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from services.common.errors import StoreUnavailable
+from services.common.errors import FailedPrecondition, StoreUnavailable
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
+from services.episodic.comparison import ModelComparer, ModelQuestion
 from services.episodic.config import IndexerSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.maintenance.reconciliation import ReconcileIndex
@@ -185,6 +186,55 @@ async def test_spec_8_4_an_interrupted_run_goes_on_where_it_stopped(world: World
 
     await world.fill()
     assert await keys(world.second) == {episode.key for episode in episodes}
+
+
+async def test_spec_8_4_two_models_are_compared_on_questions_and_on_right_answers(world: World) -> None:
+    texts = ("the cat sleeps on the sofa", "rain falls in May", "the boat needs paint")
+    episodes = [new_episode(n, query=text) for n, text in enumerate(texts, 1)]
+    await world.remember(world.first, FIRST, *episodes)
+    comparer = ModelComparer(world.store(world.first), world.paired, FIRST, SECOND)
+    questions = [
+        ModelQuestion("where does the cat sleep", (episode_id(1), episode_id(99))),
+        ModelQuestion("when does rain fall", (episode_id(2), episode_id(3))),
+        ModelQuestion("paint"),
+    ]
+
+    before = await comparer.compare(OWNER, questions, scope_keys=("1",))
+    assert (before.first_pieces, before.second_pieces) == (3, 0)
+    assert [each.overlap for each in before.questions] == [0.0, 0.0, 0.0]
+    assert [each.first_recall for each in before.questions] == [1.0, 1.0, None]
+    assert [each.second_recall for each in before.questions] == [0.0, 0.0, None]
+
+    await world.fill()
+    after = await comparer.compare(OWNER, questions, scope_keys=("1",))
+    assert (after.first_model, after.second_model) == (FIRST.fingerprint, SECOND.fingerprint)
+    assert (after.first_pieces, after.second_pieces) == (3, 3)
+    assert [each.overlap for each in after.questions] == [1.0, 1.0, 1.0]
+    assert [each.second_recall for each in after.questions] == [1.0, 1.0, None]
+    unseen = await comparer.compare(OWNER, questions, scope_keys=("none",))
+    assert [each.first_recall for each in unseen.questions] == [0.0, 0.0, None]
+
+
+async def test_spec_8_4_where_models_differ_the_overlap_is_the_share_that_both_find(world: World) -> None:
+    await world.remember(
+        world.first, FIRST, *(new_episode(n, query=f"cat number{n} word{n * 7}") for n in range(1, 31))
+    )
+    await world.fill()
+    comparer = ModelComparer(world.store(world.first), world.paired, FIRST, SECOND)
+    (compared,) = (await comparer.compare(OWNER, [ModelQuestion("cat")], scope_keys=("1",))).questions
+    found = []
+    for index, embedder in ((world.first, FIRST), (world.second, SECOND)):
+        query = IndexQuery(owner=OWNER, text="cat", vector=embedder.vector("cat"), scope_keys=("1",))
+        hits = (await index.search(query, limit=30)).dense
+        found.append(set(sorted(hits, key=lambda key, hits=hits: -hits[key])[:10]))  # type: ignore[misc]
+    assert compared.overlap == len(found[0] & found[1]) / 10
+    assert 0.0 < compared.overlap < 1.0
+
+
+async def test_spec_8_4_without_a_second_model_there_is_nothing_to_compare(world: World) -> None:
+    comparer = ModelComparer(world.store(world.first), world.first, FIRST, None)
+    with pytest.raises(FailedPrecondition):
+        await comparer.compare(OWNER, [ModelQuestion("cat")], scope_keys=("1",))
 
 
 class _Breaking(PairedEpisodeIndex):

@@ -55,10 +55,18 @@ class Client:
 
 
 @pytest.fixture
-async def client(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[Client]:
+def second_embedder() -> HashingEmbedder | None:
+    """Of a change of the model; a class that tests one has its own fixture."""
+    return None
+
+
+@pytest.fixture
+async def client(
+    postgres_server: EmbeddedPostgres, tmp_path: Path, second_embedder: HashingEmbedder | None
+) -> AsyncIterator[Client]:
     clock = FakeClock()
     embedder = HashingEmbedder(64)
-    resources = EpisodicResources(embedder=embedder, clock=clock, secret=SECRET)
+    resources = EpisodicResources(embedder=embedder, clock=clock, secret=SECRET, second_embedder=second_embedder)
     async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         async with open_episodic(pool, tmp_path, resources, BY_RULES) as tier:

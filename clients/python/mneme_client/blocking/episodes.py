@@ -88,6 +88,34 @@ class EpisodeOperations(Operations):
             Call(f"{_SERVICE}/SearchEpisodes", request, episodic_pb2.SearchEpisodesResponse, read), timeout_seconds
         )
 
+    def compare_models(
+        self,
+        user_id: str,
+        questions: Sequence[r.ModelQuestion],
+        *,
+        scope: Scope | None = None,
+        timeout_seconds: float | None = None,
+    ) -> r.ModelComparison:
+        """Compares the present embedding model with the second one that is configured, on a user's episodes.
+
+        Args:
+            user_id: Whose memory.
+            questions: 1 to 50.
+            scope: The reader's scope; None means GLOBAL.
+            timeout_seconds: Deadline of this call.
+        """
+        request = episodic_pb2.GetModelComparisonRequest(
+            user_id=user_id,
+            questions=[
+                episodic_pb2.ModelQuestion(query=each.query, relevant_episode_ids=each.relevant_episode_ids)
+                for each in questions
+            ],
+            reader_scope=to_wire.scope(scope),
+        )
+        response = episodic_pb2.GetModelComparisonResponse
+        call = Call(f"{_SERVICE}/GetModelComparison", request, response, from_wire_resources.model_comparison)
+        return self._call(call, timeout_seconds)
+
     def archive_episodes(
         self,
         user_id: str,

@@ -200,3 +200,45 @@ class RestoreEpisodesResponse(_message.Message):
     RESTORED_COUNT_FIELD_NUMBER: _ClassVar[int]
     restored_count: int
     def __init__(self, restored_count: _Optional[int] = ...) -> None: ...
+
+class ModelQuestion(_message.Message):
+    __slots__ = ("query", "relevant_episode_ids")
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    RELEVANT_EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
+    query: str
+    relevant_episode_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, query: _Optional[str] = ..., relevant_episode_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GetModelComparisonRequest(_message.Message):
+    __slots__ = ("user_id", "questions", "reader_scope")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    questions: _containers.RepeatedCompositeFieldContainer[ModelQuestion]
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., questions: _Optional[_Iterable[_Union[ModelQuestion, _Mapping]]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class ModelQuestionComparison(_message.Message):
+    __slots__ = ("overlap", "first_recall", "second_recall")
+    OVERLAP_FIELD_NUMBER: _ClassVar[int]
+    FIRST_RECALL_FIELD_NUMBER: _ClassVar[int]
+    SECOND_RECALL_FIELD_NUMBER: _ClassVar[int]
+    overlap: float
+    first_recall: float
+    second_recall: float
+    def __init__(self, overlap: _Optional[float] = ..., first_recall: _Optional[float] = ..., second_recall: _Optional[float] = ...) -> None: ...
+
+class GetModelComparisonResponse(_message.Message):
+    __slots__ = ("questions", "first_model", "second_model", "first_piece_count", "second_piece_count")
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_MODEL_FIELD_NUMBER: _ClassVar[int]
+    SECOND_MODEL_FIELD_NUMBER: _ClassVar[int]
+    FIRST_PIECE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SECOND_PIECE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    questions: _containers.RepeatedCompositeFieldContainer[ModelQuestionComparison]
+    first_model: str
+    second_model: str
+    first_piece_count: int
+    second_piece_count: int
+    def __init__(self, questions: _Optional[_Iterable[_Union[ModelQuestionComparison, _Mapping]]] = ..., first_model: _Optional[str] = ..., second_model: _Optional[str] = ..., first_piece_count: _Optional[int] = ..., second_piece_count: _Optional[int] = ...) -> None: ...

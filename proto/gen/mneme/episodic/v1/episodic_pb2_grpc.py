@@ -58,6 +58,11 @@ class EpisodicServiceStub:
                 request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesRequest.SerializeToString,
                 response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesResponse.FromString,
                 _registered_method=True)
+        self.GetModelComparison = channel.unary_unary(
+                '/mneme.episodic.v1.EpisodicService/GetModelComparison',
+                request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetModelComparisonRequest.SerializeToString,
+                response_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetModelComparisonResponse.FromString,
+                _registered_method=True)
         self.ArchiveEpisodes = channel.unary_unary(
                 '/mneme.episodic.v1.EpisodicService/ArchiveEpisodes',
                 request_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.ArchiveEpisodesRequest.SerializeToString,
@@ -106,6 +111,14 @@ class EpisodicServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetModelComparison(self, request, context):
+        """GetModelComparison compares the present embedding model with a second one, whose index is filled beside, on questions
+        about a user's episodes, by their vectors alone. Fails with FAILED_PRECONDITION where no second model is configured.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ArchiveEpisodes(self, request, context):
         """ArchiveEpisodes takes episodes out of every search at once. They stay readable, and RestoreEpisodes brings them back.
         """
@@ -143,6 +156,11 @@ def add_EpisodicServiceServicer_to_server(servicer, server):
                     servicer.SearchEpisodes,
                     request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesRequest.FromString,
                     response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesResponse.SerializeToString,
+            ),
+            'GetModelComparison': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetModelComparison,
+                    request_deserializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetModelComparisonRequest.FromString,
+                    response_serializer=mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetModelComparisonResponse.SerializeToString,
             ),
             'ArchiveEpisodes': grpc.unary_unary_rpc_method_handler(
                     servicer.ArchiveEpisodes,
@@ -267,6 +285,33 @@ class EpisodicService:
             '/mneme.episodic.v1.EpisodicService/SearchEpisodes',
             mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesRequest.SerializeToString,
             mneme_dot_episodic_dot_v1_dot_episodic__pb2.SearchEpisodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetModelComparison(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.episodic.v1.EpisodicService/GetModelComparison',
+            mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetModelComparisonRequest.SerializeToString,
+            mneme_dot_episodic_dot_v1_dot_episodic__pb2.GetModelComparisonResponse.FromString,
             options,
             channel_credentials,
             insecure,

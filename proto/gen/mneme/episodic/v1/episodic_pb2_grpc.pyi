@@ -30,6 +30,10 @@ class EpisodicServiceStub:
     """ListEpisodes pages through a user's episodes, newest first."""
     SearchEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.SearchEpisodesRequest, _episodic_pb2.SearchEpisodesResponse]
     """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor."""
+    GetModelComparison: _aio.UnaryUnaryMultiCallable[_episodic_pb2.GetModelComparisonRequest, _episodic_pb2.GetModelComparisonResponse]
+    """GetModelComparison compares the present embedding model with a second one, whose index is filled beside, on questions
+    about a user's episodes, by their vectors alone. Fails with FAILED_PRECONDITION where no second model is configured.
+    """
     ArchiveEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.ArchiveEpisodesRequest, _episodic_pb2.ArchiveEpisodesResponse]
     """ArchiveEpisodes takes episodes out of every search at once. They stay readable, and RestoreEpisodes brings them back."""
     RestoreEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.RestoreEpisodesRequest, _episodic_pb2.RestoreEpisodesResponse]
@@ -77,6 +81,16 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_episodic_pb2.SearchEpisodesRequest, _abc.Awaitable[_episodic_pb2.SearchEpisodesResponse]],
     ) -> _abc.Awaitable[_episodic_pb2.SearchEpisodesResponse]:
         """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor."""
+
+    @_abc_1.abstractmethod
+    def GetModelComparison(
+        self,
+        request: _episodic_pb2.GetModelComparisonRequest,
+        context: _aio.ServicerContext[_episodic_pb2.GetModelComparisonRequest, _abc.Awaitable[_episodic_pb2.GetModelComparisonResponse]],
+    ) -> _abc.Awaitable[_episodic_pb2.GetModelComparisonResponse]:
+        """GetModelComparison compares the present embedding model with a second one, whose index is filled beside, on questions
+        about a user's episodes, by their vectors alone. Fails with FAILED_PRECONDITION where no second model is configured.
+        """
 
     @_abc_1.abstractmethod
     def ArchiveEpisodes(

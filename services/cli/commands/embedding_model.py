@@ -1,0 +1,178 @@
+"""`mneme model`: two embedding models compared, and indexes of former ones removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from json import JSONDecodeError, loads
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from mneme_client import ModelComparison, ModelQuestion, ModelQuestionComparison
+from services.cli import options
+from services.cli.rendering import as_json
+from services.cli.state import CliState, state_of
+
+if TYPE_CHECKING:  # loaded by the command
+    from services.cli.model_indexes import ModelIndex
+    from services.common.hosting import HostSettings
+
+model = typer.Typer(help="Compare two embedding models; remove what a former one left.", no_args_is_help=True)
+
+_QUESTIONS_MAX: Final = 1_000
+_QUESTIONS_AT_ONCE: Final = 50
+"""As the service takes them."""
+
+
+@model.command("compare")
+def compare(
+    context: typer.Context,
+    user: options.User,
+    questions: Annotated[
+        Path,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="A question a line: text, or JSON with `query` and, where known, `relevant`, ids of right episodes.",
+        ),
+    ],
+    json: options.Json = False,
+) -> None:
+    """Compare the embedding model with that of MNEME_EMBEDDING_SECOND_MODEL_DIR, on questions about a user's episodes.
+
+    For each question the ten nearest episodes of both models: how many are the same, and of the right ones how many are
+    among them. Facts and notes have vectors of one model alone and are not compared.
+    """
+    state = state_of(context)
+    try:
+        asked = _questions(questions.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        state.fail(f"{questions}: {error}")
+    state.run(_compare(state, user, asked, json=json))
+
+
+def _questions(text: str) -> list[ModelQuestion]:
+    """The questions of a file.
+
+    Raises:
+        ValueError: There is none, there are too many, or a line cannot be read.
+    """
+    found = [_question(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not 1 <= len(found) <= _QUESTIONS_MAX:
+        raise ValueError(f"holds {len(found)} questions, 1 to {_QUESTIONS_MAX} are compared")
+    return found
+
+
+def _question(number: int, line: str) -> ModelQuestion:
+    if not line.lstrip().startswith("{"):
+        return ModelQuestion(line.strip())
+    try:
+        given = loads(line)
+    except JSONDecodeError as error:
+        raise ValueError(f"line {number} is no JSON: {error}") from error
+    query, relevant = given.get("query"), given.get("relevant", [])
+    if not isinstance(query, str) or not isinstance(relevant, list) or not all(isinstance(i, str) for i in relevant):
+        raise ValueError(f"line {number}: `query` must be a text and `relevant` a list of ids")
+    return ModelQuestion(query, tuple(relevant))
+
+
+async def _compare(state: CliState, user: str, questions: Sequence[ModelQuestion], *, json: bool) -> None:
+    found: list[ModelQuestionComparison] = []
+    async with state.connect() as client:
+        for start in range(0, len(questions), _QUESTIONS_AT_ONCE):
+            compared = await client.compare_models(user, questions[start : start + _QUESTIONS_AT_ONCE])
+            found += compared.questions
+    compared = replace(compared, questions=tuple(found))
+    if json:
+        state.out.print(as_json(compared), markup=False, highlight=False, soft_wrap=True)
+        return
+    for line in _summary(compared):
+        state.out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _summary(compared: ModelComparison) -> list[str]:
+    questions = compared.questions
+    lines = [
+        f"first:  {compared.first_model}, {compared.first_piece_count} pieces",
+        f"second: {compared.second_model}, {compared.second_piece_count} pieces",
+        f"overlap@10 of {len(questions)} questions: {fmean(each.overlap for each in questions):.3f}",
+    ]
+    judged = [
+        (each.first_recall, each.second_recall)
+        for each in questions
+        if each.first_recall is not None and each.second_recall is not None
+    ]
+    if judged:
+        first, second = fmean(one for one, _ in judged), fmean(other for _, other in judged)
+        lines.append(f"recall@10 of {len(judged)} judged questions: first {first:.3f}, second {second:.3f}")
+    if compared.second_piece_count < compared.first_piece_count:
+        lines.append("The second index is not filled yet: wait for the job episodic.fill_second_index.")
+    return lines
+
+
+@model.command("remove-former")
+def remove_former(
+    context: typer.Context,
+    check: Annotated[bool, typer.Option("--check", help="Remove nothing; show what would be removed.")] = False,
+    data_dir: options.DataDir = None,
+) -> None:
+    """Remove the indexes of episodes of all models but that of MNEME_EMBEDDING_MODEL_DIR (empty: the packaged one).
+
+    Of the Qdrant server of MNEME_QDRANT_URL, else of the data folder; its services may run. Refused while
+    MNEME_EMBEDDING_SECOND_MODEL_DIR is set, where there is no index of the model, and while a service has an index of
+    another one open in the data folder. May be repeated. No episode is lost: the way back is a new second index.
+    """
+    state = state_of(context, data_dir=data_dir)
+    # Imported here: it brings in the embedding model and the engines, which few commands need.
+    from services.common.datadir import DataDirError
+    from services.common.embedding.errors import EmbeddingError
+    from services.common.errors import MnemeError
+    from services.common.hosting import HostSettings
+    from services.common.logging import configure_logging
+
+    configure_logging(level="error")
+    try:
+        settings = HostSettings()
+        if settings.embedding_second_model_dir is not None:
+            state.fail("MNEME_EMBEDDING_SECOND_MODEL_DIR names a second model, whose index is in use: unset it first")
+        indexes = state.run(_remove(settings, state.data_dir, check=check))
+    except (DataDirError, EmbeddingError, MnemeError, OSError, ValueError) as error:
+        state.fail(str(error))
+    for index in indexes:
+        what = "in use" if index.is_in_use else "would be removed" if check else "removed"
+        state.out.print(f"{index.name}: {what}", markup=False, highlight=False, soft_wrap=True)
+
+
+async def _remove(settings: HostSettings, data_dir: Path, *, check: bool) -> Sequence[ModelIndex]:
+    import asyncio
+    import contextlib
+    import os
+
+    from services.cli import model_indexes
+    from services.common.embedding.factory import create_embedder
+    from services.common.settings_file import SettingsSource
+    from services.common.shared_settings import embedding_settings
+    from services.episodic.app import qdrant_server
+    from services.episodic.config import EpisodicSettings
+
+    source = SettingsSource.read(settings.config, os.environ)
+    embedder = await asyncio.to_thread(create_embedder, embedding_settings(source, settings, data_dir))
+    async with contextlib.aclosing(embedder):
+        server = qdrant_server(settings)
+        if server is None:
+            folder = settings.qdrant_dir or data_dir / "qdrant"
+            indexes = await model_indexes.shards(folder, embedder)
+            if not check:
+                await model_indexes.remove_shards(folder, indexes)
+            return indexes
+        from services.episodic.stores.qdrant_connection import QdrantConnection, create_qdrant_client
+
+        tuning = source.load(EpisodicSettings, "episodic").qdrant
+        async with contextlib.aclosing(QdrantConnection(create_qdrant_client(server, tuning), tuning)) as connection:
+            indexes = await model_indexes.collections(connection, tuning, embedder)
+            if not check:
+                await model_indexes.remove_collections(connection, indexes)
+            return indexes
