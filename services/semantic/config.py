@@ -219,11 +219,11 @@ class SupersessionSettings:
     """Characters of a turn that are read."""
     sentences_max: Count = 32
     """Sentences of a turn that are compared with others."""
-    sentence_chars_max: Count = 400
+    sentence_chars_max: Count = 800
     """A longer sentence is not compared."""
-    keys_max: Count = 16
+    keys_max: Count = 32
     """Content words by which a statement is found."""
-    candidates_max: Count = 16
+    candidates_max: Count = 32
     """Earlier and later statements that a new one is compared with: those that share most content words."""
     marks_max: Count = 20_000
     """Superseded statements of a user that recalls know of: the newest."""

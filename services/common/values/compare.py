@@ -153,6 +153,8 @@ def _same_words(a: Clause, b: Clause) -> Relation:
         return Relation.UNKNOWN
     if a.negated == b.negated:
         return Relation.SAME
+    if not a.verb and not a.subject:
+        return Relation.COMPATIBLE  # "No way!" takes "way to go" not back
     if a.historic or (a.past and not b.past and not b.perfect and not b.changed):
         return Relation.COMPATIBLE
     return Relation.UPDATE if b.changed or (b.perfect and not b.negated) else Relation.CONTRADICT

@@ -47,6 +47,20 @@ _NOT_ANY_MORE: Final = re.compile(
     r"no\s+longer\s+(?P<verb2>\w+)\s+(?P<what2>[\w\s'-]{2,40}))(?=[,.!;]|$)",
     re.IGNORECASE,
 )
+_WITHOUT: Final = re.compile(
+    r"\b(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|thirty|forty|fifty|sixty|ninety|hundred|half|several|many)\s+"
+    r"(?:an?\s+)?(?:whole\s+|full\s+)?(?:days?|weeks?|months?|years?)\s+(?:now\s+)?(?:without|off)\s+(?:an?\s+|any\s+|the\s+|single\s+)*"
+    r"(?P<what>\w+)",
+    re.IGNORECASE,
+)
+_HABIT: Final = re.compile(r"^\W*(?:\w+,\s+)?(?:i|we|i'm|i've)\b(?!.{0,20}\b(?:not|never|don't|no)\b)", re.IGNORECASE)
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("smoke", "smoking", "smoker", "cigarette", "cigar", "tobacco", "fag", "nicotine"), "smoke"),
+    **dict.fromkeys(("alcohol", "drink", "drop", "wine", "beer", "booze", "whisky", "gin"), "alcohol"),
+    **dict.fromkeys(("meat", "steak", "bacon", "burger", "sausage"), "meat"),
+    **dict.fromkeys(("sweet", "sugar", "chocolate", "candy"), "sugar"),
+}
+"""Words for what people give up, by what it is."""
 _DAYS_AHEAD: Final = {"today": 0, "tonight": 0, "tomorrow": 1}
 _WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY_SECONDS: Final = 86_400
@@ -71,6 +85,20 @@ def _modes(text: str) -> set[str]:
 def is_born(earlier: str, later: str) -> bool:
     """Returns whether the child that was expected is born: "My wife is pregnant", "Our son was born this morning"."""
     return _EXPECTS.search(earlier) is not None and _BORN.search(later) is not None
+
+
+def abstains(earlier: str, later: str) -> bool:
+    """Returns whether the speaker goes without what they had: "I smoke a pack a day", "90 days without a cigarette".
+
+    Args:
+        earlier: A habit of the speaker.
+        later: How long they have gone without it.
+    """
+    match = _WITHOUT.search(later)
+    if match is None or _HABIT.search(earlier) is None:
+        return False
+    named = {_KINDS.get(word, word) for word in nouns_of(match["what"])}
+    return bool(named) and named <= {_KINDS.get(word, word) for word in nouns_of(earlier)}
 
 
 def is_left_out(clause: Clause, piece: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(words.split())})\b", re.IGNORECASE)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(words.split())})(?![\w-])", re.IGNORECASE)
 
 
 FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
@@ -16,10 +16,12 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
         (
             "job",
             (
-                "nurse teacher engineer developer designer waiter waitress cook chef driver clerk accountant lawyer "
-                "analyst manager consultant cashier barista mechanic electrician plumber editor journalist librarian "
-                "pharmacist baker carpenter work works job employed "
-                "intern apprentice trainee shift freelance freelancer unemployed"
+                "(?:i'm|am|as|is|works?)\\s+(?:[\\w-]+\\s+){0,3}(?:nurse|teacher|engineer|developer|designer|waiter|waitress|cook|chef|"
+                "driver|clerk|accountant|lawyer|analyst|manager|consultant|cashier|barista|mechanic|electrician|plumber|editor|"
+                "journalist|librarian|pharmacist|baker|carpenter) "
+                "works?\\s+(?:as|at|for|in|with|on|from|nights?|shifts?|part|full|the|here|there) my\\s+job employed "
+                "intern apprentice trainee (?:night|day|early|late|morning|evening)\\s+shifts? "
+                "(?:i'm|am|work|working|as)\\s+(?:an?\\s+)?(?:[\\w-]+\\s+)?freelanc(?:e|er|ing)(?!\\s+\\w) unemployed"
             ),
             (
                 "quit resigned retire retired badge resignation teach teaches job hired promoted freelance freelancing "
@@ -28,11 +30,17 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
         ),
         (
             "home",
-            "live lives living flat apartment house rent renting landlord room address neighbourhood",
+            (
+                "live lives living rent renting landlord lodger studio "
+                "(?:my|our)\\s+(?:address|neighbourhood|flat|apartment|house) "
+                "(?:own|have|share|got|in)\\s+an?\\s+(?:[\\w-]+\\s+){0,2}(?:flat|apartment|house|room)"
+            ),
             (
                 "moved move moving unpacked boxes keys settled relocated sold\\s+ours "
                 "bought\\s+a\\s+(?:house|flat|apartment) new\\s+flat new\\s+place new\\s+apartment "
-                "new\\s+home new\\s+house new\\s+address"
+                "new\\s+home new\\s+house new\\s+address "
+                "closed\\s+on\\s+the first\\s+night\\s+in slept\\s+(?:there|here) "
+                "(?:house|flat|apartment|place|cottage|home)\\b.{0,40}\\bis\\s+(?:ours|mine)"
             ),
         ),
         (
@@ -69,7 +77,35 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
             "drive drives car van motorbike scooter estate hatchback",
             "sold scrapped traded\\s+in leased new\\s+car bike cargo\\s+bike cycle tram",
         ),
-        ("smoke", "smoke smokes smoker cigarettes", "quit\\s+smoking smoke-free patches last\\s+cigarette"),
+        ("smoke", "smoke smokes smoker cigarettes", "quit\\s+smoking smoke-free patches last\\s+cigarette non-smoker"),
+        (
+            "alcohol",
+            (
+                "(?:i|we)\\s+drink\\s+(?:\\w+\\s+){0,3}(?:wine|beer|whisky|gin) "
+                "glass\\s+of\\s+wine (?:wine|beer)\\s+drinker"
+            ),
+            "sober teetotal alcohol-free stopped\\s+drinking off\\s+the\\s+booze",
+        ),
+        (
+            "licence",
+            "(?:don't|can't|cannot|not)\\s+drive driving\\s+lessons learner no\\s+licen[cs]e learning\\s+to\\s+drive",
+            "passed\\s+(?:my|the)\\s+(?:driving\\s+)?test (?:my|the|a)\\s+(?:driving\\s+|driver's\\s+)?licen[cs]e",
+        ),
+        (
+            "eyes",
+            "(?:wear|wears|need|needs)\\s+(?:glasses|contacts)",
+            "lasik laser\\s+(?:surgery|operation) without\\s+glasses",
+        ),
+        (
+            "debt",
+            "(?:student\\s+)?loan mortgage overdraft in\\s+debt owe owes",
+            "paid\\s+off paid\\s+back debt-free last\\s+instalment last\\s+installment",
+        ),
+        (
+            "beard",
+            "beard moustache",
+            "clean-shaven shaved\\s+it\\s+off shaved\\s+my razor",
+        ),
         (
             "address",
             "formally formal surname title first\\s+name nickname informally",
@@ -86,7 +122,8 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
 
 CHANGED: Final = re.compile(
     r"\b(?:now|nowadays|these\s+days|no\s+longer|any\s?more|finally|at\s+last|for\s+good|instead|again|after\s+all|from\s+(?:now|today|"
-    r"this|next|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|starting|last\s+day|first\s+(?:day|morning|week)|"
+    r"this|next|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|starting|last\s+day|first\s+(?:day|morning|week|night|time)|"
+    r"passed|paid\s+(?:off|back)|(?:is|are)\s+(?:ours|mine)|goodbye\s+to|done\s+with|behind\s+(?:me|us)|launched|opened|"
     r"handed\s+in|gave\s+up|given\s+up|got\s+rid|sold|bought|wiped|put\b.{1,40}\bon|switched|swapped|replaced|changed|"
     r"moved|quit|resigned|signed|traded|dropped|became|become|turned|picked\s+up\s+the\s+keys|did\s+it|"
     r"we\s+got|i\s+got|was\s+born|is\s+born|tied\s+the\s+knot|eloped|got\s+(?:engaged|married|divorced)|broke\s+up|split\s+up)\b",
@@ -108,7 +145,8 @@ ENDED: Final = re.compile(
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
     r"is\s+gone|are\s+gone|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"
-    r"found\s+a\s+new\s+(?:owner|home)|(?:has|have|had)\s+left|donated|gave\s+away|given\s+away|finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
+    r"found\s+a\s+new\s+(?:owner|home)|came\s+off|ran\s+away|burn(?:ed|t)\s+down|torn\s+down|demolished|healed|wore\s+off|cleared\s+up|dissolved|disbanded|"
+    r"terminated|(?:has|have|had)\s+left|donated|gave\s+away|given\s+away|finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
     re.IGNORECASE,
 )
 """Verbs after which what they are about is no more."""
@@ -116,7 +154,7 @@ ENDED: Final = re.compile(
 OPPOSED: Final = tuple(
     (_pattern(one), _pattern(other))
     for one, other in (
-        ("hold keep", "forward release send"),
+        ("hold keep", "forward(?=\\s+(?:the|all|any|my|our|them|it)\\b) release send"),
         ("mute silence", "unmute"),
         ("enable activate", "disable deactivate"),
         ("disable deactivate", "enable activate"),

@@ -16,7 +16,8 @@ from typing import Final
 
 from services.common.values.compare import relation
 from services.common.values.complements import KIN
-from services.common.values.everyday import day_named, goes_otherwise, is_born, is_left_out
+from services.common.values.denials import denies, happens_after_all
+from services.common.values.everyday import abstains, day_named, goes_otherwise, is_born, is_left_out
 from services.common.values.fields import CHANGED, ENDED, FIELDS, OPPOSED
 from services.common.values.frames import takes_another_end
 from services.common.values.lexicon import MULTIPLE_ROLES, SMALL_NUMBERS, VERBS
@@ -26,8 +27,10 @@ from services.common.values.sentences import nouns_of
 from services.common.values.slots import has_same_subject, is_denied, is_plain, is_replaced, things_of
 from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.tokens import lemma, tokenize
-from services.common.values.topics import denies, requantifies
+from services.common.values.topics import requantifies
 
+_CLAUSES_CHARS_MAX: Final = 400
+"""In longer sentences only what they are about is compared: their clauses belong together in too many ways."""
 _JOURNEYS: Final = frozenset({"fly", "leave", "depart", "return", "move", "marry", "arrive", "travel"})
 _OCCASIONS: Final = _JOURNEYS | {"be", "come", "start", "begin", "open", "deliver", "happen", "ship", "visit"}
 _ROLE_SUBJECTS: Final = re.compile(
@@ -41,13 +44,23 @@ _COME_TO: Final = re.compile(r"\b(?:I've|I have|i've|i have|we've|we have) (?:co
 _OPENS: Final = r"(?:I|i|i'm|I'm|i've|I've|we|We|my|My|our|please|don't|[A-Z]\w+ (?:is|was|has|are|goes|eats|takes|\w+ed)|the (?:\w+ ){1,3}(?:doesn't|isn't|won't|can't)|the \w+ (?:is|was|has|are|gets|costs|takes|goes|\w+s))\b"  # noqa: E501
 _CUT: Final = re.compile(
     rf"\s{{0,9}}[,:;]\s{{0,9}}(?:(?:and|but|so|because)\s{{1,9}})?(?={_OPENS})|\s{{1,9}}(?:and|but|so|because)\s{{1,9}}(?={_OPENS})|\s{{1,9}}-{{1,9}}\s{{1,9}}|"
-    r"\s{0,9},\s{0,9}(?=(?:no|not|never|since|thanks\sto)\b)"
+    r"\s{0,9},\s{0,9}(?=(?:no|not|never|since|thanks\sto)\b)|"
+    r"\s{0,9},\s{0,9}(?=(?:for|because\sof|out\sof)\s(?:the|my|our)\s[\w\s-]{2,40}[.!]?$)"
 )
+"""Where clauses end. A reason put behind a comma limits nothing: "my editor is VS Code now, for the debugger"."""
 _SINCE_THEN: Final = re.compile(
     r"^(?:after|since|following|as\s+of|with\s+effect\s+from|starting|beginning)\s+(?:the|our|my|this|next|last)\s+"
     r"\w+(?:\s+\w+)?,?\s+(?=(?:my|our|i|we|the|there)\b)",
     re.IGNORECASE,
 )
+_WITH_NEW: Final = re.compile(
+    r"^new\s+\w+\s*[:,]|\b(?:with|since|thanks\s+to|because\s+of|after)\s+(?:the|my|our|a|an)\s+new\b", re.IGNORECASE
+)
+"""Says that something about the matter is new: "new schedule: ...", "with the new oven ..."."""
+_CAUSED: Final = re.compile(
+    r"\b(?:[Hh]ave|[Hh]ad|[Gg]ot|[Gg]et)\s+(?P<what>(?:(?:the|my|our)\s+\w|[A-Z])[^,;.]{0,40})\s$"
+)
+"""Somebody lets it be done to something: "we had Pluto put down"."""
 _AFTER_THAT: Final = re.compile(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
 _SCOPE_OPENS: Final = re.compile(r"^(?:for|at|on|in|when|if|during|as|unless|while|with|from|until)\b", re.IGNORECASE)
@@ -65,14 +78,21 @@ _ONLY_NOW: Final = re.compile(
 )
 _FOR_A_WHILE: Final = re.compile(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
 """Under these the later one holds for a while, and takes nothing back."""
+_NEVER: Final = re.compile(r"\b(?:i|we)(?:'ve|\s+have)\s+never\b", re.IGNORECASE)
+_WILL: Final = re.compile(
+    r"\b(?:i|we)(?:'ll|'m\s+going\s+to|'re\s+going\s+to|\s+(?:will|shall|want\s+to|plan\s+to))\b", re.IGNORECASE
+)
 _NO_LONGER: Final = re.compile(r"\bno\s+longer\s+(?P<verb>\w+)", re.IGNORECASE)
 _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _ELLIPSES: Final = frozenset({("can", "not"), ("could", "not"), ("will", "not"), ("have", "not")})
 _ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
+_TO_OTHERS: Final = re.compile(r"\byours?\b|\bsorry\b", re.IGNORECASE)
+"""What is said to somebody about their life."""
+_NOT_SO: Final = re.compile(r"(?:\bnot|\bnever|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _UNDERGONE: Final = re.compile(r"\b(?:is|are|was|were|been|be|got|gets)\s+$", re.IGNORECASE)
 _INTRANSITIVE: Final = re.compile(
-    r"died|passed|found|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
+    r"died|passed|found|came\s+off|ran\s+away|burn|healed|wore\s+off|cleared\s+up|dissolved|disbanded|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
     re.IGNORECASE,
 )
 UNSURE: Final = re.compile(
@@ -108,11 +128,9 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         later: The other one.
     """
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
-    if is_same_speaker and _FIRST.search(later.text) and denies(earlier.text, later.text):
-        return Relation.CONTRADICT
-    if is_same_speaker and (requantifies(earlier.text, later.text) or _was_so(earlier.text, later.text)):
-        return Relation.UPDATE
-    if len(earlier.text) > CHARS_MAX or len(later.text) > CHARS_MAX or UNSURE.search(later.text):
+    if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
+        return found
+    if len(earlier.text) > _CLAUSES_CHARS_MAX or len(later.text) > _CLAUSES_CHARS_MAX or UNSURE.search(later.text):
         return Relation.UNKNOWN
     if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
         return Relation.COMPATIBLE
@@ -125,18 +143,36 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     if is_same_speaker and takes_another_end(earlier.text, later.text):
         return Relation.UPDATE
     first, second = read_statement(earlier.text), read_statement(later.text)
-    is_told = later.is_announced or _AFTER_THAT.match(later.text) is not None
+    is_announced = any(pattern.search(later.text) for pattern in (_AFTER_THAT, _WITH_NEW)) or later.is_announced
     for b in second.clauses:
         for a in first.clauses:
+            is_told = is_announced or _was_named(a, second)
             if is_same_speaker and (succeeds(a, b, is_told=is_told) or begins(a, b)):
                 return Relation.UPDATE
             if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
     if is_same_speaker and (_rescheduled(first, second, earlier.day, later.day) or _ended(first, second)):
         return Relation.UPDATE
-    if is_same_speaker and (_told_otherwise(earlier.text, later.text, is_told=is_told) or _only(first, second)):
+    if is_same_speaker and (_told_otherwise(earlier.text, later.text, is_told=is_announced) or _only(first, second)):
         return Relation.UPDATE
     return Relation.UNRELATED
+
+
+def _by_topic(earlier: str, later: str) -> Relation | None:
+    """What a common topic tells, in sentences of any length."""
+    if _FIRST.search(later) and denies(earlier, later):
+        return Relation.CONTRADICT
+    if happens_after_all(earlier, later) or requantifies(earlier, later) or _was_so(earlier, later):
+        return Relation.UPDATE
+    if _NEVER.search(earlier) and _WILL.search(later):
+        return Relation.COMPATIBLE  # what was never done may be done yet
+    return None
+
+
+def _was_named(a: Clause, later: Read) -> bool:
+    """The earlier value is spoken of in the past: "The Aurora was full, we stay at the Flor"."""
+    values = {word for item in a.rest if isinstance(item, str) for word in item.split() if word in a.names}
+    return any(c.past and c.verb == "be" and {str(item) for item in c.subject} & values for c in later.clauses)
 
 
 def _was_so(earlier: str, later: str) -> bool:
@@ -152,6 +188,8 @@ def _told_otherwise(earlier: str, later: str, *, is_told: bool) -> bool:
     if any(is_left_out(a, piece) for a in first.clauses for piece in second.pieces):
         return True
     if (is_told or CHANGED.search(later) is not None) and goes_otherwise(earlier, later):
+        return True
+    if not OTHERS.search(earlier) and not OTHERS.search(later) and abstains(earlier, later):
         return True
     return is_born(earlier, later) or _opposed(earlier, later) or _same_field(earlier, later, is_told=is_told)
 
@@ -232,6 +270,9 @@ def _ended(first: Read, second: Read) -> bool:
 
 def _named(piece: str, match: re.Match[str]) -> frozenset[str]:
     """The nouns that an ending verb is about: its subject where it has a noun, else its object up to a clause end."""
+    caused = _CAUSED.search(piece[: match.start()])
+    if caused is not None:
+        return nouns_of(caused["what"])
     before = nouns_of(piece[: match.start()])
     inner = re.search(r"\blet\b(.{1,20})\bgo\b", match[0], re.IGNORECASE)
     if inner is not None:
@@ -296,13 +337,14 @@ def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
         or THIRD.search(later)
         or OTHERS.search(later)
         or _ALSO.search(later)
+        or _TO_OTHERS.search(later)
     ):
         return False
     if OTHERS.search(earlier) or THIRD.search(earlier) or _SCOPE_OPENS.match(later):
         return False
     for field, (before, after) in FIELDS.items():
         old = {match[0].casefold() for match in before.finditer(earlier)}
-        new = {match[0].casefold() for match in after.finditer(later)}
+        new = {match[0].casefold() for match in after.finditer(later) if not _NOT_SO.search(later[: match.start()])}
         if (
             old
             and new

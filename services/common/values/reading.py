@@ -237,9 +237,14 @@ def _main_verb(clause: Clause, after: Sequence[Item]) -> tuple[str, int]:
     if isinstance(following, str) and (not helpers or helpers[-1] in _MODALS) and following not in PREPOSITIONS:
         # Behind a modal verb stands a verb, known or not: "can't type".
         return _with_particle(lemma(NEGATIVES.get(following, following)), after, place)
-    return ("have" if helpers and helpers[-1] in {"have", "has", "had"} else "be"), place
+    is_perfect = bool(helpers) and helpers[-1] in {"have", "has", "had"}
+    if is_perfect and isinstance(following, str) and following.endswith("ed") and len(following) > _PARTICIPLE_MIN:
+        # Behind "have" stands a participle, known or not: "I have not submitted the report".
+        return _with_particle(lemma(following), after, place)
+    return ("have" if is_perfect else "be"), place
 
 
+_PARTICIPLE_MIN: Final = 4
 _MODALS: Final = frozenset({"can", "could", "will", "shall", "should", "must", "do", "does", "did"})
 
 
@@ -325,7 +330,7 @@ def _content(items: Sequence[Item], clause: Clause) -> Iterator[Item]:
         elif item in COMPARATIVES or (item not in STOP and item not in _SKIPPED):
             word = NEGATIVES.get(item, item)
             yield _keep(word if word in STATES else lemma(word), before, clause)
-        if item not in {"the", "a", "an", *POSSESSIVES}:
+        if item not in {"the", "a", "an", "new", *POSSESSIVES}:
             before = ""
     if name:
         yield _keep(" ".join(CANONICAL.get(word, word) for word in name), before, clause)

@@ -25,6 +25,15 @@ _GRANTED: Final = re.compile(
     r"(?P<said>(?:i|we|it|it's|my|our|the|there)\b[^?]{3,200})\?$",
     re.IGNORECASE,
 )
+_TAKEN: Final = re.compile(
+    r"\b(?:how|why|can\s+you|could\s+you)\b[^?]*?\b(?P<said>(?:the|my|our)\s(?=[^,;?]{0,120}\b(?:my|our)\b)[^,;?]{0,120}\d)",
+    re.IGNORECASE,
+)
+_QUESTION_CHARS_MAX: Final = 1_000
+"""Longer questions are not read."""
+_NEXT_PART: Final = re.compile(r"[,;]\s*(?!\d)")
+_OPEN_QUESTION: Final = re.compile(r"\b(?:if|would|should|could\s+be|what\s+about|instead|than)\b", re.IGNORECASE)
+"""In such questions things are named that need not be so."""
 _CODE: Final = re.compile(
     r"[{}\[\]<>=`\\|]|\w\(|\w_\w|^\s*(?:import|def|class|const|let|var|return|from\s\w+\simport)\b|;$"
 )
@@ -51,6 +60,23 @@ def stated_part(sentence: str) -> str:
             break
         sentence = sentence[: match.start()]
     return sentence
+
+
+def presupposed_part(sentence: str) -> str:
+    """Returns what a question takes for granted by naming it with a number, else nothing.
+
+    "How can I handle the limit of 1,000 calls for my key?" states that there is such a limit; what is asked by "is",
+    "does" or "what if" is not granted.
+    """
+    if not sentence.endswith("?") or len(sentence) > _QUESTION_CHARS_MAX:
+        return ""
+    stated = stated_part(sentence)
+    asked = sentence if stated == sentence else sentence.removeprefix(stated)
+    match = _TAKEN.search(asked)
+    if match is None or _OPEN_QUESTION.search(asked):
+        return ""
+    said = _NEXT_PART.split(asked[match.start("said") : -1])[0].strip()
+    return said if any(char.isdigit() for char in said) else ""
 
 
 def is_statement(sentence: str) -> bool:

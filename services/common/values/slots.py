@@ -71,8 +71,10 @@ def is_denied(a: Clause, b: Clause) -> bool:
     """Returns whether one denies what the other says: "I don't drink coffee", "I drink coffee now"."""
     if not (is_plain(a) and is_plain(b)) or a.negated == b.negated or a.verb != b.verb or not has_same_subject(a, b):
         return False
-    if (a.past and not b.past and a.verb != "be") or b.temporary:
-        return False
+    if not (a.verb or a.subject or b.changed):
+        return False  # "No way!", "way to go!"
+    if (a.past and not b.past and a.verb != "be") or b.temporary or ("sure" in a.words and "sure" in b.words):
+        return False  # "I want to make sure I'm not late" denies nothing of what else shall be made sure
     first: list[Item] = [item for item in things_of(a) if not isinstance(item, Value)]
     second: list[Item] = [item for item in things_of(b) if not isinstance(item, Value)]
     if not first or not second:
@@ -135,13 +137,21 @@ def _is_single(a: Clause, only_a: Sequence[Item], only_b: Sequence[Item]) -> boo
     x, y = only_a[0], only_b[0]
     if isinstance(x, Value) and isinstance(y, Value):
         is_number = x.kind in {ValueKind.NUMBER, ValueKind.MONEY, ValueKind.QUANTITY, ValueKind.IDENTIFIER}
-        return is_number and a.verb in {"be", "cost", "weigh", "get"} and match_values(x, y) is Match.DIFFERENT
+        is_held = a.verb in {"be", "cost", "weigh", "get"} or _is_measure(a, x, y)
+        return is_number and is_held and match_values(x, y) is Match.DIFFERENT
     if {ValueKind.IDENTIFIER} == {v.kind for v in (x, y) if isinstance(v, Value)}:
         return a.verb == "be" and any(str(v)[:1].isdigit() for v in (x, y) if isinstance(v, str))
     if isinstance(x, Value) or isinstance(y, Value):
         return False
     is_name = set(x.split()) <= a.names
     return a.verb == "be" and is_name and _has_role(a) and not set(x.split()) & set(y.split())
+
+
+def _is_measure(a: Clause, x: Value, y: Value) -> bool:
+    """As in "my bread bakes at 230 degrees": what a thing of the speaker's does as a rule, in one measure."""
+    is_thing = a.words[:1] in {("my",), ("our",), ("the",)} and not set(map(str, a.subject)) <= {"i", "we"}
+    is_same_measure = x.kind is y.kind is ValueKind.QUANTITY and bool(x.unit) and x.unit == y.unit
+    return is_thing and is_same_measure and not a.past and a.verb in VERBS and a.verb not in _SHARED_VERBS
 
 
 def _has_role(a: Clause) -> bool:
@@ -161,10 +171,19 @@ def _slot(clause: Clause) -> list[Item]:
     return bare or scoped[:1]
 
 
+def _is_duration(item: Item) -> bool:
+    """As in "for 40 minutes"."""
+    return isinstance(item, Value) and item.kind is ValueKind.QUANTITY and item.unit == "s"
+
+
 def _scopes_differ(a: Clause, b: Clause, first: Sequence[Item], second: Sequence[Item]) -> bool:
     """Whether one holds only somewhere where the other need not: "for slides I prefer light"."""
     limits = [
-        {item for item in things_of(clause) if clause.prepositions.get(item) in {"for", "on", "at", "when", "during"}}
+        {
+            item
+            for item in things_of(clause)
+            if clause.prepositions.get(item) in {"for", "on", "at", "when", "during"} and not _is_duration(item)
+        }
         for clause in (a, b)
     ]
     return limits[0] - set(first) != limits[1] - set(second)

@@ -139,6 +139,8 @@ def _new_role(a: Clause, b: Clause) -> bool:
     nouns = [item for item in a.subject if isinstance(item, str) and item not in _OWNERS]
     if not nouns or a.verb not in {"be", "call"} or not a.rest or a.possessors or b.possessors:
         return False
+    if "trying" in b.words:
+        return False  # to set up something new
     head = nouns[-1]
     is_new = any(before == "new" and _matches(word, head) for before, word in pairwise(b.words))
     is_mine = not set(b.subject) - _FIRST or head in b.subject
@@ -265,8 +267,8 @@ def _timed_anew(a: Clause, b: Clause) -> bool:
         return False
     first, second = ([item for item in _content(c) if not _is_time(item)] for c in (a, b))
     times = [{item for item in c.rest if _is_time(item)} for c in (a, b)]
-    is_one = len(times[0]) == len(times[1]) == 1
-    return bool(first) and not any(unshared(first, second)) and is_one and _are_other_times(*times[0], *times[1])
+    is_other = len(times[0]) == len(times[1]) > 0 and all(_are_other_times(x, y) for x in times[0] for y in times[1])
+    return bool(first) and not any(unshared(first, second)) and is_other
 
 
 def _is_time(item: Item) -> bool:

@@ -11,7 +11,7 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
-from services.common.values.sentences import announces, content_words, is_statement, stated_part
+from services.common.values.sentences import announces, content_words, is_statement, presupposed_part, stated_part
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
 
@@ -52,6 +52,9 @@ def _sentences(content: str, settings: SupersessionSettings) -> Iterator[str]:
             stated = stated_part(sentence)
             if len(stated) <= settings.sentence_chars_max and is_statement(stated):
                 yield stated
+            granted = presupposed_part(sentence)
+            if granted and len(granted) <= settings.sentence_chars_max and is_statement(granted):
+                yield granted
 
 
 def _keys(owner: Owner, text: str, settings: SupersessionSettings) -> tuple[int, ...]:

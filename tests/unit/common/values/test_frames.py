@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from services.common.values.denials import denies
 from services.common.values.frames import is_negation, takes_another_end
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
-from services.common.values.topics import denies, requantifies
+from services.common.values.topics import requantifies
 
 
 @pytest.mark.parametrize(
