@@ -66,7 +66,7 @@ _SHARED_MIN: Final = 2
 
 def denies(earlier: str, later: str) -> bool:
     """Returns whether the later statement says that what the earlier one tells never happened."""
-    if _DENIED.search(_DOUBTS.sub("", earlier)):
+    if "never" not in later.casefold() or _DENIED.search(_DOUBTS.sub("", earlier)):
         return False
     said = topic_stems(earlier)
     is_doubted = _DENIED.search(earlier) is not None
@@ -111,10 +111,8 @@ def happens_after_all(earlier: str, later: str) -> bool:
     One case of it is enough, whatever is added: "I've never written any tests", "I wrote tests for the login".
     What the earlier statement limits itself to must be named again.
     """
-    if _DENIED.search(_DOUBTS.sub("", later)):
-        return False
-    undone = [match["what"] for pattern in (_NEVER, _NOT_DONE) for match in pattern.finditer(earlier)]
-    if not undone:
+    undone = _undone(earlier)
+    if not undone or _DENIED.search(_DOUBTS.sub("", later)):
         return False
     said, numbers = topic_stems(later), _numbers(later)
     for match in _DONE.finditer(later):
@@ -156,6 +154,12 @@ def _verb(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4_096)
 def _verbs(text: str) -> frozenset[str]:
     return frozenset(stem(lemma(token.lower)) for token in tokenize(text))
+
+
+@lru_cache(maxsize=4_096)
+def _undone(text: str) -> tuple[str, ...]:
+    """What the speaker has not done so far."""
+    return tuple(match["what"] for pattern in (_NEVER, _NOT_DONE) for match in pattern.finditer(text))
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -144,9 +144,9 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.UPDATE
     first, second = read_statement(earlier.text), read_statement(later.text)
     is_announced = any(pattern.search(later.text) for pattern in (_AFTER_THAT, _WITH_NEW)) or later.is_announced
+    told = [is_announced or _was_named(a, second) for a in first.clauses]
     for b in second.clauses:
-        for a in first.clauses:
-            is_told = is_announced or _was_named(a, second)
+        for a, is_told in zip(first.clauses, told, strict=True):
             if is_same_speaker and (succeeds(a, b, is_told=is_told) or begins(a, b)):
                 return Relation.UPDATE
             if is_denied(a, b) or is_replaced(a, b, is_told=is_told):

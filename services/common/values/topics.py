@@ -127,6 +127,8 @@ def _recounts(earlier: str, later: str, shared: frozenset[str]) -> bool:
 
     "I secured 3 interviews between 25 April and 1 May" and 5 of them; "I've merged 48 requests", "I've merged 63".
     """
+    if not (_COUNTED.search(later) and _COUNTED.search(earlier)):
+        return False
     first, second = _values(earlier), _values(later)
     days = [{value for value in side if value[0] == "date"} for side in (first, second)]
     is_total = bool(_HAVE_DONE.search(earlier) and _HAVE_DONE.search(later)) and not any(days)
@@ -155,13 +157,12 @@ def _as_number(text: str) -> float:
 
 def _reaches(earlier: str, later: str, shared: frozenset[str]) -> bool:
     """A number without a noun counts what the clause is about: "the commits ..., which have now reached 165"."""
-    first = {(lemma(match["unit"].casefold()), match["number"].replace(",", "")) for match in _COUNT.finditer(earlier)}
-    second = _values(later)
     reached = {match["number"].replace(",", "") for match in _REACHED.finditer(later)}
-    counted = {unit for unit, _ in second}
-    return any(
-        unit in shared and unit not in counted and unit not in _BARE and number not in reached for unit, number in first
-    ) and bool(reached)
+    if not reached:
+        return False
+    first = {(lemma(match["unit"].casefold()), match["number"].replace(",", "")) for match in _COUNT.finditer(earlier)}
+    counted = {unit for unit, _ in _values(later)}
+    return any(unit in shared - counted - _BARE and number not in reached for unit, number in first)
 
 
 _BARE: Final = frozenset(
