@@ -79,7 +79,7 @@ class FormerVectorStore(Protocol):
         """Gives rows other vectors, in one transaction under the user's lock that refuses a void claim.
 
         A row whose text is another one by now stays as it is. Searches of all replicas use the new vectors from then
-        on. Nothing else of a row changes, so that whoever has read it may still write it.
+        on. Nothing else of a row changes: an etag that a client has read stays valid.
 
         Returns:
             The rows that have their new vector.

@@ -51,7 +51,7 @@ _OF_THINGS_AT_HAND: Final = frozenset(
     told tell
     """.split()  # noqa: SIM905 - words
 )
-"""Verbs, without endings, of what is there anyway: who has never missed a session has sessions."""
+"""Verbs, without endings, that take their object for granted: "I've never missed a session" denies no session."""
 _DEFINITE: Final = re.compile(r"\w+\s+(?:my|our|the|this|that|these|those|his|her|their|him|them)\b", re.IGNORECASE)
 _LISTED: Final = re.compile(r",|\b(?:or|and|nor)\b", re.IGNORECASE)
 _PLANNED: Final = re.compile(
