@@ -2,8 +2,9 @@
 
     python tools/mcp_conformance.py PORT
 
-Server, transport and settings are those of `mneme mcp --http`. The suite calls tools, resources and prompts of given
-names. They stand here beside Mneme's own, and need no gateway.
+The server is that of `mneme mcp --http`, with what the suite covers and Mneme has no use for: log messages, completion,
+subscriptions, resumption of streams. The suite calls tools, resources and prompts of given names. They stand here, in
+`mcp_session_fixtures` and in `mcp_input_fixtures` beside Mneme's own, and need no gateway.
 """
 
 from __future__ import annotations
@@ -13,31 +14,52 @@ import base64
 import json
 import sys
 from enum import StrEnum
-from typing import Any, Final
+from importlib.metadata import version
+from typing import Annotated, Any, Final
 
 import mcp_types as types
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
+from mcp.server.subscriptions import InMemorySubscriptionBus
 from pydantic import BaseModel, ConfigDict, Field
 
-from mneme_client import Client, Scope
+from mneme_client import Client, ContextResult, QueryReading, Scope
 from services.cli.mcp.server import McpSettings, create_server
+from tools import mcp_input_fixtures, mcp_session_fixtures
 
 _PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
 _WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 _PAUSE_SECONDS: Final = 0.05  # between notifications, as the suite asks
-_SCHEMA_TOOL: Final = "json_schema_2020_12_tool"
+_RETRY_MILLISECONDS: Final = 100  # that clients of a closed stream wait before they come back
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+class _OfNoGateway(Client):
+    """A client for a suite that calls none of Mneme's tools and reads only the first of its resources."""
+
+    async def build_context(self, *_arguments: Any, **_options: Any) -> ContextResult:
+        """Nothing is remembered."""
+        return ContextResult("", 0, "", (), (), degraded=False, reading=QueryReading("", (), ()), recall_id="")
 
 
 async def main(port: int) -> None:
     """Serves until it is ended."""
-    async with Client("127.0.0.1:1") as client:  # of no gateway: the suite calls none of Mneme's tools
-        server = create_server(client, McpSettings("conformance", "conformance", Scope()))
+    async with _OfNoGateway("127.0.0.1:1") as client:
+        settings = McpSettings("conformance", "conformance", Scope())
+        server = create_server(client, settings, version=version("mneme"), subscriptions=InMemorySubscriptionBus())
         for tool in _TOOLS:
             server.add_tool(tool, structured_output=False)
+        _add_schema_tool(server)
         _add_resources(server)
         _add_prompts(server)
-        await server.run_streamable_http_async(host="127.0.0.1", port=port)
+        mcp_session_fixtures.add_to(server)
+        mcp_input_fixtures.add_to(server)
+        await server.run_streamable_http_async(
+            host="127.0.0.1",
+            port=port,
+            event_store=mcp_session_fixtures.RecentEvents(),
+            retry_interval=_RETRY_MILLISECONDS,
+        )
 
 
 # --------------------------------------------------------------------------------------------- tools
@@ -148,6 +170,11 @@ async def test_elicitation_sep1330_enums(context: Context[Any, Any]) -> str:
     return f"Elicitation completed: action={answer.action}"
 
 
+def test_custom_header(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+    """Has an argument that clients repeat in a header, which the SDK compares."""
+    return region
+
+
 _TOOLS: Final = (
     test_simple_text,
     test_image_content,
@@ -160,7 +187,47 @@ _TOOLS: Final = (
     test_elicitation,
     test_elicitation_sep1034_defaults,
     test_elicitation_sep1330_enums,
+    test_custom_header,
 )
+
+
+def json_schema_2020_12_tool(
+    name: str = "",
+    address: dict[str, Any] | None = None,
+    contactMethod: str = "",  # noqa: N803 - the suite's name
+    phone: str = "",
+    email: str = "",
+) -> str:
+    """Has a schema with the keywords of its dialect."""
+    return json.dumps([name, address, contactMethod, phone, email])
+
+
+def _add_schema_tool(server: MCPServer[Any]) -> None:
+    """Adds the tool with the schema that the suite compares; the SDK derives others from the function's signature."""
+    server.add_tool(json_schema_2020_12_tool, structured_output=False)
+    tool = server._tool_manager.get_tool(json_schema_2020_12_tool.__name__)  # noqa: SLF001 - no public way
+    assert tool is not None
+    text = {"type": "string"}
+    tool.parameters = {
+        "$schema": _DIALECT,
+        "type": "object",
+        "$defs": {
+            "address": {"$anchor": "addressDef", "type": "object", "properties": {"street": text, "city": text}},
+        },
+        "properties": {
+            "name": text,
+            "address": {"$ref": "#/$defs/address"},
+            "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+            "phone": text,
+            "email": text,
+        },
+        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+        "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+        "additionalProperties": False,
+    }
+
 
 # ------------------------------------------------------------------------------- resources, prompts
 

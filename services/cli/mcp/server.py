@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, ParamSpec
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
 from mcp.server.mcpserver.prompts.base import Message, UserMessage
+from mcp.server.subscriptions import SubscriptionBus
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
@@ -39,15 +40,25 @@ class McpSettings:
     limit: int = 8  # memories of a recall
 
 
-def create_server(client: Client, settings: McpSettings, *, version: str = "") -> MCPServer[None]:
+def create_server(
+    client: Client,
+    settings: McpSettings,
+    *,
+    version: str = "",
+    subscriptions: SubscriptionBus | Literal[False] = False,
+) -> MCPServer[None]:
     """A server that is not running yet.
 
     Args:
         client: Of a gateway that serves; its credential decides the tenant.
         settings: Whose memory is served.
         version: Of this program.
+        subscriptions: Carries changes to those who listen for them. False: nobody can, and no capability says so, since
+            nothing here announces changes.
     """
-    server: MCPServer[None] = MCPServer("mneme", version=version, instructions=_INSTRUCTIONS, log_level="WARNING")
+    server: MCPServer[None] = MCPServer(
+        "mneme", version=version, instructions=_INSTRUCTIONS, log_level="WARNING", subscriptions=subscriptions
+    )
     tools = _Tools(client, settings)
     for tool, hints in (
         (tools.recall, _READ),
@@ -56,13 +67,13 @@ def create_server(client: Client, settings: McpSettings, *, version: str = "") -
         (tools.forget, _TAKE_AWAY),
         (tools.feedback, _WRITE),
     ):
-        server.add_tool(_with_errors(tool), annotations=hints, structured_output=False)
+        server.add_tool(_with_errors(tool, ToolError), annotations=hints, structured_output=False)
     server.resource(
         "mneme://context", description="What matters about the user, for a prompt.", mime_type="text/plain"
-    )(tools.context)
+    )(_with_errors(tools.context, ResourceError))
     server.resource(
         "mneme://context/{query}", description="Memories for a message, for a prompt.", mime_type="text/plain"
-    )(tools.context_for)
+    )(_with_errors(tools.context_for, ResourceError))
     server.prompt(name="with_memory", description="A message together with the memories that matter for it.")(
         tools.with_memory
     )
@@ -146,14 +157,16 @@ class _Tools:
         return built.text
 
 
-def _with_errors(tool: Callable[Arguments, Awaitable[str]]) -> Callable[Arguments, Awaitable[str]]:
-    """A tool whose failure reaches the model in words."""
+def _with_errors(
+    function: Callable[Arguments, Awaitable[str]], error_type: type[MCPServerError]
+) -> Callable[Arguments, Awaitable[str]]:
+    """A tool or resource whose failure reaches the client in words: the library hides those of types not its own."""
 
-    @functools.wraps(tool)
+    @functools.wraps(function)
     async def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> str:
         try:
-            return await tool(*args, **kwargs)
+            return await function(*args, **kwargs)
         except MnemeClientError as error:
-            raise ToolError(str(error)) from error
+            raise error_type(str(error)) from error
 
     return call

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 from mcp import Client as McpClient
+from mcp.client.client import ConnectMode
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
 
 from mneme_client import Client, Scope
 from services.cli.mcp.server import McpSettings, create_server
@@ -75,6 +77,23 @@ async def test_spec_9_3_a_failure_reaches_the_model_in_words(client: Client, use
         result = await server.call_tool("recall", {"query": " "})
     assert result.is_error
     assert "query" in str(result.content)
+
+
+async def test_spec_9_3_a_resource_that_cannot_be_read_says_why(client: Client, user_id: str) -> None:
+    async with McpClient(create_server(client, settings(user_id))) as server:
+        with pytest.raises(MCPError, match="query"):
+            await server.read_resource("mneme://context/%20")
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_spec_9_3_no_capability_is_declared_without_use(client: Client, user_id: str, mode: ConnectMode) -> None:
+    async with McpClient(create_server(client, settings(user_id)), mode=mode) as server:
+        declared = server.server_capabilities
+    assert declared.completions is None
+    assert declared.logging is None
+    assert declared.resources is not None
+    assert not declared.resources.subscribe
+    assert not declared.resources.list_changed
 
 
 async def test_spec_9_3_mneme_mcp_speaks_on_stdio(stack: RunningStack, user_id: str) -> None:
