@@ -26,6 +26,7 @@ _BOUNDED: Final = {
     "services.common.neo4j.migrations._COMMENT": "reads the files of this program",
     "services.common.text._LAST_WORD": "reads 16 characters",
     "services.common.text._LEADING_NUMBER": "reads 16 characters",
+    "services.common.values.sentences._TAKEN": "reads a question of at most 1,000 characters",
     "services.gateway.recall.question.dates._CONNECTED": "is matched between two dates of a question, never searched",
 }
 """Patterns that never see a long text, and why."""

@@ -52,7 +52,7 @@ _OF_THINGS_AT_HAND: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Verbs, without endings, that take their object for granted: "I've never missed a session" denies no session."""
-_DEFINITE: Final = re.compile(r"\w+\s+(?:my|our|the|this|that|these|those|his|her|their|him|them)\b", re.IGNORECASE)
+_DEFINITE: Final = re.compile(r"\b\w+\s+(?:my|our|the|this|that|these|those|his|her|their|him|them)\b", re.IGNORECASE)
 _LISTED: Final = re.compile(r",|\b(?:or|and|nor)\b", re.IGNORECASE)
 _PLANNED: Final = re.compile(
     r"\b(?:i'll|we'll|will|shall|want(?:s|ed)?\s+to|going\s+to|plan(?:ning)?\s+to|would|prefer)\b", re.IGNORECASE

@@ -36,7 +36,9 @@ _DERIVED: Final = re.compile(
 )
 _DOUBLED: Final = re.compile(r"([bdgmnprt])\1$")
 _STEM_MIN: Final = 4
-_PARTS: Final = re.compile(r"[,;]\s+|\s+-\s+|\s+(?:and|but|so|because)\s+(?=(?:i|we|i'm|i've|my|our)\b)", re.IGNORECASE)
+_PARTS: Final = re.compile(
+    r"[,;]\s+|(?<!\s)\s+(?:-\s+|(?:and|but|so|because)\s+(?=(?:i|we|i'm|i've|my|our)\b))", re.IGNORECASE
+)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _IT: Final = re.compile(r"\bit\b", re.IGNORECASE)
 _RELATIVE: Final = re.compile(r"(?:which|who|that|now|after|\d)\b", re.IGNORECASE)

@@ -96,8 +96,11 @@ _ERASING = {f"erase_{what}" for what in ("memories", "conversation", "scope", "u
 """One method for each target of Erase."""
 
 
-_RENAMED = {"list_context_window_snapshots": "list_context_snapshots"}
-"""Methods of two services that have the same name."""
+_RENAMED = {
+    "list_context_window_snapshots": "list_context_snapshots",  # methods of two services have the same name
+    "compare_models": "get_model_comparison",
+}
+"""Names of the contract where the client's differ."""
 
 
 _NOT_UNARY = {
@@ -127,6 +130,7 @@ def _made_calls() -> dict[str, Call[Any]]:
             **dict.fromkeys(["index", "first_size"], 1),
             "decision": SupersessionDecision.LATER_STANDS,
             "files": {},
+            "questions": (),
             "paths": (),
             "records": (),
             **dict.fromkeys(["writes", "names"], ()),
