@@ -233,6 +233,7 @@ async def open_gateway(
         tokens = ConsistencyTokens(resources.secret)
         reader = RequestReader(chosen.limits, tokens)
         remembering = Remembering(journal, sessions, dispatcher, notice, recall_log, chosen.remember, chosen.admission)
+        stack.push_async_callback(remembering.aclose)
         windows = open_context_windows(
             channels,
             metadata,

@@ -66,6 +66,10 @@ class Remembering:
         self._recalls = recalls
         self._settings = settings
 
+    async def aclose(self) -> None:
+        """Stop what runs behind the calls."""
+        await self._backlog.aclose()
+
     async def remember(self, principal: Principal, caller: Caller, command: RememberCommand) -> Appended:
         """Makes the turns of one command durable, and tries to put them into their session.
 

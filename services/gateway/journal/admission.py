@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
-from services.common.errors import LimitExceeded
+import structlog
+
+from services.common.background import BackgroundWork
+from services.common.errors import LimitExceeded, MnemeError
 from services.common.settings_types import Count, Seconds
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +27,7 @@ class AdmissionSettings:
     writes_per_tenant_max: Count = 2  # of one tenant; the rest is left to others
     waiting_per_tenant_max: Count = 1_000  # writes of one tenant that wait for their turn; more are refused
     pending_max: Count = 100_000  # deliveries of one tenant that wait, five for a turn; at it Remember is refused
-    pending_check_seconds: Seconds = 1.0  # how often a tenant's waiting deliveries are counted
+    pending_check_seconds: Seconds = 1.0  # how often the waiting deliveries of a tenant that writes are counted
     retry_after_seconds: Seconds = 5.0  # retry delay of a refused client
     stream_wait_seconds: Seconds = 30.0  # how long a stream is held back before its items are refused
 
@@ -116,8 +122,9 @@ class _Backlog:
 class BacklogBound:
     """Refuses writes of tenants whose deliveries have fallen too far behind.
 
-    The count is an estimate: it is made again every `pending_check_seconds`, and what this gateway writes in between is
-    added. So a tenant exceeds its bound by no more than all gateways write in that time.
+    The count is an estimate: what this gateway writes is added, and a write that finds it older than
+    `pending_check_seconds` has it made again behind its back, at the bound before it goes on. So a tenant exceeds its
+    bound by no more than all gateways write in that time, and by the first write after a pause.
     """
 
     def __init__(
@@ -134,6 +141,11 @@ class BacklogBound:
         self._deliveries_per_turn = deliveries_per_turn
         self._monotonic = monotonic
         self._known: OrderedDict[str, _Backlog] = OrderedDict()
+        self._counting = BackgroundWork[str]("backlog-count")
+
+    async def aclose(self) -> None:
+        """Stop the counts that are under way."""
+        await self._counting.aclose()
 
     async def check(self, tenant_id: str) -> None:
         """Returns where the tenant may write.
@@ -169,17 +181,30 @@ class BacklogBound:
             known.pending += turn_count * self._deliveries_per_turn
 
     async def _pending(self, tenant_id: str) -> int:
-        now = self._monotonic()
         known = self._known.get(tenant_id)
-        if known is None or now - known.counted_at >= self._settings.pending_check_seconds:
-            if known is None:
-                known = self._known[tenant_id] = _Backlog(now, 0)
-            known.counted_at = now  # first: writes that come meanwhile do not count as well
-            known.pending = await self._count(tenant_id, self._settings.pending_max)
-            self._known.move_to_end(tenant_id)
-            if len(self._known) > _TENANTS_KNOWN_MAX:
-                self._known.popitem(last=False)
+        if known is None:
+            known = self._known[tenant_id] = _Backlog(-math.inf, 0)
+            await self._recount(tenant_id, known)
+        elif self._monotonic() - known.counted_at >= self._settings.pending_check_seconds:
+            if known.pending >= self._settings.pending_max:
+                await self._recount(tenant_id, known)
+            else:
+                self._counting.begin(tenant_id, lambda: self._recount_behind(tenant_id, known))
         return known.pending
+
+    async def _recount(self, tenant_id: str, known: _Backlog) -> None:
+        known.counted_at = self._monotonic()  # first: writes that come meanwhile do not count as well
+        known.pending = await self._count(tenant_id, self._settings.pending_max)
+        if tenant_id in self._known:
+            self._known.move_to_end(tenant_id)
+        if len(self._known) > _TENANTS_KNOWN_MAX:
+            self._known.popitem(last=False)
+
+    async def _recount_behind(self, tenant_id: str, known: _Backlog) -> None:
+        try:
+            await self._recount(tenant_id, known)
+        except MnemeError as error:
+            _log.info("backlog_not_counted", reason=error.reason)  # a later write counts again
 
 
 _TENANTS_KNOWN_MAX = 10_000

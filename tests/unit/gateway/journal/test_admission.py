@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from services.common.errors import LimitExceeded
+from services.common.errors import LimitExceeded, StoreUnavailable
 from services.gateway.journal.admission import AdmissionSettings, BacklogBound, TenantTurns
 
 
@@ -110,9 +110,12 @@ class Journal:
     def __init__(self, pending: int) -> None:
         self.pending = pending
         self.counted = 0
+        self.fails = False
 
     async def count(self, _tenant_id: str, count_max: int) -> int:
         self.counted += 1
+        if self.fails:
+            raise StoreUnavailable("postgres")
         return min(self.pending, count_max)
 
 
@@ -143,3 +146,34 @@ async def test_what_is_written_between_two_counts_is_added() -> None:
         await backlog.check("a")
     await backlog.check("b")
     assert journal.counted == 2
+
+
+async def test_a_write_does_not_wait_for_the_count_of_a_tenant_that_was_below_its_bound() -> None:
+    journal, now = Journal(0), [0.0]
+    backlog = bound(journal, now)
+    await backlog.check("a")
+    journal.pending = 100
+    now[0] = 60.0
+    await backlog.check("a")  # by what was known; counted again behind it
+    assert journal.counted == 1
+    await asyncio.sleep(0)
+    with pytest.raises(LimitExceeded):
+        await backlog.check("a")
+    assert journal.counted == 2
+    await backlog.aclose()
+
+
+async def test_a_count_that_fails_behind_a_write_is_made_again_by_a_later_one() -> None:
+    journal, now = Journal(0), [0.0]
+    backlog = bound(journal, now)
+    await backlog.check("a")
+    journal.fails = True
+    now[0] = 2.0
+    await backlog.check("a")
+    await asyncio.sleep(0)
+    journal.fails, journal.pending = False, 100
+    now[0] = 4.0
+    await backlog.check("a")
+    await asyncio.sleep(0)
+    with pytest.raises(LimitExceeded):
+        await backlog.check("a")
