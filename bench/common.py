@@ -55,6 +55,8 @@ class Target:
     """Time from nothing to ready; None for a stack that somebody else runs."""
     tiers: Mapping[str, str] = field(default_factory=dict)
     """Addresses of the tiers by name, where they are served on addresses of their own."""
+    http: str | None = None
+    """Address of the gateway's HTTP port, where there is one."""
 
 
 @contextlib.asynccontextmanager
@@ -98,6 +100,7 @@ async def open_target(
                 data_dir=folder,
                 start_seconds=round(time.perf_counter() - started, 3),
                 tiers=asdict(running.tier_targets),
+                http=running.http_address or None,
             )
 
 

@@ -8,11 +8,13 @@ import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 import pytest_asyncio
 
-from mneme_client import Turn
-from tests.support.browser import Page, find_browser, open_page
+from bench.browser import Page, find_browser, open_page
+from mneme_client import FactCategory, NoteKind, Turn
+from services.gateway.journal.model import Tier
 from tests.support.stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -195,6 +197,78 @@ async def test_spec_9_6_a_decision_is_taken_after_the_second_yes(
     await page.until("document.querySelector('.notice')?.textContent === 'Decided.'")
     await go(page, f"#/conflicts?user={user}&state=REJECTED")
     await page.until(statement)
+
+
+async def test_spec_9_6_a_run_is_started_and_taken_back(page: Page, secured_stack: RunningStack) -> None:
+    user_id = f"run-{uuid.uuid4().hex[:6]}"
+    async with secured_stack.client("writer") as client:
+        for _ in range(2):
+            await client.create_note(user_id, "The ferry to Texel leaves at nine from pier four.", NoteKind.FACT)
+    await sign_in(page, secured_stack, "writer")
+    await go(page, f"#/maintenance?user={user_id}")
+    row = "[...document.querySelectorAll('main tr')].find((one) => one.innerText.startsWith('agentic.consolidate'))"
+    await page.run(f"{row}.querySelector('button').click()")
+    await page.click("Run it")
+    await page.until("document.querySelector('dialog[open]')")
+    await look(page, "run-dialog")
+    await page.click("Yes, run it")
+    await page.until("document.querySelector('.notice')?.textContent.endsWith('made.')")
+    await page.until("document.querySelector('a.row')")
+    await page.run("location.hash = document.querySelector('a.row').getAttribute('href')")
+    await page.until("document.querySelector('h1')?.textContent === 'agentic.consolidate'")
+    await page.click("Undo")
+    await page.until("document.querySelector('dialog[open]')")
+    await page.click("Yes, undo it")
+    await page.until("document.querySelector('main .badge')?.textContent === 'taken back'")
+    assert "Undo" not in await page.run("document.querySelector('main').innerText")
+    await look(page, "run-taken-back")
+    async with secured_stack.client("reader") as client:
+        assert len([note async for note in client.list_notes(user_id)]) == 2
+
+
+async def test_spec_9_6_what_was_given_up_is_tried_again(page: Page, secured_stack: RunningStack, user: str) -> None:
+    await _give_up(secured_stack, user)
+    await sign_in(page, secured_stack, "admin")
+    assert "out of luck" in await go(page, "#/deliveries")
+    await look(page, "dead-letter")
+    await page.run("document.querySelector('main input[type=checkbox]').click()")
+    await page.click("Try 1 again")
+    await page.until("document.querySelector('dialog[open]')")
+    await page.click("Yes, try again")
+    await page.until("document.querySelector('main').innerText.includes('Nothing was given up.')")
+    async with secured_stack.client("admin") as client:
+        assert [letter async for letter in client.list_dead_letters()] == []
+
+
+async def _give_up(stack: RunningStack, user_id: str) -> None:
+    """Puts a dead letter into the outbox: a turn of the user that its tier has taken before."""
+    connection = await asyncpg.connect(stack.services.postgres_dsn.replace("mneme_app", "postgres", 1))
+    try:
+        await connection.execute(
+            "INSERT INTO gateway.deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, attempts,"
+            " next_attempt_time, last_reason, last_detail, given_up_time, create_time)"
+            " SELECT tenant_id, $2, 1, interaction_id, sequence, user_id, 12, now(), 'INTERNAL', 'out of luck', now(),"
+            " now() FROM gateway.interactions WHERE user_id = $1 LIMIT 1",
+            user_id,
+            int(Tier.EPISODIC),
+        )
+    finally:
+        await connection.close()
+
+
+async def test_spec_9_6_a_fact_shows_what_it_said_before(page: Page, secured_stack: RunningStack) -> None:
+    user_id = f"fact-{uuid.uuid4().hex[:6]}"
+    async with secured_stack.client("writer") as client:
+        fact = await client.create_fact(user_id, "Rex weighs 12 kg.", FactCategory.CONTEXT, confidence=0.6)
+        await client.update_fact(user_id, fact.fact_id, text="Rex weighs 14 kg.", confidence=0.9)
+        await client.update_fact(user_id, fact.fact_id, text="Rex weighs 15 kg.", confidence=0.8)
+    await sign_in(page, secured_stack, "reader")
+    text = await go(page, f"#/facts?user={user_id}&fact={fact.fact_id}")
+    places = [text.index(f"Rex weighs {weight} kg.", text.index("History")) for weight in (12, 14, 15)]
+    assert places == sorted(places)
+    assert await page.run("document.querySelectorAll('.chart circle.mark').length") == 2
+    assert await page.run("document.querySelector('.chart path.step').getAttribute('d').match(/V/g).length") == 2
+    await look(page, "fact-history")
 
 
 @pytest.mark.parametrize("is_dark", [False, True])

@@ -43,7 +43,7 @@ function deadLetters(page) {
         update();
       } }), `to the ${name(one.tier, "TIER")} tier`), badge(name(one.reason, "ERROR_REASON"), "bad"), h("time", null, moment(one.giveUpTime))),
       h("p", null, one.detail || "The tier gave no detail."),
-      h("footer", null, `of ${one.userId}`, `${count(one.attemptCount)} attempts`, identifier(one.subjectId)))),
+      h("footer", null, h("span", null, `of ${one.userId}`), h("span", null, `${count(one.attemptCount)} attempts`), identifier(one.subjectId)))),
     none: empty("Nothing was given up."),
   })];
 }
