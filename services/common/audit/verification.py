@@ -19,11 +19,6 @@ class AuditEntry:
     salt: bytes | None  # None once the user is erased
     body: str | None  # a JSON object; None once the user is erased
 
-    @property
-    def is_blinded(self) -> bool:
-        """Whether what it said is erased; that it was there stays provable."""
-        return self.salt is None or self.body is None
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

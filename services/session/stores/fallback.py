@@ -88,11 +88,6 @@ class FallbackSessionStore:
         """Whether responses come from memory."""
         return self._is_degraded
 
-    @property
-    def queued_writes(self) -> int:
-        """Writes that wait for the primary."""
-        return len(self._queue)
-
     async def wait_until_recovered(self) -> None:
         """Return when the primary is in use."""
         await self._background.settle()

@@ -45,33 +45,46 @@ _GET: Final = """
 SELECT user_id, preferences, etag, update_time FROM semantic.profiles WHERE tenant_id = $1 AND user_id = $2
 """
 
+_OBSERVED: Final = """
+FROM semantic.observed_interactions
+WHERE tenant_id = $1 AND user_id = $2 AND context_id = $3 AND time IS NOT NULL
+"""
+
 # One row, also where nothing was observed. At most $4 topics; all where it is null: encrypted names have another order.
+# Turns are counted by conversation and hour first: the rest works on those few rows, however much the user has said.
 _COUNT: Final = f"""
-WITH o AS (
-    SELECT * FROM semantic.observed_interactions
-    WHERE tenant_id = $1 AND user_id = $2 AND context_id = $3 AND time IS NOT NULL
+WITH part AS (
+    SELECT conversation_id, date_trunc('hour', time AT TIME ZONE 'UTC') AS begin,
+        count(*) AS turns,
+        count(*) FILTER (WHERE role = {int(MessageRole.USER)}) AS user_turns,
+        count(*) FILTER (WHERE role = {int(MessageRole.ASSISTANT)}) AS assistant_turns,
+        count(*) FILTER (WHERE query_type <> '') AS questions,
+        count(confidence) AS confidences, sum(confidence) AS confidence_sum,
+        count(*) FILTER (WHERE feedback > 0) AS good, count(*) FILTER (WHERE feedback < 0) AS bad,
+        min(time) AS first_time, max(time) AS last_time
+    {_OBSERVED} GROUP BY 1, 2
 ), days AS (
-    SELECT extract(epoch FROM max(time) - min(time)) AS seconds
-    FROM o GROUP BY conversation_id, (time AT TIME ZONE 'UTC')::date
+    SELECT extract(epoch FROM max(last_time) - min(first_time)) AS seconds
+    FROM part GROUP BY conversation_id, begin::date
 ), topic AS (
-    SELECT name, count(*) AS n FROM o, unnest(topics) AS name GROUP BY name ORDER BY n DESC, name COLLATE "C"
-    LIMIT $4
+    SELECT name, count(*) AS n FROM (SELECT unnest(topics) AS name {_OBSERVED} AND topics <> '{{}}') AS o
+    GROUP BY name ORDER BY n DESC, name COLLATE "C" LIMIT $4
 ), asked AS (
-    SELECT query_type AS name, count(*) AS n FROM o WHERE query_type <> '' GROUP BY query_type
+    SELECT query_type AS name, count(*) AS n {_OBSERVED} AND query_type <> '' GROUP BY query_type
 ), by_hour AS (
-    SELECT extract(hour FROM time AT TIME ZONE 'UTC')::int AS hour, count(*) AS n
-    FROM o WHERE role = {int(MessageRole.USER)} GROUP BY 1
+    SELECT extract(hour FROM begin)::int AS hour, sum(user_turns)::bigint AS n
+    FROM part WHERE user_turns > 0 GROUP BY 1
 )
-SELECT count(*) AS turns,
-    count(*) FILTER (WHERE role = {int(MessageRole.USER)}) AS user_turns,
-    count(*) FILTER (WHERE role = {int(MessageRole.ASSISTANT)}) AS assistant_turns,
+SELECT coalesce(sum(turns), 0)::bigint AS turns,
+    coalesce(sum(user_turns), 0)::bigint AS user_turns,
+    coalesce(sum(assistant_turns), 0)::bigint AS assistant_turns,
     count(DISTINCT conversation_id) AS conversations,
-    count(*) FILTER (WHERE query_type <> '') AS questions,
-    count(confidence) AS confidences,
-    coalesce(sum(confidence), 0)::bigint AS confidence_sum,
-    count(*) FILTER (WHERE feedback > 0) AS good,
-    count(*) FILTER (WHERE feedback < 0) AS bad,
-    min(time) AS first_time, max(time) AS last_time,
+    coalesce(sum(questions), 0)::bigint AS questions,
+    coalesce(sum(confidences), 0)::bigint AS confidences,
+    coalesce(sum(confidence_sum), 0)::bigint AS confidence_sum,
+    coalesce(sum(good), 0)::bigint AS good,
+    coalesce(sum(bad), 0)::bigint AS bad,
+    min(first_time) AS first_time, max(last_time) AS last_time,
     (SELECT count(*) FROM days) AS sessions,
     (SELECT coalesce(sum(seconds), 0)::float8 FROM days) AS session_seconds,
     (SELECT coalesce(jsonb_agg(jsonb_build_array(hour, n)), '[]') FROM by_hour) AS hours,
@@ -79,7 +92,7 @@ SELECT count(*) AS turns,
         AS topics,
     (SELECT coalesce(jsonb_agg(jsonb_build_array(name, n) ORDER BY n DESC, name COLLATE "C"), '[]') FROM asked)
         AS query_types
-FROM o
+FROM part
 """  # noqa: S608 - numbers of enums
 
 _LESSONS: Final = """
