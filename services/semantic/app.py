@@ -88,7 +88,9 @@ from services.semantic.supersession import servicer as supersession_servicer
 from services.semantic.supersession.service import SupersessionService
 from services.semantic.supersession.store import SupersessionStore
 from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
+from services.semantic.supersession.stores.neo4j_queue import Neo4jSupersessionQueue
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
+from services.semantic.supersession.stores.postgres_queue import PostgresSupersessionQueue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +191,8 @@ async def open_semantic(
         former = FormerVectors(vectors, embedder.model_id, chosen.model_change)
         tier = open_semantic_on(facts, stores, parsers, resources, former, chosen, maintenance=maintenance)
         background.keep_running("lead-maintenance", leader.run)
-        job_stores = FactJobStores(facts, PostgresFactUpkeep(pool, keys=keys), vectors, maintenance)
+        queue = PostgresSupersessionQueue(pool, keys=keys)
+        job_stores = FactJobStores(facts, PostgresFactUpkeep(pool, keys=keys), vectors, queue, maintenance)
         jobs = start_fact_jobs(background, job_stores, former, embedder, resources.clock, resources.ids, chosen, leader)
         records = user_records_binding(semantic_user_records(pool, keys), semantic_records(embedder))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
@@ -230,7 +233,8 @@ async def open_semantic_graph(
         former = FormerVectors(vectors, embedder.model_id, chosen.model_change)
         tier = open_semantic_on(facts, stores, parsers, resources, former, chosen, maintenance=maintenance)
         # Without an election the replica that claims a job first runs it.
-        job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph), vectors, maintenance)
+        queue = Neo4jSupersessionQueue(graph)
+        job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph), vectors, queue, maintenance)
         jobs = start_fact_jobs(background, job_stores, former, embedder, resources.clock, resources.ids, chosen)
         records = user_records_binding(GraphUserRecords(graph, KINDS), semantic_records(embedder))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)

@@ -11,6 +11,7 @@ from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.settings_types import Count, CountOrNone, Positive, ResponseBytes, Seconds, Share, table
 from services.common.turns import MessageRole, TurnLimits
 from services.semantic.code.config import CodeSettings
+from services.semantic.supersession.model import QueuePolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +213,28 @@ class LearningSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SupersessionQueueSettings:
+    """The job that decides by the policy about pairs that wait; it can be undone."""
+
+    interval_seconds: Seconds = 3_600.0
+    """Between two runs, where the policy decides anything."""
+    age_min_seconds: Seconds = 604_800.0
+    """How long a pair waits for the user first: a week."""
+    decided_max: Count = 100
+    """Statements of a user that one run marks at most."""
+    page_size: Count = 40
+    """Pairs of a user that are read at once."""
+    owners_page: Count = 100
+    """Users listed by one statement."""
+
+
+@dataclass(frozen=True, slots=True)
 class SupersessionSettings:
     """How statements that hold no more are found."""
+
+    policy: QueuePolicy = QueuePolicy.RECENCY
+    """What decides about pairs that wait, as two statements of the same time do, if the user does not: recency and user
+    leave them to the user; confidence and importance compare the facts read in them."""
 
     turn_chars_max: Count = 8_000
     """Characters of a turn that are read."""
@@ -227,6 +248,7 @@ class SupersessionSettings:
     """Earlier and later statements that a new one is compared with: those that share most content words."""
     marks_max: Count = 20_000
     """Superseded statements of a user that recalls know of: the newest."""
+    queue: SupersessionQueueSettings = field(default_factory=SupersessionQueueSettings)
 
 
 @dataclass(frozen=True, slots=True)

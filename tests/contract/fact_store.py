@@ -73,6 +73,13 @@ class FactStoreContract:
     def store(self, make_store: MakeStore) -> FactStore:
         return make_store(EvidenceSettings())
 
+    async def test_spec_3_5_statements_know_the_sentences_they_were_read_in(self, store: FactStore) -> None:
+        draft = lives_in("Ghent")
+        statement = replace(said(draft), sentences=(3, 1), shares_sentence=True)
+        await enter(store, ANN, [statement, said(draft, day=1)])
+        [record] = await records(store, ANN, draft)
+        assert [(s.sentences, s.shares_sentence) for s in record.statements] == [((3, 1), True), ((), False)]
+
     async def test_absent_facts_are_not_found(self, store: FactStore) -> None:
         with pytest.raises(NotFound):
             await store.get(ANN, FactId(new_id()))

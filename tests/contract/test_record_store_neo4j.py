@@ -104,6 +104,8 @@ def statement(n: int) -> Record:
         "interaction_ids": [] if n % 3 else [identifier(n)],
         "is_correction": n % 5 == 0,
         "recorded_time": _MOMENT if n % 2 else None,
+        "sentences": [n, n + 1] if n % 2 else [],
+        "shares_sentence": n % 3 == 0,
     }
 
 

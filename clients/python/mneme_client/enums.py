@@ -220,6 +220,15 @@ class SupersessionState(WireEnum):
     REJECTED = 3
 
 
+class SupersessionDecider(WireEnum):
+    """Who decided about a supersession."""
+
+    UNSPECIFIED = 0
+    USER = 1
+    POLICY = 2
+    LANGUAGE_MODEL = 3
+
+
 class SupersessionDecision(WireEnum):
     """Which of two statements stands."""
 

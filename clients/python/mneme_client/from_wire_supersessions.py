@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mneme.semantic.v1 import supersessions_pb2
-from mneme_client.enums import SupersessionReason, SupersessionState
+from mneme_client.enums import SupersessionDecider, SupersessionReason, SupersessionState
 from mneme_client.from_wire import moment
 from mneme_client.results_supersessions import Supersession
 
@@ -22,4 +22,6 @@ def supersession(message: supersessions_pb2.Supersession) -> Supersession:
         end_time=moment(message, "end_time"),
         create_time=moment(message, "create_time"),
         premise=message.premise,
+        decided_by=SupersessionDecider(message.decided_by),
+        decision_reason=message.decision_reason,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.enums import SupersessionReason, SupersessionState
+from mneme_client.enums import SupersessionDecider, SupersessionReason, SupersessionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +23,5 @@ class Supersession:
     end_time: datetime | None  # since when the statement does not hold
     create_time: datetime | None  # when it was recorded
     premise: str = ""  # the superseded statement that this one rests on; empty but with PREMISE_ENDED
+    decided_by: SupersessionDecider = SupersessionDecider.UNSPECIFIED  # the rules, or nobody yet
+    decision_reason: str = ""  # why, in words, where a policy or a language model decided

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Supersession, SupersessionDecision, SupersessionState
+from mneme_client import Supersession, SupersessionDecider, SupersessionDecision, SupersessionState
 from services.cli import options
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
@@ -65,11 +65,13 @@ async def _list(state: CliState, user: str, *, everything: bool, json: bool) -> 
 
 def _table(found: list[Supersession]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("id", "recorded", "state", "says", "against"):
+    for heading in ("id", "recorded", "state", "decided by", "says", "against"):
         table.add_column(heading, overflow="fold")
     for one in found:
         stated = plain(one.statement or "(all of the turn)")
-        table.add_row(
-            one.supersession_id, when(one.create_time), one.state.name.lower(), stated, plain(one.standing_statement)
-        )
+        decider = "" if one.decided_by is SupersessionDecider.UNSPECIFIED else one.decided_by.name.lower()
+        if one.decision_reason:
+            decider += f": {plain(one.decision_reason)}"
+        state, standing = one.state.name.lower(), plain(one.standing_statement)
+        table.add_row(one.supersession_id, when(one.create_time), state, decider, stated, standing)
     return table

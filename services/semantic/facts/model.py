@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 from typing import Final, NewType
@@ -68,6 +68,7 @@ class FactDraft:
     object: str = ""
     valid_from: datetime | None = None  # aware, UTC
     valid_to: datetime | None = None  # aware, UTC; None: it holds
+    sentence: str = field(default="", compare=False)  # that it was read in; empty where not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ class Statement:
     interaction_ids: tuple[InteractionId, ...]
     is_correction: bool = False  # replaces what earlier statements say, instead of confirming it
     recorded_time: datetime | None = None  # when it was stored; None: when it was said
+    sentences: tuple[int, ...] = ()  # of the turn that it was read in, by their numbers; empty where not known
+    shares_sentence: bool = False  # another fact was read in one of them
 
     @property
     def order(self) -> tuple[datetime, str]:

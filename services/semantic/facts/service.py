@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from services.common.clock import Clock
@@ -33,24 +34,9 @@ from services.semantic.facts.model import (
     Statement,
     StatementId,
 )
+from services.semantic.facts.reading import ReadFacts, ReadTurn, read_turns
 from services.semantic.facts.store import FactPosition, FactSearch, FactStore, FactWriter
 from services.semantic.facts.working_set import FactWorkingSet
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """An interaction with what it states."""
-
-    source: SourceInteraction
-    drafts: tuple[FactDraft, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFacts:
-    """What interactions of a tenant state, not stored yet."""
-
-    of_users: Mapping[UserId, Sequence[_Read]]
-    vectors: Mapping[str, Vector]  # by the text of a fact
 
 
 class FactService:
@@ -92,9 +78,7 @@ class FactService:
         drafts = await self._extractor.extract(unique) if unique else []
         if self._model_facts is not None and unique:
             drafts = await self._model_facts.added_to(tenant_id, unique, drafts)
-        of_users: dict[UserId, list[_Read]] = {}
-        for source, found in zip(unique, drafts, strict=True):
-            of_users.setdefault(source.user_id, []).append(_Read(source, tuple(found)))
+        of_users = await asyncio.to_thread(read_turns, unique, drafts, self._settings.supersession)
         texts = list(dict.fromkeys(draft.text for found in drafts for draft in found))
         vectors = await self._embedder.embed(texts) if texts else ()
         return ReadFacts(of_users, dict(zip(texts, vectors, strict=True)))
@@ -280,7 +264,7 @@ class FactService:
         return await self._store.write(owner, store)
 
     async def _put_read(
-        self, writer: FactWriter, owner: Owner, read: Sequence[_Read], vectors: Mapping[str, Vector]
+        self, writer: FactWriter, owner: Owner, read: Sequence[ReadTurn], vectors: Mapping[str, Vector]
     ) -> list[ExtractionResult]:
         working_set = await self._loaded(writer, owner, [(d, one.source.scope) for one in read for d in one.drafts])
         now = self._clock.now()
@@ -288,12 +272,8 @@ class FactService:
         for one in read:
             source = one.source
             fact_ids: dict[FactId, None] = {}
-            for draft in one.drafts:
-                interaction_id = source.interaction_id
-                statement = Statement(
-                    StatementId(interaction_id), source.turn.time, draft, (interaction_id,), recorded_time=now
-                )
-                fact_ids[working_set.enter(statement, source.scope, vectors[draft.text])] = None
+            for statement in one.statements(now):
+                fact_ids[working_set.enter(statement, source.scope, vectors[statement.draft.text])] = None
             results.append(ExtractionResult(source.interaction_id, tuple(fact_ids)))
         changes = working_set.changes()
         if changes:

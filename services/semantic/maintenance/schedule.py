@@ -18,7 +18,10 @@ from services.semantic.config import SemanticSettings
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.upkeep_store import FactUpkeepStore
 from services.semantic.maintenance.merging import MergeFacts
+from services.semantic.maintenance.queue import ResolveSupersessions
 from services.semantic.maintenance.retention import RetainFacts
+from services.semantic.supersession.queue_store import SupersessionQueueStore
+from services.semantic.supersession.resolving import DECIDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class FactJobStores:
     facts: FactStore
     upkeep: FactUpkeepStore
     vectors: FormerVectorStore
+    queue: SupersessionQueueStore
     log: MaintenanceStore  # of claims and runs
 
 
@@ -54,6 +58,11 @@ def start_fact_jobs(
             MergeFacts(stores.upkeep, stores.facts, embedder, ids, settings),
             "Merges facts that say the same in other words.",
             merging.interval_seconds if merging.is_enabled else None,
+        ),
+        TierJob(
+            ResolveSupersessions(stores.queue, clock, settings.supersession),
+            "Decides by the configured policy about statements that contradict each other and wait for a decision.",
+            settings.supersession.queue.interval_seconds if settings.supersession.policy in DECIDING else None,
         ),
         TierJob(reembed, "Embeds facts anew whose vectors are of a former embedding model."),
     )

@@ -116,6 +116,8 @@ _STATEMENT_READS: Final[dict[str, LiteralString]] = {
     "valid_from_time": micros("n.valid_from_time"),
     "valid_to_time": micros("n.valid_to_time"),
     "recorded_time": micros("n.recorded_time"),
+    "sentences": "coalesce(n.sentences, [])",
+    "shares_sentence": "coalesce(n.shares_sentence, false)",
 }  # fmt: skip
 _STATEMENTS: Final = GraphKind(
     kind=_kind("fact_statements", (*_OWNER, "fact_id", "statement_id"), _STATEMENT_READS),
@@ -190,6 +192,8 @@ _SUPERSESSION_READS: Final[dict[str, LiteralString]] = {
     ),
     "premise": 'coalesce(n.premise, "")',
     "premise_place": 'coalesce(n.premise_place, "")',
+    "decided_by": "coalesce(n.decided_by, 0)",
+    "decision_reason": 'coalesce(n.decision_reason, "")',
     "end_time": micros("n.end_time"),
     "create_time": micros("n.create_time"),
 }  # fmt: skip

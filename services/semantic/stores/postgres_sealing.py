@@ -26,7 +26,7 @@ ASSERTIONS: Final = SealedTable("assertions", ("interaction_id", "number"), {"te
 SUPERSESSIONS: Final = SealedTable(
     "supersessions",
     ("supersession_id",),
-    {"statement": Form.TEXT, "standing_statement": Form.TEXT, "premise": Form.TEXT},
+    {"statement": Form.TEXT, "standing_statement": Form.TEXT, "premise": Form.TEXT, "decision_reason": Form.TEXT},
 )
 PROCEDURES: Final = SealedTable("procedures", ("procedure_id",), {"state": Form.JSON})
 JUDGED_RECALLS: Final = SealedTable("judged_recalls", ("recall_id",), {"state": Form.JSON})

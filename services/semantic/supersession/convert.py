@@ -26,6 +26,8 @@ def supersession_to_proto(one: Supersession) -> pb.Supersession:
         end_time=timestamp(one.end_time),
         create_time=timestamp(one.create_time),
         premise=one.premise,
+        decided_by=pb.SupersessionDecider.Name(int(one.decided_by)),
+        decision_reason=one.decision_reason,
     )
 
 

@@ -39,6 +39,30 @@ class Decision(IntEnum):
     BOTH_STAND = 3
 
 
+class Decider(IntEnum):
+    """Who decided about a supersession; the numbers are those of the wire format."""
+
+    NOBODY = 0  # the rules, as the statements arrived; or it waits
+    USER = 1
+    POLICY = 2
+    LANGUAGE_MODEL = 3
+
+
+class QueuePolicy(IntEnum):
+    """How pairs of statements that wait for a decision are decided without the user."""
+
+    RECENCY = 1
+    """The later one stands, as the rules decide at once: pairs of the same time wait for the user."""
+    CONFIDENCE = 2
+    """The one whose facts are believed more."""
+    IMPORTANCE = 3
+    """The one whose facts are more important."""
+    USER = 4
+    """The user alone decides."""
+    LANGUAGE_MODEL = 5
+    """A language model decides, in batches."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A statement's place: the turn and the number of the sentence in it."""
@@ -96,6 +120,8 @@ class Supersession:
     is_turned: bool = False  # the earlier statement stands, by a decision
     premise: str = ""  # the superseded statement that the loser rests on; empty but with PREMISE_ENDED
     premise_place: Place | None = None  # its place
+    decided_by: Decider = Decider.NOBODY  # with PENDING: who left it to the user
+    decision_reason: str = ""  # why, in words; empty where the user decided, or nobody
 
     @property
     def supersession_id(self) -> str:
@@ -106,6 +132,32 @@ class Supersession:
     def ends_premises(self) -> bool:
         """Whether statements that rest on the loser hold no more either."""
         return self.state is State.APPLIED and self.reason in {Reason.UPDATED, Reason.CONTRADICTED}
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How far the facts that were read in a statement are believed, and how much they matter: the highest of each."""
+
+    confidence: float  # in [0, 1]
+    importance: float  # in [0, 1]
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPair:
+    """A pair of statements that waits for a decision."""
+
+    supersession: Supersession  # its loser is the earlier statement
+    earlier: Strength | None = None  # None: no fact is known to be read in the statement
+    later: Strength | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What somebody other than the user says about a queued pair."""
+
+    decision: Decision | None  # None: the user shall decide, and nobody else is asked any more
+    by: Decider
+    reason: str  # in words
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,7 @@ def assertions_of(owner: Owner, source: SourceInteraction, settings: Supersessio
         source: The turn.
         settings: Bounds.
     """
-    if source.turn.role not in _ROLES:
-        return []
-    sentences = list(_sentences(source.turn.content[: settings.turn_chars_max], settings))
+    sentences = _stated(source, settings)
     return [
         Assertion(
             place=Place(source.interaction_id, number),
@@ -44,6 +42,17 @@ def assertions_of(owner: Owner, source: SourceInteraction, settings: Supersessio
         )
         for number, text in enumerate(sentences[: settings.sentences_max])
     ]
+
+
+def numbered_statements(source: SourceInteraction, settings: SupersessionSettings) -> list[str]:
+    """Returns the sentences of `assertions_of`, each at the place of its number."""
+    return _stated(source, settings)[: settings.sentences_max]
+
+
+def _stated(source: SourceInteraction, settings: SupersessionSettings) -> list[str]:
+    if source.turn.role not in _ROLES:
+        return []
+    return list(_sentences(source.turn.content[: settings.turn_chars_max], settings))
 
 
 def _sentences(content: str, settings: SupersessionSettings) -> Iterator[str]:

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Final
 
 from services.common.scope import Scope
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
 from services.common.values.premises import rests_on
-from services.semantic.supersession.model import Assertion, Decision, Reason, State, Supersession
+from services.semantic.supersession.model import (
+    Assertion,
+    Decider,
+    Decision,
+    QueuedPair,
+    QueuePolicy,
+    Reason,
+    State,
+    Strength,
+    Supersession,
+    Verdict,
+)
 
 _REASONS: Final = {Relation.UPDATE: Reason.UPDATED, Relation.CONTRADICT: Reason.CONTRADICTED}
+_VALUES: Final[Mapping[QueuePolicy, Callable[[Strength], float]]] = {
+    QueuePolicy.CONFIDENCE: attrgetter("confidence"),
+    QueuePolicy.IMPORTANCE: attrgetter("importance"),
+}
+"""What the policies compare."""
+DECIDING: Final = frozenset(_VALUES)
+"""The policies by which a job decides about queued pairs."""
+_DIGITS: Final = 4
+"""Values that differ less are equal."""
 
 
 def decided(one: Assertion, other: Assertion, *, at: datetime) -> Supersession | None:
@@ -79,7 +101,14 @@ def _said(assertion: Assertion) -> Said:
     return Said(assertion.text, assertion.speaker, assertion.is_announced, assertion.time.date())
 
 
-def resolved(stored: Supersession, decision: Decision, *, is_winner_whole: bool) -> Supersession:
+def resolved(
+    stored: Supersession,
+    decision: Decision,
+    *,
+    is_winner_whole: bool,
+    by: Decider = Decider.USER,
+    reason: str = "",
+) -> Supersession:
     """Returns a supersession after a decision; the same decision again changes nothing.
 
     The statement that stands says nothing against one whose premise ended: where that one stands, both do.
@@ -88,7 +117,10 @@ def resolved(stored: Supersession, decision: Decision, *, is_winner_whole: bool)
         stored: The supersession.
         decision: What shall become of it.
         is_winner_whole: Whether the side that stands is all that its turn says.
+        by: Who decides.
+        reason: Why, in words.
     """
+    stored = replace(stored, decided_by=by, decision_reason=reason)
     is_rest = stored.reason is Reason.PREMISE_ENDED
     if decision is Decision.BOTH_STAND or (is_rest and decision is Decision.EARLIER_STANDS):
         return replace(stored, state=State.REJECTED)
@@ -105,3 +137,33 @@ def resolved(stored: Supersession, decision: Decision, *, is_winner_whole: bool)
         state=State.APPLIED,
         is_turned=is_turned,
     )
+
+
+def settled(pair: QueuedPair, verdict: Verdict, *, is_winner_whole: bool) -> Supersession:
+    """Returns a queued pair after a verdict; it goes on waiting where that leaves it to the user."""
+    stored = pair.supersession
+    if verdict.decision is None:
+        return replace(stored, decided_by=verdict.by, decision_reason=verdict.reason)
+    return resolved(stored, verdict.decision, is_winner_whole=is_winner_whole, by=verdict.by, reason=verdict.reason)
+
+
+def reopened(stored: Supersession, *, is_winner_whole: bool) -> Supersession:
+    """Returns a pair as it was before a job decided about it. It waits for the user, and for nobody else."""
+    turned_back = resolved(stored, Decision.LATER_STANDS, is_winner_whole=is_winner_whole)
+    return replace(turned_back, state=State.PENDING)
+
+
+def verdict_of(policy: QueuePolicy, pair: QueuedPair) -> Verdict | None:
+    """Returns what a policy says about a queued pair; None: it waits.
+
+    Equal values decide nothing, and neither does a side without a value: a guess would mark what may be true.
+    """
+    if policy not in _VALUES or pair.earlier is None or pair.later is None:
+        return None
+    value = _VALUES[policy]
+    earlier, later = (round(value(side), _DIGITS) for side in (pair.earlier, pair.later))
+    if earlier == later:
+        return None
+    decision = Decision.LATER_STANDS if later > earlier else Decision.EARLIER_STANDS
+    stands, falls = max(earlier, later), min(earlier, later)
+    return Verdict(decision, Decider.POLICY, f"{policy.name.lower()} {stands:.4f} against {falls:.4f}")

@@ -30,6 +30,14 @@ Once: TypeAlias = Callable[
 """Runs work, or returns the first response to a request that is repeated."""
 
 
+class DecideStored(Protocol):
+    """What becomes of a stored pair."""
+
+    def __call__(self, stored: Supersession, /, *, is_winner_whole: bool) -> Supersession:
+        """The pair after the decision; `is_winner_whole` says whether the side that stands is all of its turn."""
+        ...
+
+
 STATEMENTS_MAX: Final = 32
 """New statements whose candidates drivers read in one query."""
 

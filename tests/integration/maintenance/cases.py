@@ -7,5 +7,9 @@ from typing import Final
 from tests.integration.maintenance.episodic_cases import EPISODIC_CASES
 from tests.integration.maintenance.graph_cases import AGENTIC_CASES, SEMANTIC_CASES
 from tests.integration.maintenance.places import JobCase
+from tests.integration.maintenance.queue_case import ResolveQueue
 
-CASES: Final[dict[str, JobCase]] = {case.name: case for case in (*EPISODIC_CASES, *SEMANTIC_CASES, *AGENTIC_CASES)}
+QUEUE_CASE: Final = ResolveQueue("semantic.resolve_supersessions")
+CASES: Final[dict[str, JobCase]] = {
+    case.name: case for case in (*EPISODIC_CASES, *SEMANTIC_CASES, QUEUE_CASE, *AGENTIC_CASES)
+}

@@ -127,13 +127,13 @@ class ParsedFactExtractor:
                 sentence = text.text[tokens[0].start : tokens[-1].end].strip()
                 order = instructions.read_sentence(sentence)
                 if order is not None and order.kind != "remember":
-                    yield _ordered(order, said)
+                    yield replace(_ordered(order, said), sentence=sentence)
                     continue
                 tree = Tree(tokens)
                 found = list(_facts_of_sentence(tree, said, known))
                 if order is not None:
                     found = [self._asked(fact) for fact in found or _to_remember(order.text, said)]
-                yield from found
+                yield from (replace(fact, sentence=sentence) for fact in found)
                 known = _last_person(tree) or known
 
     def _asked(self, fact: FactDraft) -> FactDraft:

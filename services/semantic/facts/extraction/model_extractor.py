@@ -107,6 +107,7 @@ class ModelFacts:
                     confidence=self._settings.confidence,
                     importance=self._settings.importance,
                     subject=subject,
+                    sentence=fact.quote,
                 )
             )
         return added

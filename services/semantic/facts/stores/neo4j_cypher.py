@@ -30,7 +30,8 @@ _FACT: Final[LiteralString] = f"{_HIT}, f.versions AS versions"
 _RECORD: Final[LiteralString] = f"{_FACT}, f.identity AS identity, f.text_identity AS text_identity, f.topic AS topic"
 _STATEMENT: Final[LiteralString] = f"""s {{
     .statement_id, .text, .category, .confidence, .importance, .subject, .predicate, .object, .interaction_ids,
-    .is_correction, time: {microseconds("s.time")}, valid_from_time: {microseconds("s.valid_from_time")},
+    .is_correction, .sentences, .shares_sentence,
+    time: {microseconds("s.time")}, valid_from_time: {microseconds("s.valid_from_time")},
     valid_to_time: {microseconds("s.valid_to_time")}, recorded_time: {microseconds("s.recorded_time")}
 }}"""
 

@@ -133,6 +133,8 @@ def statement_row(fact_id: FactId, statement: Statement) -> dict[str, Any]:
         "interaction_ids": list(statement.interaction_ids),
         "is_correction": statement.is_correction,
         "recorded_time": statement.recorded_time,
+        "sentences": list(statement.sentences),
+        "shares_sentence": statement.shares_sentence,
     }
     return {"fact_id": fact_id, "statement_id": statement.statement_id, "state": state}
 
@@ -161,6 +163,8 @@ def _statement(values: Mapping[str, Any]) -> Statement:
         tuple(InteractionId(i) for i in values["interaction_ids"]),
         values["is_correction"],
         moment_of(values["recorded_time"]),
+        tuple(values["sentences"] or ()),
+        bool(values["shares_sentence"]),
     )
 
 

@@ -242,6 +242,8 @@ def statement_values(owner: Owner, fact_id: FactId, statement: Statement, cipher
         [uuid.UUID(i) for i in statement.interaction_ids],
         statement.is_correction,
         statement.recorded_time,
+        list(statement.sentences),
+        statement.shares_sentence,
     )
 
 
@@ -259,7 +261,16 @@ def _statement(row: Row) -> Statement:
     )
     interaction_ids = tuple(InteractionId(str(i)) for i in row["interaction_ids"])
     statement_id = StatementId(str(row["statement_id"]))
-    return Statement(statement_id, row["time"], draft, interaction_ids, row["is_correction"], row["recorded_time"])
+    return Statement(
+        statement_id,
+        row["time"],
+        draft,
+        interaction_ids,
+        row["is_correction"],
+        row["recorded_time"],
+        tuple(row["sentences"]),
+        row["shares_sentence"],
+    )
 
 
 def _version(values: Sequence[Any]) -> FactVersion:

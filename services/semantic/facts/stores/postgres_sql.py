@@ -48,7 +48,8 @@ WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
 STATEMENTS: Final = """
 SELECT newest.* FROM unnest($3::uuid[]) AS asked (fact_id) CROSS JOIN LATERAL (
     SELECT s.fact_id, s.statement_id, s.time, s.text, s.category, s.confidence, s.importance, s.subject, s.predicate,
-        s.object, s.valid_from_time, s.valid_to_time, s.interaction_ids, s.is_correction, s.recorded_time
+        s.object, s.valid_from_time, s.valid_to_time, s.interaction_ids, s.is_correction, s.recorded_time, s.sentences,
+        s.shares_sentence
     FROM semantic.fact_statements AS s
     WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = asked.fact_id
     ORDER BY s.time DESC, s.statement_id DESC
@@ -85,9 +86,9 @@ WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3
 ADD_STATEMENT: Final = """
 INSERT INTO semantic.fact_statements (
     tenant_id, user_id, fact_id, statement_id, time, text, category, confidence, importance, subject, predicate, object,
-    valid_from_time, valid_to_time, interaction_ids, is_correction, recorded_time
+    valid_from_time, valid_to_time, interaction_ids, is_correction, recorded_time, sentences, shares_sentence
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 ON CONFLICT DO NOTHING
 """
 

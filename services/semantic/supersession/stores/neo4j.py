@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -14,6 +15,7 @@ from services.common.owners import InteractionId, Owner
 from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of
 from services.semantic.supersession.model import (
     Assertion,
+    Decider,
     Decision,
     Marks,
     Place,
@@ -26,6 +28,7 @@ from services.semantic.supersession.resolving import resolved
 from services.semantic.supersession.store import (
     STATEMENTS_MAX,
     Decide,
+    DecideStored,
     Once,
     Rest,
     decided_pairs,
@@ -73,14 +76,14 @@ class Neo4jSupersessionStore:
             return []
 
         async def work(transaction: GraphTransaction) -> Sequence[Supersession]:
-            await transaction.run(LOCK, _key(owner))
+            await transaction.run(LOCK, key_of(owner))
             named = {assertion.place: assertion for assertion in assertions}
             turns = list({place.interaction_id for place in named})
-            for row in await transaction.run(KNOWN_OF_TURNS, {**_key(owner), "interaction_ids": turns}):
+            for row in await transaction.run(KNOWN_OF_TURNS, {**key_of(owner), "interaction_ids": turns}):
                 named.pop(Place(InteractionId(row["interaction_id"]), row["number"]), None)
             added = list(named.values())
             for part in _parts(added):
-                await transaction.run(ADD, {**_key(owner), "added": part})
+                await transaction.run(ADD, {**key_of(owner), "added": part})
             pairs = await _pairs(transaction, owner, added, candidates_max)
             found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
             if rest is not None:
@@ -93,7 +96,7 @@ class Neo4jSupersessionStore:
         """See `SupersessionStore.put`."""
 
         async def work(transaction: GraphTransaction) -> int:
-            await transaction.run(LOCK, _key(owner))
+            await transaction.run(LOCK, key_of(owner))
             return len(await _put(transaction, owner, supersessions))
 
         return await self._graph.write(work)
@@ -101,7 +104,7 @@ class Neo4jSupersessionStore:
     async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int) -> Marks:
         """See `SupersessionStore.marks`."""
         # The revision is read first: marks that are newer are read again by it.
-        rows = await self._graph.read(REVISION, _key(owner))
+        rows = await self._graph.read(REVISION, key_of(owner))
         revision = int(rows[0]["revision"]) if rows else 0
         if revision == cached_revision:
             return Marks(revision, None)
@@ -116,22 +119,17 @@ class Neo4jSupersessionStore:
 
     async def resolve(self, owner: Owner, supersession_id: str, decision: Decision, once: Once) -> Supersession:
         """See `SupersessionStore.resolve`."""
-        named = {**_key(owner), "supersession_id": supersession_id}
+        named = {**key_of(owner), "supersession_id": supersession_id}
 
         async def decide(transaction: GraphTransaction) -> Supersession:
             rows = await transaction.run(GET, named)
             if not rows:
                 raise NotFound("supersession", supersession_id)
-            stored = _supersession(rows[0]["found"])
-            winner = await transaction.run(KNOWN, _place_key(owner, stored.winner))
-            decided = resolved(stored, decision, is_winner_whole=bool(winner and winner[0]["is_only"]))
-            await transaction.run(PUT, {**named, "state": _state(decided)})
-            await transaction.run(RESTS, {**_key(owner), **_rests_state(stored, decided)})
-            await transaction.run(RAISE, _key(owner))
-            return decided
+            stored = supersession_of(rows[0]["found"])
+            return await put_decided(transaction, owner, stored, partial(resolved, decision=decision))
 
         async def work(transaction: GraphTransaction) -> Supersession:
-            await transaction.run(LOCK, _key(owner))
+            await transaction.run(LOCK, key_of(owner))
             return await once(_records(transaction, owner), lambda: decide(transaction))
 
         return await self._graph.write(work)
@@ -149,19 +147,19 @@ class Neo4jSupersessionStore:
     ) -> Sequence[Supersession]:
         position = {"time": after.create_time, "id": after.supersession_id} if after else {"time": None, "id": ""}
         wanted = None if state is None else int(state)
-        rows = await self._graph.read(LIST, {**_key(owner), **position, "state": wanted, "limit": limit})
-        return [_supersession(row["found"]) for row in rows]
+        rows = await self._graph.read(LIST, {**key_of(owner), **position, "state": wanted, "limit": limit})
+        return [supersession_of(row["found"]) for row in rows]
 
     async def _remove(self, owner: Owner, interaction_ids: list[InteractionId] | None) -> int:
-        named = {**_key(owner), "interaction_ids": interaction_ids}
+        named = {**key_of(owner), "interaction_ids": interaction_ids}
 
         async def work(transaction: GraphTransaction) -> int:
-            await transaction.run(LOCK, _key(owner))
+            await transaction.run(LOCK, key_of(owner))
             await transaction.run(REMOVE_ASSERTIONS, named)
             gone = [row["supersession_id"] for row in await transaction.run(REMOVE, named)]
             if gone:
                 await _records(transaction, owner).erase(owner.user_id, gone)
-                await transaction.run(RAISE, _key(owner))
+                await transaction.run(RAISE, key_of(owner))
             return len(gone)
 
         return await self._graph.write(work)
@@ -178,7 +176,7 @@ async def _pairs(
     """Stored statements, each with those of its candidates."""
     rows: list[Mapping[str, Any]] = []
     for part in _parts(assertions):
-        rows += await transaction.run(CANDIDATES, {**_key(owner), "added": part, "limit": candidates_max})
+        rows += await transaction.run(CANDIDATES, {**key_of(owner), "added": part, "limit": candidates_max})
     return [(assertions[row["place"]], _assertion(row["found"])) for row in rows]
 
 
@@ -193,14 +191,27 @@ async def _rests(
     """What rests on statements that are superseded now, and what new statements rest on superseded ones."""
     by_place = {one.place: one for pair in pairs for one in pair}
     places = list({str(candidate.place) for _, candidate in pairs})
-    rows = await transaction.run(ENDED, {**_key(owner), "places": places})
-    stored = [_supersession(row["found"]) for row in rows]
+    rows = await transaction.run(ENDED, {**key_of(owner), "places": places})
+    stored = [supersession_of(row["found"]) for row in rows]
     ended = [one for one in found if one.ends_premises]
     losers = [by_place[place] for place in dict.fromkeys(one.loser for one in ended)]
     around = await _pairs(transaction, owner, losers, candidates_max)
     turned = [(other, premise) for premise, other in around]
     resting = chain(premises_of(pairs, stored), premises_of(turned, ended))
     return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found))
+
+
+async def put_decided(
+    transaction: GraphTransaction, owner: Owner, stored: Supersession, decide: DecideStored
+) -> Supersession:
+    """Stores what becomes of a pair, and of what rests on it."""
+    winner = await transaction.run(KNOWN, _place_key(owner, stored.winner))
+    decided = decide(stored, is_winner_whole=bool(winner and winner[0]["is_only"]))
+    named = {**key_of(owner), "supersession_id": stored.supersession_id}
+    await transaction.run(PUT, {**named, "state": _state(decided)})
+    await transaction.run(RESTS, {**key_of(owner), **_rests_state(stored, decided)})
+    await transaction.run(RAISE, key_of(owner))
+    return decided
 
 
 def _rests_state(stored: Supersession, decided: Supersession) -> dict[str, Any]:
@@ -221,10 +232,10 @@ async def _put(
         return []
     by_id = {one.supersession_id: one for one in supersessions}
     states = [{"supersession_id": identifier, **_state(one)} for identifier, one in by_id.items()]
-    rows = await transaction.run(ADD_SUPERSESSIONS, {**_key(owner), "states": states})
+    rows = await transaction.run(ADD_SUPERSESSIONS, {**key_of(owner), "states": states})
     new = [by_id[row["supersession_id"]] for row in rows]
     if any(one.state is State.APPLIED for one in new):
-        await transaction.run(RAISE, _key(owner))
+        await transaction.run(RAISE, key_of(owner))
     return new
 
 
@@ -232,12 +243,13 @@ def _records(transaction: GraphTransaction, owner: Owner) -> Neo4jIdempotencyRec
     return Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY)
 
 
-def _key(owner: Owner) -> dict[str, Any]:
+def key_of(owner: Owner) -> dict[str, Any]:
+    """Tenant and user as parameters."""
     return {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
 
 
 def _place_key(owner: Owner, place: Place) -> dict[str, Any]:
-    return {**_key(owner), "interaction_id": place.interaction_id, "number": place.number}
+    return {**key_of(owner), "interaction_id": place.interaction_id, "number": place.number}
 
 
 def _assertion_state(assertion: Assertion) -> dict[str, Any]:
@@ -283,10 +295,13 @@ def _state(one: Supersession) -> dict[str, Any]:
         "is_turned": one.is_turned,
         "premise": one.premise,
         "premise_place": "" if one.premise_place is None else str(one.premise_place),
+        "decided_by": int(one.decided_by),
+        "decision_reason": one.decision_reason,
     }
 
 
-def _supersession(found: Mapping[str, Any]) -> Supersession:
+def supersession_of(found: Mapping[str, Any]) -> Supersession:
+    """The supersession of a map."""
     return Supersession(
         loser=Place(InteractionId(found["loser_id"]), found["loser_number"]),
         winner=Place(InteractionId(found["winner_id"]), found["winner_number"]),
@@ -300,4 +315,6 @@ def _supersession(found: Mapping[str, Any]) -> Supersession:
         is_turned=found["is_turned"],
         premise=found["premise"],
         premise_place=Place.parse(found["premise_place"]) if found["premise_place"] else None,
+        decided_by=Decider(found["decided_by"]),
+        decision_reason=found["decision_reason"],
     )

@@ -70,6 +70,7 @@ SET s += $state
 _FIELDS: Final[LiteralString] = f"""s {{
     .loser_id, .loser_number, .winner_id, .winner_number, .reason, .state, .statement, .standing_statement, .is_whole,
     .is_turned, premise: coalesce(s.premise, ""), premise_place: coalesce(s.premise_place, ""),
+    decided_by: coalesce(s.decided_by, 0), decision_reason: coalesce(s.decision_reason, ""),
     end_time: {microseconds("s.end_time")}, create_time: {microseconds("s.create_time")}
 }}"""
 ENDED: Final[LiteralString] = f"""
@@ -126,6 +127,65 @@ DELETE s
 RETURN supersession_id
 """
 
+# Users in the order of their key, a page at a time; those without a queued pair are left out of it.
+QUEUED_OWNERS: Final[LiteralString] = """
+MATCH (o:MnemeSupersessionOwner)
+USING INDEX o:MnemeSupersessionOwner(tenant_id, user_id)
+WHERE o.tenant_id >= $tenant_id AND o.user_id IS NOT NULL AND (o.tenant_id > $tenant_id OR o.user_id > $user_id)
+WITH o.tenant_id AS tenant_id, o.user_id AS user_id ORDER BY tenant_id, user_id LIMIT $limit
+CALL (tenant_id, user_id) {
+    OPTIONAL MATCH (s:MnemeSupersession {tenant_id: tenant_id, user_id: user_id, state: 2})
+    USING INDEX s:MnemeSupersession(tenant_id, user_id, state, create_time)
+    WHERE s.create_time < $recorded_before AND coalesce(s.decided_by, 0) = 0
+    RETURN s IS NOT NULL AS is_queued LIMIT 1
+}
+RETURN tenant_id, user_id, is_queued ORDER BY tenant_id, user_id
+"""
+
+
+def _strength(side: LiteralString, name: LiteralString) -> LiteralString:
+    """The facts that were read in a statement, active ones and those that were merged into another one."""
+    return f"""
+CALL (s) {{
+    OPTIONAL MATCH (e:MnemeExtraction {{tenant_id: $tenant_id, user_id: $user_id, interaction_id: s.{side}_id}})
+    UNWIND coalesce(e.fact_ids, []) AS fact_id
+    MATCH (t:MnemeStatement {{
+        tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id, statement_id: s.{side}_id
+    }})
+    WHERE s.{side}_number IN coalesce(t.sentences, [])
+    MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id}})
+    WHERE f.status IN [1, 2, 4]
+    RETURN {{confidence: max(f.confidence), importance: max(f.importance)}} AS {name}
+}}"""
+
+
+_WITH_STRENGTHS: Final[LiteralString] = f"""
+{_strength("loser", "earlier")}
+{_strength("winner", "later")}
+RETURN {_FIELDS} AS found, earlier, later
+ORDER BY s.create_time, s.supersession_id
+"""
+QUEUED: Final[LiteralString] = f"""
+MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, state: 2}})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, state, create_time)
+WHERE s.create_time < $recorded_before AND coalesce(s.decided_by, 0) = 0
+    AND ($time IS NULL OR s.create_time > $time OR (s.create_time = $time AND s.supersession_id > $id))
+WITH s ORDER BY s.create_time, s.supersession_id LIMIT $limit
+{_WITH_STRENGTHS}
+"""
+QUEUED_BY_ID: Final[LiteralString] = f"""
+UNWIND $supersession_ids AS supersession_id
+MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, supersession_id: supersession_id}})
+WHERE s.state = 2 AND coalesce(s.decided_by, 0) = 0
+{_WITH_STRENGTHS}
+"""
+DECIDED: Final[LiteralString] = f"""
+UNWIND $supersession_ids AS supersession_id
+MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, supersession_id: supersession_id}})
+WHERE s.decided_by IN [2, 3]
+RETURN {_FIELDS} AS found
+"""
+
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     LOCK,
     RAISE,
@@ -142,5 +202,8 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     LIST,
     REMOVE_ASSERTIONS,
     REMOVE,
+    QUEUED,
+    QUEUED_BY_ID,
+    DECIDED,
 )
 """For the test that reads their plans."""

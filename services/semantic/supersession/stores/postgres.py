@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
 from services.common.encryption.cipher import Cipher
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import Row
 from services.common.encryption.sealing import OwnerSealing, opened_of
 from services.common.errors import NotFound
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
@@ -20,6 +22,7 @@ from services.semantic.stores.postgres import LOCK_USER, SCHEMA
 from services.semantic.stores.postgres_sealing import ASSERTIONS, SUPERSESSIONS
 from services.semantic.supersession.model import (
     Assertion,
+    Decider,
     Decision,
     Marks,
     Place,
@@ -32,6 +35,7 @@ from services.semantic.supersession.resolving import resolved
 from services.semantic.supersession.store import (
     STATEMENTS_MAX,
     Decide,
+    DecideStored,
     Once,
     Rest,
     decided_pairs,
@@ -41,7 +45,8 @@ from services.semantic.supersession.store import (
 )
 from services.semantic.supersession.stores import postgres_queries as queries
 
-_SUBJECT: Final = "supersessions"
+SUBJECT: Final = "supersessions"
+"""Of the lock of a user's statements."""
 
 
 class PostgresSupersessionStore:
@@ -66,7 +71,7 @@ class PostgresSupersessionStore:
             return []
         key = (owner.tenant_id, owner.user_id)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(LOCK_USER, *key, _SUBJECT)
+            await connection.execute(LOCK_USER, *key, SUBJECT)
             named = {assertion.place: assertion for assertion in assertions}
             for row in await connection.fetch(queries.KNOWN, *key, list({_turn(place) for place in named})):
                 named.pop(Place(InteractionId(str(row["interaction_id"])), row["number"]), None)
@@ -116,7 +121,7 @@ class PostgresSupersessionStore:
         by_place = {one.place: one for pair in pairs for one in pair}
         places = _places(list({candidate.place for _, candidate in pairs}))
         rows = await connection.fetch(queries.ENDED, owner.tenant_id, owner.user_id, *places)
-        stored = [_supersession(row) for row in await sealing.opened(SUPERSESSIONS, rows)]
+        stored = [supersession_of(row) for row in await sealing.opened(SUPERSESSIONS, rows)]
         ended = [one for one in found if one.ends_premises]
         losers = [by_place[place] for place in dict.fromkeys(one.loser for one in ended)]
         around = await self._pairs(connection, owner, losers, candidates_max, sealing)
@@ -127,7 +132,7 @@ class PostgresSupersessionStore:
     async def put(self, owner: Owner, supersessions: Sequence[Supersession]) -> int:
         """See `SupersessionStore.put`."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
+            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, SUBJECT)
             sealing = OwnerSealing(self._keys, connection, owner)
             return len(await self._put(connection, owner, supersessions, sealing))
 
@@ -139,7 +144,7 @@ class PostgresSupersessionStore:
             return Marks(revision, None)
         found = [row for row in rows if row["supersession_id"] is not None]
         opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, found)
-        return Marks(revision, [_supersession(row) for row in opened])
+        return Marks(revision, [supersession_of(row) for row in opened])
 
     async def list_page(
         self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, limit: int
@@ -150,13 +155,13 @@ class PostgresSupersessionStore:
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             rows = await connection.fetch(queries.LIST, owner.tenant_id, owner.user_id, wanted, *position, limit)
             opened = await opened_of(self._keys, connection, owner, SUPERSESSIONS, rows)
-        return [_supersession(row) for row in opened]
+        return [supersession_of(row) for row in opened]
 
     async def resolve(self, owner: Owner, supersession_id: str, decision: Decision, once: Once) -> Supersession:
         """See `SupersessionStore.resolve`."""
         key = (owner.tenant_id, owner.user_id)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(LOCK_USER, *key, _SUBJECT)
+            await connection.execute(LOCK_USER, *key, SUBJECT)
             sealing = OwnerSealing(self._keys, connection, owner)
 
             async def work() -> Supersession:
@@ -168,21 +173,14 @@ class PostgresSupersessionStore:
     async def _resolve(
         connection: Connection, owner: Owner, supersession_id: str, decision: Decision, sealing: OwnerSealing
     ) -> Supersession:
-        key = (owner.tenant_id, owner.user_id)
         cipher = await sealing.cipher(is_new=True)
-        rows = await sealing.opened(SUPERSESSIONS, await connection.fetch(queries.GET, *key, supersession_id))
+        found = await connection.fetch(queries.GET, owner.tenant_id, owner.user_id, supersession_id)
+        rows = await sealing.opened(SUPERSESSIONS, found)
         if not rows:
             raise NotFound("supersession", supersession_id)
-        stored = _supersession(rows[0])
-        winner = (uuid.UUID(stored.winner.interaction_id), stored.winner.number)
-        is_only = await connection.fetchval(queries.IS_ONLY, *key, *winner)
-        decided = resolved(stored, decision, is_winner_whole=bool(is_only))
-        await connection.execute(queries.UPDATE, *key, supersession_id, *_state_values(decided, cipher))
-        earlier, later = original_pair(stored)
-        rests = State.APPLIED if decided.ends_premises and not decided.is_turned else State.REJECTED
-        await connection.execute(queries.RESTS, *key, str(earlier), _turn(later), later.number, int(rests))
-        await connection.execute(queries.RAISE, *key)
-        return decided
+        return await put_decided(
+            connection, owner, supersession_of(rows[0]), cipher, partial(resolved, decision=decision)
+        )
 
     async def remove_sources(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> int:
         """See `SupersessionStore.remove_sources`."""
@@ -196,7 +194,7 @@ class PostgresSupersessionStore:
     async def _remove(self, owner: Owner, of_assertions: str, of_supersessions: str, *arguments: object) -> int:
         key = (owner.tenant_id, owner.user_id)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(LOCK_USER, *key, _SUBJECT)
+            await connection.execute(LOCK_USER, *key, SUBJECT)
             await connection.execute(of_assertions, *key, *arguments)
             gone = [row["supersession_id"] for row in await connection.fetch(of_supersessions, *key, *arguments)]
             if gone:
@@ -222,6 +220,22 @@ class PostgresSupersessionStore:
         if any(one.state is State.APPLIED for one in new):
             await connection.execute(queries.RAISE, *key)
         return new
+
+
+async def put_decided(
+    connection: Connection, owner: Owner, stored: Supersession, cipher: Cipher, decide: DecideStored
+) -> Supersession:
+    """Stores what becomes of a pair, and of what rests on it."""
+    key = (owner.tenant_id, owner.user_id)
+    winner = (uuid.UUID(stored.winner.interaction_id), stored.winner.number)
+    is_only = await connection.fetchval(queries.IS_ONLY, *key, *winner)
+    decided = decide(stored, is_winner_whole=bool(is_only))
+    await connection.execute(queries.UPDATE, *key, stored.supersession_id, *_state_values(decided, cipher))
+    earlier, later = original_pair(stored)
+    rests = State.APPLIED if decided.ends_premises and not decided.is_turned else State.REJECTED
+    await connection.execute(queries.RESTS, *key, str(earlier), _turn(later), later.number, int(rests))
+    await connection.execute(queries.RAISE, *key)
+    return decided
 
 
 def _records(connection: Connection, owner: Owner, sealing: OwnerSealing) -> PostgresIdempotencyRecords:
@@ -266,11 +280,12 @@ def _assertion(row: Any) -> Assertion:
     )
 
 
-def _sealed(one: Supersession, cipher: Cipher) -> tuple[str, str, str]:
-    """Statement, standing statement and premise as they are stored."""
+def _sealed(one: Supersession, cipher: Cipher) -> tuple[str, str, str, str]:
+    """Statement, standing statement, premise and reason of the decision as they are stored."""
     values = {"statement": one.statement, "standing_statement": one.standing_statement, "premise": one.premise}
+    values["decision_reason"] = one.decision_reason
     sealed = SUPERSESSIONS.seal(cipher, {"supersession_id": one.supersession_id, **values})
-    return sealed["statement"], sealed["standing_statement"], sealed["premise"]
+    return sealed["statement"], sealed["standing_statement"], sealed["premise"], sealed["decision_reason"]
 
 
 def _values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
@@ -288,10 +303,12 @@ def _values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
         one.is_whole,
         one.is_turned,
         "" if one.premise_place is None else str(one.premise_place),
+        int(one.decided_by),
     )
 
 
 def _state_values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
+    statement, standing_statement, _, decision_reason = _sealed(one, cipher)
     return (
         uuid.UUID(one.loser.interaction_id),
         one.loser.number,
@@ -299,13 +316,17 @@ def _state_values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
         one.winner.number,
         int(one.state),
         one.end_time,
-        *_sealed(one, cipher)[:2],
+        statement,
+        standing_statement,
+        decision_reason,
         one.is_whole,
         one.is_turned,
+        int(one.decided_by),
     )
 
 
-def _supersession(row: Any) -> Supersession:
+def supersession_of(row: Row) -> Supersession:
+    """The supersession of a row."""
     return Supersession(
         loser=Place(InteractionId(str(row["loser_id"])), row["loser_number"]),
         winner=Place(InteractionId(str(row["winner_id"])), row["winner_number"]),
@@ -319,4 +340,6 @@ def _supersession(row: Any) -> Supersession:
         is_turned=row["is_turned"],
         premise=row["premise"],
         premise_place=Place.parse(row["premise_place"]) if row["premise_place"] else None,
+        decided_by=Decider(row["decided_by"]),
+        decision_reason=row["decision_reason"],
     )

@@ -32,14 +32,16 @@ CROSS JOIN LATERAL (
 PUT: Final = """
 INSERT INTO semantic.supersessions
     (tenant_id, user_id, supersession_id, loser_id, loser_number, winner_id, winner_number, reason, state, end_time,
-     create_time, statement, standing_statement, premise, is_whole, is_turned, premise_place)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+     create_time, statement, standing_statement, premise, decision_reason, is_whole, is_turned, premise_place,
+     decided_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 ON CONFLICT DO NOTHING
 RETURNING supersession_id
 """
 _COLUMNS: Final = """
     s.supersession_id, s.loser_id, s.loser_number, s.winner_id, s.winner_number, s.reason, s.state, s.end_time,
-    s.create_time, s.statement, s.standing_statement, s.is_whole, s.is_turned, s.premise, s.premise_place
+    s.create_time, s.statement, s.standing_statement, s.is_whole, s.is_turned, s.premise, s.premise_place, s.decided_by,
+    s.decision_reason
 """
 ENDED: Final = f"""
 SELECT {_COLUMNS} FROM semantic.supersessions AS s
@@ -80,7 +82,7 @@ WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.supersession_id = $3
 UPDATE: Final = """
 UPDATE semantic.supersessions
 SET loser_id = $4, loser_number = $5, winner_id = $6, winner_number = $7, state = $8, end_time = $9, statement = $10,
-    standing_statement = $11, is_whole = $12, is_turned = $13
+    standing_statement = $11, decision_reason = $12, is_whole = $13, is_turned = $14, decided_by = $15
 WHERE tenant_id = $1 AND user_id = $2 AND supersession_id = $3
 """
 IS_ONLY: Final = """
@@ -100,3 +102,55 @@ REMOVE_ALL_ASSERTIONS: Final = "DELETE FROM semantic.assertions WHERE tenant_id 
 REMOVE_ALL: Final = """
 DELETE FROM semantic.supersessions WHERE tenant_id = $1 AND user_id = $2 RETURNING supersession_id
 """
+
+QUEUED_OWNERS: Final = """
+SELECT DISTINCT tenant_id, user_id FROM semantic.supersessions
+WHERE state = 2 AND decided_by = 0 AND create_time < $1 AND (tenant_id, user_id) > ($2, $3)
+ORDER BY tenant_id, user_id
+LIMIT $4
+"""
+
+
+def _strength(side: str, number: str) -> str:
+    """The facts that were read in a statement, active ones and those that were merged into another one."""
+    return f"""
+LEFT JOIN LATERAL (
+    SELECT max(f.confidence) AS confidence, max(f.importance) AS importance
+    FROM semantic.extracted_interactions AS e
+    JOIN semantic.facts AS f ON f.tenant_id = $1 AND f.user_id = $2 AND f.fact_id = ANY (e.fact_ids)
+        AND f.status IN (1, 2, 4)
+    JOIN semantic.fact_statements AS t ON t.tenant_id = $1 AND t.user_id = $2 AND t.fact_id = f.fact_id
+        AND t.statement_id = e.interaction_id AND {number} = ANY (t.sentences)
+    WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.interaction_id = {side}
+)"""  # noqa: S608 - columns
+
+
+_WITH_STRENGTHS: Final = f"""
+SELECT s.*, earlier.confidence AS earlier_confidence, earlier.importance AS earlier_importance,
+    later.confidence AS later_confidence, later.importance AS later_importance
+FROM queued AS s
+{_strength("s.loser_id", "s.loser_number")} AS earlier ON true
+{_strength("s.winner_id", "s.winner_number")} AS later ON true
+ORDER BY s.create_time, s.supersession_id
+"""  # noqa: S608 - constants
+QUEUED: Final = f"""
+WITH queued AS (
+    SELECT {_COLUMNS} FROM semantic.supersessions AS s
+    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.state = 2 AND s.decided_by = 0 AND s.create_time < $3
+        AND ($4::timestamptz IS NULL OR (s.create_time, s.supersession_id) > ($4, $5))
+    ORDER BY s.create_time, s.supersession_id
+    LIMIT $6
+)
+{_WITH_STRENGTHS}
+"""  # noqa: S608 - a constant
+QUEUED_BY_ID: Final = f"""
+WITH queued AS (
+    SELECT {_COLUMNS} FROM semantic.supersessions AS s
+    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.supersession_id = ANY ($3) AND s.state = 2 AND s.decided_by = 0
+)
+{_WITH_STRENGTHS}
+"""  # noqa: S608 - a constant
+DECIDED: Final = f"""
+SELECT {_COLUMNS} FROM semantic.supersessions AS s
+WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.supersession_id = ANY ($3) AND s.decided_by IN (2, 3)
+"""  # noqa: S608 - a constant

@@ -31,6 +31,13 @@ class SupersessionDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SUPERSESSION_DECISION_LATER_STANDS: _ClassVar[SupersessionDecision]
     SUPERSESSION_DECISION_EARLIER_STANDS: _ClassVar[SupersessionDecision]
     SUPERSESSION_DECISION_BOTH_STAND: _ClassVar[SupersessionDecision]
+
+class SupersessionDecider(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SUPERSESSION_DECIDER_UNSPECIFIED: _ClassVar[SupersessionDecider]
+    SUPERSESSION_DECIDER_USER: _ClassVar[SupersessionDecider]
+    SUPERSESSION_DECIDER_POLICY: _ClassVar[SupersessionDecider]
+    SUPERSESSION_DECIDER_LANGUAGE_MODEL: _ClassVar[SupersessionDecider]
 SUPERSESSION_REASON_UNSPECIFIED: SupersessionReason
 SUPERSESSION_REASON_UPDATED: SupersessionReason
 SUPERSESSION_REASON_CONTRADICTED: SupersessionReason
@@ -44,9 +51,13 @@ SUPERSESSION_DECISION_UNSPECIFIED: SupersessionDecision
 SUPERSESSION_DECISION_LATER_STANDS: SupersessionDecision
 SUPERSESSION_DECISION_EARLIER_STANDS: SupersessionDecision
 SUPERSESSION_DECISION_BOTH_STAND: SupersessionDecision
+SUPERSESSION_DECIDER_UNSPECIFIED: SupersessionDecider
+SUPERSESSION_DECIDER_USER: SupersessionDecider
+SUPERSESSION_DECIDER_POLICY: SupersessionDecider
+SUPERSESSION_DECIDER_LANGUAGE_MODEL: SupersessionDecider
 
 class Supersession(_message.Message):
-    __slots__ = ("supersession_id", "memory_id", "statement", "whole_turn", "superseded_by", "standing_statement", "reason", "state", "end_time", "create_time", "premise")
+    __slots__ = ("supersession_id", "memory_id", "statement", "whole_turn", "superseded_by", "standing_statement", "reason", "state", "end_time", "create_time", "premise", "decided_by", "decision_reason")
     SUPERSESSION_ID_FIELD_NUMBER: _ClassVar[int]
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     STATEMENT_FIELD_NUMBER: _ClassVar[int]
@@ -58,6 +69,8 @@ class Supersession(_message.Message):
     END_TIME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     PREMISE_FIELD_NUMBER: _ClassVar[int]
+    DECIDED_BY_FIELD_NUMBER: _ClassVar[int]
+    DECISION_REASON_FIELD_NUMBER: _ClassVar[int]
     supersession_id: str
     memory_id: str
     statement: str
@@ -69,7 +82,9 @@ class Supersession(_message.Message):
     end_time: _timestamp_pb2.Timestamp
     create_time: _timestamp_pb2.Timestamp
     premise: str
-    def __init__(self, supersession_id: _Optional[str] = ..., memory_id: _Optional[str] = ..., statement: _Optional[str] = ..., whole_turn: _Optional[bool] = ..., superseded_by: _Optional[str] = ..., standing_statement: _Optional[str] = ..., reason: _Optional[_Union[SupersessionReason, str]] = ..., state: _Optional[_Union[SupersessionState, str]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., premise: _Optional[str] = ...) -> None: ...
+    decided_by: SupersessionDecider
+    decision_reason: str
+    def __init__(self, supersession_id: _Optional[str] = ..., memory_id: _Optional[str] = ..., statement: _Optional[str] = ..., whole_turn: _Optional[bool] = ..., superseded_by: _Optional[str] = ..., standing_statement: _Optional[str] = ..., reason: _Optional[_Union[SupersessionReason, str]] = ..., state: _Optional[_Union[SupersessionState, str]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., premise: _Optional[str] = ..., decided_by: _Optional[_Union[SupersessionDecider, str]] = ..., decision_reason: _Optional[str] = ...) -> None: ...
 
 class ListSupersessionsRequest(_message.Message):
     __slots__ = ("user_id", "state", "page_size", "page_token")

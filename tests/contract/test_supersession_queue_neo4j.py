@@ -1,0 +1,43 @@
+"""The queue of supersessions in Neo4j fulfils the contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from services.common.maintenance.neo4j import Neo4jMaintenanceStore
+from services.common.maintenance.store import MaintenanceStore
+from services.common.neo4j.graph import Graph
+from services.semantic.facts.stores.neo4j import Neo4jFactStore
+from services.semantic.supersession.queue_store import SupersessionQueueStore
+from services.semantic.supersession.store import SupersessionStore
+from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
+from services.semantic.supersession.stores.neo4j_queue import Neo4jSupersessionQueue
+from tests.contract.fact_drivers import semantic_graph
+from tests.contract.fact_store import MakeStore
+from tests.contract.supersession_queue import SupersessionQueueContract
+
+
+class TestNeo4jSupersessionQueue(SupersessionQueueContract):
+    @pytest.fixture
+    async def graph(self, neo4j_url: str) -> AsyncIterator[Graph]:
+        async with semantic_graph(neo4j_url) as opened:
+            yield opened
+
+    @pytest.fixture
+    def supersessions(self, graph: Graph) -> SupersessionStore:
+        return Neo4jSupersessionStore(graph)
+
+    @pytest.fixture
+    def pairs(self, graph: Graph) -> SupersessionQueueStore:
+        return Neo4jSupersessionQueue(graph)
+
+    @pytest.fixture
+    def make_store(self, graph: Graph) -> MakeStore:
+        return partial(Neo4jFactStore, graph)
+
+    @pytest.fixture
+    def maintenance(self, graph: Graph) -> MaintenanceStore:
+        return Neo4jMaintenanceStore(graph)
