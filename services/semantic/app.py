@@ -108,7 +108,7 @@ class SemanticResources:
     parser: Parser
     """Reads what facts are found in."""
     language_model: LanguageModel = field(default_factory=NoLanguageModel)
-    """Adds facts to those of the rules, where one is configured."""
+    """Adds facts to those of the rules, and decides about statements that wait, where one is configured."""
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
     key_ring: DataKeyRing | None = None
@@ -193,7 +193,17 @@ async def open_semantic(
         background.keep_running("lead-maintenance", leader.run)
         queue = PostgresSupersessionQueue(pool, keys=keys)
         job_stores = FactJobStores(facts, PostgresFactUpkeep(pool, keys=keys), vectors, queue, maintenance)
-        jobs = start_fact_jobs(background, job_stores, former, embedder, resources.clock, resources.ids, chosen, leader)
+        jobs = start_fact_jobs(
+            background,
+            job_stores,
+            former,
+            embedder,
+            resources.clock,
+            resources.ids,
+            chosen,
+            resources.language_model,
+            leader,
+        )
         records = user_records_binding(semantic_user_records(pool, keys), semantic_records(embedder))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
         async with contextlib.aclosing(tier.code):
@@ -235,7 +245,16 @@ async def open_semantic_graph(
         # Without an election the replica that claims a job first runs it.
         queue = Neo4jSupersessionQueue(graph)
         job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph), vectors, queue, maintenance)
-        jobs = start_fact_jobs(background, job_stores, former, embedder, resources.clock, resources.ids, chosen)
+        jobs = start_fact_jobs(
+            background,
+            job_stores,
+            former,
+            embedder,
+            resources.clock,
+            resources.ids,
+            chosen,
+            resources.language_model,
+        )
         records = user_records_binding(GraphUserRecords(graph, KINDS), semantic_records(embedder))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
         async with contextlib.aclosing(tier.code):

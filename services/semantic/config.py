@@ -226,6 +226,10 @@ class SupersessionQueueSettings:
     """Pairs of a user that are read at once."""
     owners_page: Count = 100
     """Users listed by one statement."""
+    model_pairs_max: Count = 8
+    """Pairs that a language model is asked about in one request."""
+    reason_chars_max: Count = 300
+    """Characters of its reason that are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +238,8 @@ class SupersessionSettings:
 
     policy: QueuePolicy = QueuePolicy.RECENCY
     """What decides about pairs that wait, as two statements of the same time do, if the user does not: recency and user
-    leave them to the user; confidence and importance compare the facts read in them."""
+    leave them to the user, confidence and importance compare the facts read in them, language_model asks it.
+    """
 
     turn_chars_max: Count = 8_000
     """Characters of a turn that are read."""

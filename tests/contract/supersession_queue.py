@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from services.common.ids import Uuid7Ids
+from services.common.language_model.openai_compatible import OpenAILanguageModel
+from services.common.language_model.port import LanguageModel, LanguageModelSettings, NoLanguageModel
 from services.common.maintenance import MaintenanceRunner, RunReport
 from services.common.maintenance.store import MaintenanceStore
 from services.common.owners import Owner
@@ -17,6 +20,7 @@ from services.semantic.config import EvidenceSettings, SupersessionQueueSettings
 from services.semantic.facts.model import ExtractionResult, FactDraft, FactId, Statement, StatementId
 from services.semantic.facts.store import FactStore, FactWriter
 from services.semantic.maintenance.queue import ResolveSupersessions
+from services.semantic.supersession.adjudication import Adjudicator
 from services.semantic.supersession.model import (
     Decider,
     Decision,
@@ -34,6 +38,8 @@ from tests.contract.fact_samples import enter, lives_in
 from tests.contract.fact_store import MakeStore
 from tests.contract.supersession_store import ADA, BEN, NOON, OTHER, assertion, decide, once, turn
 from tests.support.clock import FakeClock
+from tests.support.language_model import FakeEndpoint, fake_endpoint
+from tests.unit.semantic.test_adjudication import prefers, rulings
 
 LATER = NOON + timedelta(days=60)
 """Long after all pairs of these tests were recorded."""
@@ -84,9 +90,16 @@ class Queue:
         page = await self.supersessions.list_page(owner, state=None, after=None, limit=100)
         return next(one for one in page if one.supersession_id == supersession_id)
 
-    def job(self, policy: QueuePolicy = QueuePolicy.CONFIDENCE, **queue: Any) -> ResolveSupersessions:
-        chosen = SupersessionQueueSettings(**{"page_size": 1, "owners_page": 1, **queue})
-        return ResolveSupersessions(self.pairs, self.clock, SupersessionSettings(policy=policy, queue=chosen))
+    def job(
+        self,
+        policy: QueuePolicy = QueuePolicy.CONFIDENCE,
+        model: LanguageModel | None = None,
+        **queue: Any,
+    ) -> ResolveSupersessions:
+        chosen = SupersessionQueueSettings(**{"page_size": 1, "owners_page": 1, "model_pairs_max": 2, **queue})
+        adjudicator = None if model is None else Adjudicator(model, reason_chars_max=chosen.reason_chars_max)
+        settings = SupersessionSettings(policy=policy, queue=chosen)
+        return ResolveSupersessions(self.pairs, self.clock, settings, adjudicator)
 
     async def run(self, job: ResolveSupersessions, **options: Any) -> RunReport:
         return await self.runner.run(job, **options)
@@ -289,6 +302,62 @@ class SupersessionQueueContract:
         await enter(queue.facts, ADA, [_again(lives_in("b1", confidence=0.95))])
         assert await job.apply(ADA, changes) == []
         assert (await queue.stored(pair)).state is State.PENDING
+
+    @pytest.fixture
+    async def endpoint(self) -> AsyncIterator[FakeEndpoint]:
+        async with fake_endpoint() as opened:
+            yield opened
+
+    @pytest.fixture
+    async def model(self, endpoint: FakeEndpoint) -> AsyncIterator[LanguageModel]:
+        opened = OpenAILanguageModel(endpoint.url, "m", settings=LanguageModelSettings())
+        yield opened
+        await opened.aclose()
+
+    async def test_spec_3_5_a_language_model_decides_in_batches_and_its_decisions_say_so(
+        self, queue: Queue, endpoint: FakeEndpoint, model: LanguageModel
+    ) -> None:
+        pairs = [await queue.wait(number) for number in (1, 3, 5)]
+        endpoint.respond = rulings(prefers("home1 Ghent", "home3 perhaps"))
+        job = queue.job(QueuePolicy.LANGUAGE_MODEL, model)
+        looked = await queue.run(job, dry_run=True)
+        assert (looked.planned, looked.retired) == (3, 2)
+        report = await queue.run(job)
+        assert (report.steps, report.applied, report.retired) == (2, 3, 2)
+        found = [await queue.stored(pair) for pair in pairs]
+        assert [one.state for one in found] == [State.APPLIED, State.APPLIED, State.PENDING]
+        assert [one.is_turned for one in found] == [True, False, False]
+        assert {(one.decided_by, one.decision_reason) for one in found} == {(Decider.LANGUAGE_MODEL, "It is newer.")}
+        asked = len(endpoint.requests)
+        assert (await queue.run(job)).planned == 0, "what it leaves to the user is not asked again"
+        assert len(endpoint.requests) == asked
+        assert await queue.runner.undo(job, report.run_id) == 3
+        assert {(await queue.stored(pair)).state for pair in pairs} == {State.PENDING}
+
+    async def test_spec_3_5_a_model_without_a_usable_response_leaves_all_in_the_queue(
+        self, queue: Queue, endpoint: FakeEndpoint, model: LanguageModel
+    ) -> None:
+        await queue.wait(1)
+        endpoint.content = "I cannot help with that."
+        job = queue.job(QueuePolicy.LANGUAGE_MODEL, model)
+        assert (await queue.run(job)).planned == 0
+        assert len(await queue.queued()) == 1
+        assert (await queue.run(queue.job(QueuePolicy.LANGUAGE_MODEL, NoLanguageModel()))).steps == 0
+        assert (await queue.run(queue.job(QueuePolicy.LANGUAGE_MODEL))).steps == 0
+
+    async def test_spec_3_5_what_the_user_decides_while_the_model_thinks_stands(
+        self, queue: Queue, endpoint: FakeEndpoint, model: LanguageModel
+    ) -> None:
+        pair = await queue.wait(1)
+        endpoint.respond = rulings(prefers("Ghent"))
+        job = queue.job(QueuePolicy.LANGUAGE_MODEL, model)
+        async with aclosing(job.steps(after="", owner=ADA)) as steps:  # type: ignore[type-var]
+            step = await anext(steps)
+            changes = job.plan(step.state, LATER)
+            assert len(changes) == 1
+            by_user = await queue.supersessions.resolve(ADA, pair, Decision.LATER_STANDS, once)
+            assert await job.apply(ADA, changes) == []
+        assert await queue.stored(pair) == by_user
 
 
 def _again(draft: FactDraft) -> Statement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,8 @@ class FakeEndpoint:
     finish_reason: str = "stop"
     hangs: bool = False
     """It never responds."""
+    respond: Callable[[dict[str, Any]], str] | None = None
+    """What it makes of a request, in place of `content`."""
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
 
@@ -33,7 +35,8 @@ class FakeEndpoint:
         if self.hangs:
             await reader.read()
         else:
-            message = {"role": "assistant", "content": self.content}
+            content = self.content if self.respond is None else self.respond(self.requests[-1])
+            message = {"role": "assistant", "content": content}
             choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}
             completion = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
             body = json.dumps(completion).encode() if self.body is None else self.body

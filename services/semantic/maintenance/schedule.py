@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from services.common.background import BackgroundWork
 from services.common.clock import Clock
 from services.common.ids import IdSource
+from services.common.language_model.port import LanguageModel
 from services.common.maintenance import MaintenanceRunner
 from services.common.maintenance.election import Leader
 from services.common.maintenance.store import MaintenanceStore
@@ -20,8 +21,9 @@ from services.semantic.facts.upkeep_store import FactUpkeepStore
 from services.semantic.maintenance.merging import MergeFacts
 from services.semantic.maintenance.queue import ResolveSupersessions
 from services.semantic.maintenance.retention import RetainFacts
+from services.semantic.supersession.adjudication import Adjudicator
 from services.semantic.supersession.queue_store import SupersessionQueueStore
-from services.semantic.supersession.resolving import DECIDING
+from services.semantic.supersession.resolving import is_deciding
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,14 @@ def start_fact_jobs(
     clock: Clock,
     ids: IdSource,
     settings: SemanticSettings,
+    language_model: LanguageModel,
     leader: Leader | None = None,
 ) -> TierMaintenance:
     """Runs the jobs on facts until `background` is closed; those that are off can still be run for one user."""
     retention, merging = settings.retention, settings.merging
+    deciding = settings.supersession
+    adjudicator = Adjudicator(language_model, reason_chars_max=deciding.queue.reason_chars_max)
+    decides = is_deciding(deciding.policy, has_model=adjudicator.is_configured)
     reembed = ReembedRows("semantic.reembed_facts", stores.vectors, embedder, settings.model_change)
     jobs = (
         TierJob(
@@ -60,9 +66,9 @@ def start_fact_jobs(
             merging.interval_seconds if merging.is_enabled else None,
         ),
         TierJob(
-            ResolveSupersessions(stores.queue, clock, settings.supersession),
+            ResolveSupersessions(stores.queue, clock, settings.supersession, adjudicator),
             "Decides by the configured policy about statements that contradict each other and wait for a decision.",
-            settings.supersession.queue.interval_seconds if settings.supersession.policy in DECIDING else None,
+            deciding.queue.interval_seconds if decides else None,
         ),
         TierJob(reembed, "Embeds facts anew whose vectors are of a former embedding model."),
     )

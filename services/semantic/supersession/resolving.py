@@ -31,8 +31,6 @@ _VALUES: Final[Mapping[QueuePolicy, Callable[[Strength], float]]] = {
     QueuePolicy.IMPORTANCE: attrgetter("importance"),
 }
 """What the policies compare."""
-DECIDING: Final = frozenset(_VALUES)
-"""The policies by which a job decides about queued pairs."""
 _DIGITS: Final = 4
 """Values that differ less are equal."""
 
@@ -151,6 +149,11 @@ def reopened(stored: Supersession, *, is_winner_whole: bool) -> Supersession:
     """Returns a pair as it was before a job decided about it. It waits for the user, and for nobody else."""
     turned_back = resolved(stored, Decision.LATER_STANDS, is_winner_whole=is_winner_whole)
     return replace(turned_back, state=State.PENDING)
+
+
+def is_deciding(policy: QueuePolicy, *, has_model: bool) -> bool:
+    """Returns whether a policy decides about queued pairs without the user."""
+    return policy in _VALUES or (policy is QueuePolicy.LANGUAGE_MODEL and has_model)
 
 
 def verdict_of(policy: QueuePolicy, pair: QueuedPair) -> Verdict | None:
