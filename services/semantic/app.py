@@ -53,6 +53,7 @@ from services.semantic.config import SemanticSettings
 from services.semantic.content_keys import NO_CONTENT_KEYS, ContentKeys
 from services.semantic.facts import servicer as facts_servicer
 from services.semantic.facts.commands import VectorForm
+from services.semantic.facts.ends import FactMarkStore
 from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
@@ -61,9 +62,11 @@ from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
+from services.semantic.facts.stores.neo4j_marks import Neo4jFactMarks
 from services.semantic.facts.stores.neo4j_upkeep import Neo4jFactUpkeep
 from services.semantic.facts.stores.neo4j_vectors import Neo4jFactVectors
 from services.semantic.facts.stores.postgres import PostgresFactStore
+from services.semantic.facts.stores.postgres_marks import PostgresFactMarks
 from services.semantic.facts.stores.postgres_upkeep import PostgresFactUpkeep
 from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
 from services.semantic.intake import Intake
@@ -123,6 +126,7 @@ class TierStores:
     supersessions: SupersessionStore
     procedures: ProcedureStore
     code: CodeStore
+    fact_marks: FactMarkStore
     keys: ContentKeys = NO_CONTENT_KEYS
 
 
@@ -174,6 +178,7 @@ async def open_semantic(
         PostgresSupersessionStore(pool, keys=keys),
         PostgresProcedureStore(pool, keys=keys),
         PostgresCodeStore(pool, keys=keys),
+        PostgresFactMarks(pool, chosen.evidence, keys=keys),
         PostgresContentKeys(pool, keys) if keys.is_on else NO_CONTENT_KEYS,
     )
     store = PostgresFactStore(
@@ -232,6 +237,7 @@ async def open_semantic_graph(
         Neo4jSupersessionStore(graph),
         Neo4jProcedureStore(graph),
         Neo4jCodeStore(graph),
+        Neo4jFactMarks(graph, chosen.evidence),
     )
     # Imported here: without Neo4j its driver is not loaded.
     from services.semantic.stores.neo4j_copy import KINDS
@@ -298,6 +304,7 @@ def open_semantic_on(
         model_facts=ModelFacts(
             resources.language_model, chosen.model_extraction, nameless_subject=chosen.extraction.nameless_subject
         ),
+        marks=stores.fact_marks,
     )
     profiles = ProfileService(stores.profiles, clock=resources.clock, ids=resources.ids, settings=chosen)
     supersessions = SupersessionService(

@@ -10,11 +10,13 @@ import pytest
 from services.common.neo4j.graph import operators
 from services.semantic.code.stores import neo4j as code
 from services.semantic.facts.stores import neo4j_cypher as facts
+from services.semantic.facts.stores import neo4j_marks as marks
 from services.semantic.facts.stores import neo4j_upkeep as upkeep
 from services.semantic.facts.stores import neo4j_vectors as vectors
 from services.semantic.procedures.stores import neo4j as procedures
 from services.semantic.profile.stores import neo4j as profiles
 from services.semantic.stores import neo4j as shared
+from services.semantic.supersession.stores import neo4j_queries as supersessions
 from tests.contract.fact_drivers import semantic_graph
 
 QUERIES: Final = (
@@ -24,15 +26,18 @@ QUERIES: Final = (
     *profiles.ALL_QUERIES,
     *procedures.ALL_QUERIES,
     *code.ALL_QUERIES,
+    *supersessions.ALL_QUERIES,
+    marks.MARKED,
     *shared.ALL_QUERIES,
 )
 _LABEL: Final = re.compile(r":Mneme\w+(?P<after>[^)]{0,60})")
 _HINT: Final = re.compile(r"USING INDEX .*")
+OVER_USERS: Final = (upkeep.COUNTS, vectors.OWNERS, supersessions.QUEUED_OWNERS)
 
 
 async def test_no_query_reads_a_whole_label(neo4j_url: str) -> None:
     async with semantic_graph(neo4j_url) as graph:
-        plans = {query: operators(await graph.explain(query)) for query in (*QUERIES, upkeep.COUNTS, vectors.OWNERS)}
+        plans = {query: operators(await graph.explain(query)) for query in (*QUERIES, *OVER_USERS)}
     scans = {query: [name for name in plan if "Scan" in name] for query, plan in plans.items()}
     assert {query: found for query, found in scans.items() if found} == {}
     # Neither sorts nor reads more than it returns: what it takes is the beginning of an index.

@@ -99,6 +99,7 @@ def fact(message: facts_pb2.Fact) -> r.Fact:
         revision=message.revision,
         etag=message.etag,
         feedback=message.feedback,
+        superseded_by=message.superseded_by,
     )
 
 

@@ -131,6 +131,7 @@ class Fact:
     revision: int  # counts changes, from 1
     etag: str  # names this state, for updates and deletes
     feedback: int = 0  # the last judgement: -1 bad, 0 none, 1 good
+    superseded_by: str = ""  # the turn whose statement superseded it, from `valid_to_time` on
 
 
 @dataclass(frozen=True, slots=True)

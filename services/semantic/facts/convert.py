@@ -90,6 +90,8 @@ def _write_fact(message: pb.Fact, fact: Fact) -> None:
     message.revision = fact.revision
     message.etag = fact.etag
     message.feedback = fact.feedback
+    if fact.superseded_by is not None:
+        message.superseded_by = fact.superseded_by
     if fact.valid_from_time is not None:
         common.write_timestamp(message.valid_from_time, fact.valid_from_time)
     if fact.valid_to_time is not None:

@@ -140,6 +140,7 @@ class Fact:
     revision: int = 1  # counts writes that changed it
     fade_time: datetime | None = None  # when it is deprecated if no evidence comes; None: never, or not read
     feedback: int = 0  # the last judgement: -1, 0 or 1
+    superseded_by: InteractionId | None = None  # the turn that ended it; computed from marks when it is read
 
     @property
     def etag(self) -> str:

@@ -19,6 +19,7 @@ from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import CreateFact, FactPage, ListFacts, SearchFacts, UpdateFact
 from services.semantic.facts.believing import believed
+from services.semantic.facts.ends import FactEnds, FactMarkStore
 from services.semantic.facts.evidence import confidence_at, fades_after
 from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
@@ -52,8 +53,13 @@ class FactService:
         ids: IdSource,
         settings: SemanticSettings,
         model_facts: ModelFacts | None = None,
+        marks: FactMarkStore | None = None,
     ) -> None:
-        """All collaborators are owned by the caller. `model_facts` adds to what `extractor` finds."""
+        """All collaborators are owned by the caller.
+
+        `model_facts` adds to what `extractor` finds. What `marks` supersede, facts that are read show.
+        """
+        self._ends = FactEnds(marks)
         self._model_facts = model_facts
         self._store = store
         self._embedder = embedder
@@ -138,7 +144,7 @@ class FactService:
         fact = await self._store.get(owner, fact_id)
         if fact.confidence < self._settings.use.explicit_confidence_min and not include_low_confidence:
             raise NotFound("fact", fact_id)
-        return fact
+        return (await self._ends.of(owner, [fact]))[0]
 
     async def list_facts(self, command: ListFacts) -> FactPage:
         """A page of facts. One that is confirmed meanwhile moves to the front of the list.
@@ -154,7 +160,7 @@ class FactService:
             after=command.after,
             limit=command.page_size + 1,
         )
-        facts = tuple(found[: command.page_size])
+        facts = tuple(await self._ends.of(command.owner, found[: command.page_size]))
         more = len(found) > command.page_size
         return FactPage(facts, FactPosition(facts[-1].last_confirmed_time, facts[-1].fact_id) if more else None)
 
@@ -221,7 +227,11 @@ class FactService:
             if wanted.confidence > 0.0:
                 wanted = replace(wanted, fading_after=fades_after(wanted.confidence, now, evidence))
             hits = await self._store.search(command.owner, wanted)
-            return [replace(hit, confidence_now=confidence_at(hit.fact, now, evidence)) for hit in hits]
+            facts = await self._ends.of(command.owner, [hit.fact for hit in hits])
+            return [
+                replace(hit, fact=fact, confidence_now=confidence_at(fact, now, evidence))
+                for hit, fact in zip(hits, facts, strict=True)
+            ]
         hits = await self._store.search(command.owner, wanted)
         states = await self._believed(command.owner, [hit.fact.fact_id for hit in hits], command.known_at)
         return [replace(hit, fact=states[hit.fact.fact_id]) for hit in hits if hit.fact.fact_id in states]
@@ -244,7 +254,9 @@ class FactService:
         if not fact_ids:
             return {}
         records = await self._store.write(owner, lambda writer: writer.records_of(fact_ids, are_reduced=True))
-        return believed(records, known_at, user_id=owner.user_id, settings=self._settings.evidence)
+        states = believed(records, known_at, user_id=owner.user_id, settings=self._settings.evidence)
+        shown = await self._ends.of(owner, [states[i] for i in fact_ids if i in states], known_at=known_at)
+        return {**states, **{fact.fact_id: fact for fact in shown}}
 
     async def _store_of_user(
         self, owner: Owner, interaction_ids: Sequence[InteractionId], read: ReadFacts

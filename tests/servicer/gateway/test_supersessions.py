@@ -11,7 +11,7 @@ import grpc
 import pytest
 from typer.testing import CliRunner
 
-from mneme_client import Client, MnemeClientError, SupersessionDecision, SupersessionState
+from mneme_client import Client, Fact, MnemeClientError, SupersessionDecision, SupersessionState
 from services.cli.main import app
 from tests.support.stack import RunningStack, until
 
@@ -42,6 +42,34 @@ async def test_spec_3_5_a_decision_takes_a_mark_back_and_is_listed(client: Clien
     with pytest.raises(MnemeClientError) as caught:
         await client.resolve_supersession(user_id, "no/such", SupersessionDecision.LATER_STANDS)
     assert caught.value.code is grpc.StatusCode.NOT_FOUND
+
+
+async def test_spec_3_5_a_fact_ends_by_a_statement_of_another_predicate_until_that_is_taken_back(
+    client: Client, user_id: str
+) -> None:
+    first = await client.remember(user_id, f"{user_id}-1", "I own a boat. I have a cat called Tom.")
+    second = await client.remember(user_id, f"{user_id}-2", "I sold my boat.")
+
+    async def facts() -> dict[str, Fact]:
+        return {fact.predicate: fact async for fact in client.list_facts(user_id)}
+
+    async def is_read() -> bool:
+        return {"owns", "has_pet", "sold"} <= (await facts()).keys()
+
+    await until(is_read)
+    [one] = [one async for one in client.list_supersessions(user_id)]
+    found = await facts()
+    boat = found["owns"]
+    assert (boat.derived_from, boat.superseded_by) == (
+        (first.interactions[0].interaction_id,),
+        second.interactions[0].interaction_id,
+    )
+    assert boat.valid_to_time == one.end_time
+    assert await client.get_fact(user_id, boat.fact_id) == boat
+    assert {fact.superseded_by for fact in found.values() if fact.fact_id != boat.fact_id} == {""}
+    await client.resolve_supersession(user_id, one.supersession_id, SupersessionDecision.BOTH_STAND)
+    held = await client.get_fact(user_id, boat.fact_id)
+    assert (held.valid_to_time, held.superseded_by, held.etag) == (None, "", boat.etag)
 
 
 async def test_spec_3_5_conflicts_are_listed_and_decided_on_the_command_line(

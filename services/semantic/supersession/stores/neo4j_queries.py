@@ -41,7 +41,7 @@ CANDIDATES: Final[LiteralString] = f"""
 UNWIND $added AS new
 CALL (new) {{
     UNWIND new.state.keys AS key
-    MATCH (k:MnemeAssertionKey {{tenant_id: $tenant_id, user_id: $user_id, key: key}})<-[:ABOUT]-(a:MnemeAssertion)
+    MATCH (k:MnemeAssertionKey {{tenant_id: $tenant_id, user_id: $user_id, key: key}})<-[:ABOUT]-(a)
     WHERE a.interaction_id <> new.state.interaction_id
     WITH a, count(*) AS shared
     ORDER BY shared DESC, a.time DESC, a.interaction_id, a.number
@@ -108,7 +108,7 @@ MATCH (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX a:MnemeAssertion(tenant_id, user_id, interaction_id, number)
 WHERE a.interaction_id IS NOT NULL AND a.number IS NOT NULL
     AND ($interaction_ids IS NULL OR a.interaction_id IN $interaction_ids)
-OPTIONAL MATCH (a)-[:ABOUT]->(k:MnemeAssertionKey)
+OPTIONAL MATCH (a)-[:ABOUT]->(k)
 WITH collect(DISTINCT a) AS gone, collect(DISTINCT k) AS touched
 FOREACH (a IN gone | DETACH DELETE a)
 WITH touched

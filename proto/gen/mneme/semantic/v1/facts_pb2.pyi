@@ -76,7 +76,7 @@ FACT_VERSION_REASON_SUPERSEDED: FactVersionReason
 FACT_VERSION_REASON_CORRECTED: FactVersionReason
 
 class Fact(_message.Message):
-    __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision", "etag", "feedback")
+    __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision", "etag", "feedback", "superseded_by")
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -100,6 +100,7 @@ class Fact(_message.Message):
     REVISION_FIELD_NUMBER: _ClassVar[int]
     ETAG_FIELD_NUMBER: _ClassVar[int]
     FEEDBACK_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
     fact_id: str
     user_id: str
     text: str
@@ -123,7 +124,8 @@ class Fact(_message.Message):
     revision: int
     etag: str
     feedback: int
-    def __init__(self, fact_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., first_observed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_confirmed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., evidence_count: _Optional[int] = ..., contradictions: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., merged_into_fact_id: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[FactVersion, _Mapping]]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., revision: _Optional[int] = ..., etag: _Optional[str] = ..., feedback: _Optional[int] = ...) -> None: ...
+    superseded_by: str
+    def __init__(self, fact_id: _Optional[str] = ..., user_id: _Optional[str] = ..., text: _Optional[str] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., object: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., first_observed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_confirmed_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_from_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., valid_to_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., derived_from: _Optional[_Iterable[str]] = ..., evidence_count: _Optional[int] = ..., contradictions: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[FactStatus, str]] = ..., merged_into_fact_id: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[FactVersion, _Mapping]]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., revision: _Optional[int] = ..., etag: _Optional[str] = ..., feedback: _Optional[int] = ..., superseded_by: _Optional[str] = ...) -> None: ...
 
 class FactVersion(_message.Message):
     __slots__ = ("text", "confidence", "replaced_time", "reason")

@@ -1,0 +1,107 @@
+"""Facts whose sentences are superseded (SPEC 3.5): they hold until then.
+
+Ends are computed from the marks when facts are read: a decision about a mark applies to its facts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from services.common.owners import InteractionId, Owner
+from services.common.values.sentences import content_words
+from services.semantic.facts.model import Fact, FactId
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceMark:
+    """What superseded a sentence, or all of a turn."""
+
+    superseded_by: InteractionId  # the turn that stands
+    end_time: datetime  # since when the sentence does not hold; aware, UTC
+    recorded_time: datetime  # aware, UTC
+    standing_statement: str = ""  # of that turn; empty where a whole turn is corrected
+    premise: str = ""  # what the sentence rests on, and what was superseded in its place
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedStatement:
+    """A statement of a fact with what superseded the sentences that it was read in."""
+
+    statement_id: str
+    time: datetime  # when it was said; aware, UTC
+    is_correction: bool = False
+    shares_sentence: bool = False  # another fact was read in one of its sentences
+    marks: tuple[SentenceMark, ...] = ()
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Place among statements, as that of `Statement`."""
+        return (self.time, self.statement_id)
+
+
+class FactMarkStore(Protocol):
+    """What every driver must do. `tests/contract/fact_marks.py` is the suite."""
+
+    async def marked(self, owner: Owner, fact_ids: Collection[FactId]) -> Mapping[FactId, Sequence[MarkedStatement]]:
+        """Those of the facts of which an applied mark supersedes a sentence, each with its newest statements.
+
+        A mark of a whole turn supersedes all of its sentences. Statements whose sentences are not known have no others.
+        """
+        ...
+
+
+def ended(fact: Fact, statements: Sequence[MarkedStatement], *, known_at: datetime | None = None) -> Fact:
+    """Returns a fact with the end and the link that follow from marks; as it is where none ends it.
+
+    A mark ends a fact that was not said again since: by a statement at the end or later that is not marked itself. Of a
+    sentence with several facts, it ends those whose words the statement that stands, or the premise, has.
+
+    Args:
+        fact: A fact as it follows from its evidence.
+        statements: What was said of it.
+        known_at: Marks that were recorded later are left out; None: none.
+    """
+    ordered = sorted(statements, key=lambda statement: statement.order)
+    corrections = [number for number, statement in enumerate(ordered) if statement.is_correction]
+    current = ordered[corrections[-1] :] if corrections else ordered
+    marks = {s.statement_id: [m for m in s.marks if _counts(m, s, fact, known_at)] for s in current}
+    standing = [s.time for s in current if not marks[s.statement_id]]
+    last_time = max((s.time for s in current), default=None)
+    ends = [
+        mark
+        for found in marks.values()
+        for mark in found
+        if last_time is not None and mark.end_time >= last_time and not any(time >= mark.end_time for time in standing)
+    ]
+    if not ends:
+        return fact
+    first = min(ends, key=lambda mark: (mark.end_time, mark.superseded_by))
+    valid_to = first.end_time if fact.valid_to_time is None else min(fact.valid_to_time, first.end_time)
+    return replace(fact, valid_to_time=valid_to, superseded_by=first.superseded_by)
+
+
+def _counts(mark: SentenceMark, statement: MarkedStatement, fact: Fact, known_at: datetime | None) -> bool:
+    if known_at is not None and mark.recorded_time > known_at:
+        return False
+    if not statement.shares_sentence or not mark.standing_statement:
+        return True
+    own = content_words(fact.text) - content_words(fact.subject)
+    return not own.isdisjoint(content_words(mark.standing_statement) | content_words(mark.premise))
+
+
+class FactEnds:
+    """Facts with the ends that follow from marks."""
+
+    def __init__(self, marks: FactMarkStore | None) -> None:
+        """Reads marks from a store; None: there are none."""
+        self._marks = marks
+
+    async def of(self, owner: Owner, facts: Sequence[Fact], *, known_at: datetime | None = None) -> list[Fact]:
+        """The facts, in order; see `ended`."""
+        if self._marks is None or not facts:
+            return list(facts)
+        marked = await self._marks.marked(owner, [fact.fact_id for fact in facts])
+        return [ended(fact, marked.get(fact.fact_id, ()), known_at=known_at) for fact in facts]

@@ -1,0 +1,82 @@
+"""What superseded the sentences of facts, in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, LiteralString
+
+from services.common.neo4j.graph import Graph
+from services.common.owners import InteractionId, Owner
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.ends import MarkedStatement, SentenceMark
+from services.semantic.facts.model import FactId
+from services.semantic.stores.neo4j import known_moment_of, microseconds
+
+# Users without marks are passed over at once.
+MARKED: Final[LiteralString] = f"""
+MATCH (o:MnemeSupersessionOwner {{tenant_id: $tenant_id, user_id: $user_id}}) WHERE o.marks > 0
+UNWIND $fact_ids AS fact_id
+CALL (fact_id) {{
+    MATCH (t:MnemeStatement {{tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id}})
+    USING INDEX t:MnemeStatement(tenant_id, user_id, fact_id, time, statement_id)
+    WHERE t.time IS NOT NULL AND t.statement_id IS NOT NULL
+    RETURN t
+    ORDER BY t.tenant_id DESC, t.user_id DESC, t.fact_id DESC, t.time DESC, t.statement_id DESC
+    LIMIT $statements_max
+}}
+CALL (t) {{
+    OPTIONAL MATCH (x:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, loser_id: t.statement_id}})
+    USING INDEX x:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
+    WHERE x.loser_number IS NOT NULL AND x.state = 1
+        AND (x.loser_number IN coalesce(t.sentences, []) OR x.loser_number = -1)
+    RETURN collect(x {{
+        .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
+        end_time: {microseconds("x.end_time")}, create_time: {microseconds("x.create_time")}
+    }}) AS marks
+}}
+WITH fact_id, collect({{
+    statement_id: t.statement_id, time: {microseconds("t.time")}, is_correction: t.is_correction,
+    shares_sentence: coalesce(t.shares_sentence, false), marks: marks
+}}) AS statements
+WHERE any(statement IN statements WHERE size(statement.marks) > 0)
+RETURN fact_id, statements
+"""
+
+
+class Neo4jFactMarks:
+    """Implements `FactMarkStore`, in one query."""
+
+    def __init__(self, graph: Graph, evidence: EvidenceSettings | None = None) -> None:
+        """Uses a graph whose migrations ran; its owner closes it."""
+        self._graph = graph
+        self._evidence = evidence or EvidenceSettings()
+
+    async def marked(self, owner: Owner, fact_ids: Collection[FactId]) -> Mapping[FactId, Sequence[MarkedStatement]]:
+        """See `FactMarkStore.marked`."""
+        asked = {
+            "tenant_id": owner.tenant_id,
+            "user_id": owner.user_id,
+            "fact_ids": list(fact_ids),
+            "statements_max": self._evidence.statements_max,
+        }
+        rows = await self._graph.read(MARKED, asked)
+        return {FactId(row["fact_id"]): [_statement(one) for one in row["statements"]] for row in rows}
+
+
+def _statement(found: Mapping[str, Any]) -> MarkedStatement:
+    return MarkedStatement(
+        found["statement_id"],
+        known_moment_of(found["time"]),
+        found["is_correction"],
+        found["shares_sentence"],
+        tuple(
+            SentenceMark(
+                InteractionId(mark["winner_id"]),
+                known_moment_of(mark["end_time"]),
+                known_moment_of(mark["create_time"]),
+                mark["standing_statement"],
+                mark["premise"],
+            )
+            for mark in found["marks"]
+        ),
+    )

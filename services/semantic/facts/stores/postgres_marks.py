@@ -1,0 +1,90 @@
+"""What superseded the sentences of facts, in PostgreSQL."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import Row
+from services.common.encryption.sealing import opened_of
+from services.common.owners import InteractionId, Owner
+from services.common.postgres.tenancy import as_tenant, fetch_as_tenant
+from services.common.postgres.types import Pool
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.ends import MarkedStatement, SentenceMark
+from services.semantic.facts.model import FactId
+from services.semantic.stores.postgres_sealing import SUPERSESSIONS
+
+# One look-up for each statement, by its index, whatever the database knows of how many marks a user has.
+_MARKS: Final = """LATERAL (
+    SELECT x.supersession_id, x.winner_id, x.end_time, x.create_time, x.standing_statement, x.premise
+    FROM semantic.supersessions AS x
+    WHERE x.tenant_id = $1 AND x.user_id = $2 AND x.loser_id = t.statement_id AND x.state = 1
+        AND (x.loser_number = ANY (t.sentences) OR x.loser_number = -1)
+    OFFSET 0
+)"""
+# Users without marks are passed over at once.
+_MARKED: Final = as_tenant(f"""
+WITH marked AS (
+    SELECT DISTINCT t.fact_id
+    FROM unnest($3::uuid[]) AS asked (fact_id)
+    CROSS JOIN LATERAL (
+        SELECT s.fact_id, s.statement_id, s.sentences FROM semantic.fact_statements AS s
+        WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = asked.fact_id
+        OFFSET 0
+    ) AS t
+    CROSS JOIN {_MARKS} AS x
+    WHERE EXISTS (SELECT FROM semantic.owner_revisions WHERE tenant_id = $1 AND user_id = $2 AND marks > 0)
+)
+SELECT t.*, x.* FROM marked
+CROSS JOIN LATERAL (
+    SELECT s.fact_id, s.statement_id, s.time, s.is_correction, s.sentences, s.shares_sentence
+    FROM semantic.fact_statements AS s
+    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = marked.fact_id
+    ORDER BY s.time DESC, s.statement_id DESC
+    LIMIT $4
+) AS t
+LEFT JOIN {_MARKS} AS x ON true
+""")  # noqa: S608 - constants
+
+
+class PostgresFactMarks:
+    """Implements `FactMarkStore`, in one statement."""
+
+    def __init__(self, pool: Pool, evidence: EvidenceSettings | None = None, *, keys: DataKeys = NO_DATA_KEYS) -> None:
+        """Uses a pool of `create_pool`, of a role bound by row-level security; its owner closes it."""
+        self._pool = pool
+        self._evidence = evidence or EvidenceSettings()
+        self._keys = keys
+
+    async def marked(self, owner: Owner, fact_ids: Collection[FactId]) -> Mapping[FactId, Sequence[MarkedStatement]]:
+        """See `FactMarkStore.marked`."""
+        ids = [uuid.UUID(fact_id) for fact_id in fact_ids]
+        rows = await fetch_as_tenant(
+            self._pool, _MARKED, owner.tenant_id, owner.user_id, ids, self._evidence.statements_max
+        )
+        of_marks = [row for row in rows if row["supersession_id"] is not None]
+        opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, of_marks)
+        marks: dict[tuple[uuid.UUID, uuid.UUID], list[SentenceMark]] = {}
+        for row in opened:
+            marks.setdefault((row["fact_id"], row["statement_id"]), []).append(_mark(row))
+        found: dict[FactId, dict[uuid.UUID, MarkedStatement]] = {}
+        for row in rows:
+            own = tuple(marks.get((row["fact_id"], row["statement_id"]), ()))
+            statement = MarkedStatement(
+                str(row["statement_id"]), row["time"], row["is_correction"], row["shares_sentence"], own
+            )
+            found.setdefault(FactId(str(row["fact_id"])), {})[row["statement_id"]] = statement
+        return {fact_id: list(statements.values()) for fact_id, statements in found.items()}
+
+
+def _mark(row: Row) -> SentenceMark:
+    return SentenceMark(
+        InteractionId(str(row["winner_id"])),
+        row["end_time"],
+        row["create_time"],
+        row["standing_statement"],
+        row["premise"],
+    )

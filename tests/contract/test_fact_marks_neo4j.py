@@ -1,0 +1,37 @@
+"""Reading what superseded the sentences of facts in Neo4j fulfils the contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from services.common.neo4j.graph import Graph
+from services.semantic.facts.ends import FactMarkStore
+from services.semantic.facts.stores.neo4j import Neo4jFactStore
+from services.semantic.facts.stores.neo4j_marks import Neo4jFactMarks
+from services.semantic.supersession.store import SupersessionStore
+from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
+from tests.contract.fact_drivers import semantic_graph
+from tests.contract.fact_marks import FactMarksContract
+from tests.contract.fact_store import MakeStore
+
+
+class TestNeo4jFactMarks(FactMarksContract):
+    @pytest.fixture
+    async def graph(self, neo4j_url: str) -> AsyncIterator[Graph]:
+        async with semantic_graph(neo4j_url) as opened:
+            yield opened
+
+    @pytest.fixture
+    def supersessions(self, graph: Graph) -> SupersessionStore:
+        return Neo4jSupersessionStore(graph)
+
+    @pytest.fixture
+    def marks(self, graph: Graph) -> FactMarkStore:
+        return Neo4jFactMarks(graph)
+
+    @pytest.fixture
+    def make_store(self, graph: Graph) -> MakeStore:
+        return partial(Neo4jFactStore, graph)

@@ -1,0 +1,86 @@
+"""When a fact holds no more whose sentences are superseded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from services.common.owners import InteractionId, UserId
+from services.semantic.facts.ends import MarkedStatement, SentenceMark, ended
+from services.semantic.facts.model import Fact, FactCategory, FactId
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def day(number: int) -> datetime:
+    return START + timedelta(days=number)
+
+
+def fact(text: str = "Ada owns a boat", **changes: object) -> Fact:
+    made = Fact(
+        FactId("f"), UserId("ada"), text, "Ada", "owns", "a boat", FactCategory.CONTEXT, 0.9, 0.5, day(0), day(0)
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def mark(end: int, by: str = "w", said: str = "I sold my boat.", **changes: object) -> SentenceMark:
+    made = SentenceMark(InteractionId(by), day(end), day(end), said)
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def said(time: int, *marks: SentenceMark, **changes: bool) -> MarkedStatement:
+    return MarkedStatement(f"s{time}", day(time), marks=marks, **changes)
+
+
+@pytest.mark.parametrize(
+    ("statements", "end", "by"),
+    [
+        ([], None, None),
+        ([said(0)], None, None),
+        ([said(0, mark(5))], 5, "w"),
+        ([said(0, mark(9, "x"), mark(5))], 5, "w"),
+        ([said(0, mark(5)), said(7)], None, None),  # said again since
+        ([said(0, mark(5)), said(5)], None, None),  # said again at that time
+        ([said(0, mark(5)), said(3)], 5, "w"),  # said again before
+        ([said(0, mark(5)), said(7, mark(9, "x"))], 9, "x"),  # said again, and superseded again
+        ([said(0, mark(5)), said(3, mark(5))], 5, "w"),
+        ([said(0, mark(0))], 0, "w"),  # of two statements of one time the other one stands
+        ([said(0, mark(0)), replace(said(0), statement_id="t")], None, None),
+        ([said(0, mark(0)), replace(said(0, mark(0)), statement_id="t")], 0, "w"),
+        ([said(0, mark(5)), said(3, is_correction=True)], None, None),  # it says something else now
+        ([said(0), said(3, mark(5), is_correction=True)], 5, "w"),
+    ],
+)
+def test_spec_3_5_a_fact_ends_with_its_sentences_unless_it_was_said_again(
+    statements: list[MarkedStatement], end: int | None, by: str | None
+) -> None:
+    for order in (statements, statements[::-1]):
+        found = ended(fact(), order)
+        assert found.valid_to_time == (None if end is None else day(end))
+        assert found.superseded_by == by
+        assert replace(found, valid_to_time=None, superseded_by=None) == fact(), "all else is as it was"
+
+
+def test_spec_3_5_the_earlier_end_counts() -> None:
+    assert ended(fact(valid_to_time=day(3)), [said(0, mark(5))]).valid_to_time == day(3)
+    assert ended(fact(valid_to_time=day(8)), [said(0, mark(5))]).valid_to_time == day(5)
+
+
+def test_spec_3_5_of_a_sentence_with_several_facts_those_end_that_the_successor_names() -> None:
+    shared = [said(0, mark(5, said="I live in York now."), shares_sentence=True)]
+    assert ended(fact("Ada lives in Leeds with her dog Rex"), shared).valid_to_time == day(5)
+    assert ended(fact("Ada has a dog named Rex"), shared).valid_to_time is None
+    by_premise = [said(0, mark(5, said="The office moved.", premise="I walk the dog to work."), shares_sentence=True)]
+    assert ended(fact("Ada has a dog named Rex"), by_premise).valid_to_time == day(5)
+    assert ended(fact(), [said(0, mark(5, said=""), shares_sentence=True)]).valid_to_time == day(5), "all of the turn"
+    assert (
+        ended(fact("Ada owns Ada"), [said(0, mark(5, said="Ada is here."), shares_sentence=True)]).superseded_by is None
+    )
+
+
+def test_spec_3_7_what_was_marked_later_was_not_known() -> None:
+    statements = [said(0, mark(5, recorded_time=day(8)))]
+    assert ended(fact(), statements, known_at=day(7)).valid_to_time is None
+    assert ended(fact(), statements, known_at=day(8)).valid_to_time == day(5)
