@@ -46,6 +46,8 @@ def semantic_records(embedder: TierEmbedder) -> TierRecords:
         hidden=frozenset(f"{SCHEMA}.{table}" for table in _HIDDEN),
         shapes={
             _FACTS: Shape(frozenset({"embedding", "embedding_model"}), outward=_plain),
+            f"{SCHEMA}.fact_statements": Shape(added={"sentences": [], "shares_sentence": False}),
+            _SUPERSESSIONS: Shape(added={"decided_by": 0, "decision_reason": ""}),
             f"{SCHEMA}.extracted_interactions": Shape(is_memory=False),
             f"{SCHEMA}.observed_interactions": Shape(is_memory=False),
         },

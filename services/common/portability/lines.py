@@ -8,6 +8,7 @@ lines.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -47,12 +48,26 @@ def kind_of(line: str) -> tuple[str, dict[str, Any]]:
     return name, fields
 
 
-def from_fields(kind: Kind, fields: dict[str, Any], owner: Owner, left_out: frozenset[str]) -> Record:
+def from_fields(
+    kind: Kind,
+    fields: Mapping[str, Any],
+    owner: Owner,
+    left_out: frozenset[str],
+    added: Mapping[str, Any] | None = None,
+) -> Record:
     """The record of a line, without the fields that are left out.
+
+    Args:
+        kind: What it is a record of.
+        fields: As they stand in the line.
+        owner: Whose it is.
+        left_out: Fields that no line has.
+        added: Fields that lines of earlier versions lack, with the values that stand for that; None: none.
 
     Raises:
         ValueError: Fields are missing, unknown or of another form.
     """
+    fields = {**(added or {}), **fields}
     wanted = kind.fields - left_out - frozenset(OWNER_FIELDS)
     if fields.keys() != wanted:
         raise ValueError(f"{kind.name} has other fields: {', '.join(sorted(fields.keys() ^ wanted))}")

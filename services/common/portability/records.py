@@ -32,6 +32,8 @@ class Shape:
     """Fields that are computed from others, or number rows of one database."""
     outward: Callable[[Record], Record] = _unchanged
     """Applied before a record becomes a line."""
+    added: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that files of earlier versions lack, with the values that stand for that."""
     is_memory: bool = True
     """False for marks that stay when a memory is erased."""
 
@@ -105,8 +107,9 @@ class UserRecords:
                 if name not in exported:
                     raise InvalidArgument(f"there are no records of the kind {name[:80]!r}")
                 kind = kinds[name]
+                shape = self._tier.shape(kind)
                 try:
-                    made = [from_fields(kind, fields, owner, self._tier.shape(kind).left_out) for _, fields in group]
+                    made = [from_fields(kind, fields, owner, shape.left_out, shape.added) for _, fields in group]
                 except (ValueError, TypeError) as error:
                     raise InvalidArgument(f"a record does not fit: {error}") from error
                 if not validate_only:
