@@ -221,7 +221,7 @@ class SupersessionQueueSettings:
     age_min_seconds: Seconds = 604_800.0
     """How long a pair waits for the user first: a week."""
     decided_max: Count = 100
-    """Statements of a user that one run marks at most."""
+    """Pairs of a user of which one run marks a side, or reduces both, at most."""
     page_size: Count = 40
     """Pairs of a user that are read at once."""
     owners_page: Count = 100
@@ -238,7 +238,8 @@ class SupersessionSettings:
 
     policy: QueuePolicy = QueuePolicy.RECENCY
     """What decides about pairs that wait, as two statements of the same time do, if the user does not: recency and user
-    leave them to the user, confidence and importance compare the facts read in them, language_model asks it.
+    leave them to the user, confidence and importance compare the facts read in them, language_model asks it, and with
+    reduce the facts of both are believed half as much.
     """
 
     turn_chars_max: Count = 8_000

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from services.common.errors import NotFound
 from services.common.ids import Uuid7Ids
 from services.common.owners import Owner
 from services.common.scope import GLOBAL_SCOPE
@@ -175,6 +176,40 @@ class FactMarksContract:
         await supersessions.put(ADA, [mark(1)])
         await enter(store, ADA, [boat(20, 0)])
         assert (await service.get(ADA, fact_id)).valid_to_time is None
+
+    async def test_spec_3_5_facts_of_reduced_statements_are_believed_half_as_much_and_none_is_marked(
+        self,
+        make_store: MakeStore,
+        marks: FactMarkStore,
+        service: FactService,
+        supersessions: SupersessionStore,
+    ) -> None:
+        store = make_store(EvidenceSettings())
+        [one] = await enter(store, ADA, [boat(1, 0)])
+        [other] = await enter(store, ADA, [boat(9, 2, draft=likes("boats and trains", confidence=0.5))])
+        [third] = await enter(store, ADA, [boat(9, 1, draft=likes("boats and tea"))])
+        pair = mark(1, state=State.PENDING)
+        await supersessions.put(ADA, [pair])
+        reduced = await supersessions.resolve(ADA, pair.supersession_id, Decision.BOTH_REDUCED, once)
+        assert reduced.state is State.REDUCED
+        assert (await supersessions.marks(ADA, cached_revision=None, limit=10)).superseded == []
+        assert (await marks.marked(ADA, [third])) == {}
+        assert {fact.confidence for fact in await self.read(service, one)} == {0.4}
+        with pytest.raises(NotFound):
+            await service.get(ADA, other)
+        found = await service.get(ADA, other, include_low_confidence=True)
+        assert (found.confidence, found.valid_to_time, found.superseded_by) == (0.25, None, None)
+        hits = {hit.fact.fact_id: hit.confidence_now for hit in await service.search(self.asked(ADA))}
+        assert hits.keys() == {one, third}, "what is believed too little is not found"
+        passive = await service.search(replace(self.asked(ADA), use=FactUse.PASSIVE_CONTEXT))
+        assert [hit.fact.fact_id for hit in passive] == [third]
+        listed = [await service.list_facts(ListFacts(ADA, FactFilter(), size, None)) for size in (1, 10)]
+        assert [{fact.fact_id for fact in page.facts} <= {one, third} for page in listed] == [True, True]
+        assert len(listed[1].facts) == 2
+        rest = await service.list_facts(ListFacts(ADA, FactFilter(), 1, listed[0].next))
+        assert {fact.fact_id for page in (listed[0], rest) for fact in page.facts} == {one, third}
+        await supersessions.resolve(ADA, pair.supersession_id, Decision.BOTH_STAND, once)
+        assert {fact.confidence for fact in await self.read(service, one)} == {0.8}
 
     async def test_spec_3_7_a_mark_is_known_since_it_was_recorded(
         self, make_store: MakeStore, service: FactService, supersessions: SupersessionStore

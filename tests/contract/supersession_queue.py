@@ -251,7 +251,7 @@ class SupersessionQueueContract:
         await queue.wait(1)
         await queue.believe(1, lives_in("Ghent"))
         await queue.believe(2, lives_in("Bruges"))
-        for policy in QueuePolicy:
+        for policy in set(QueuePolicy) - {QueuePolicy.REDUCE}:
             assert (await queue.run(queue.job(policy))).planned == 0
         assert len(await queue.queued()) == 1
 
@@ -261,6 +261,19 @@ class SupersessionQueueContract:
     ) -> None:
         await self.clear(queue, 1)
         assert (await queue.run(queue.job(policy))).planned == 0
+
+    async def test_spec_3_5_the_policy_reduce_marks_neither_and_halves_both(self, queue: Queue) -> None:
+        pair = await self.clear(queue, 1)
+        unknown = await queue.wait(3)
+        job = queue.job(QueuePolicy.REDUCE)
+        report = await queue.run(job)
+        assert (report.applied, report.retired) == (1, 1)
+        found = await queue.stored(pair)
+        assert (found.state, found.decided_by) == (State.REDUCED, Decider.POLICY)
+        assert "half as much" in found.decision_reason
+        assert (await queue.stored(unknown)).state is State.PENDING, "nothing is known of its facts"
+        assert await queue.runner.undo(job, report.run_id) == 1
+        assert (await queue.stored(pair)).state is State.PENDING
 
     async def test_spec_3_5_a_young_pair_waits_for_the_user_first(self, queue: Queue) -> None:
         pair = await self.clear(queue, 1)

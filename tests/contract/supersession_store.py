@@ -281,7 +281,7 @@ class SupersessionStoreContract:
         await self.told(store, *self.STORY)
         page = await store.list_page(ADA, state=None, after=None, limit=10)
         (pair,) = [one.supersession_id for one in page if one.reason is Reason.PREMISE_ENDED]
-        for decision in (Decision.BOTH_STAND, Decision.EARLIER_STANDS):
+        for decision in (Decision.BOTH_STAND, Decision.EARLIER_STANDS, Decision.BOTH_REDUCED):
             decided = await store.resolve(ADA, pair, decision, once)
             assert decided.state is State.REJECTED
             assert await self.losers(store) == ["home Ghent"]

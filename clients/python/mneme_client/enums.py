@@ -218,6 +218,7 @@ class SupersessionState(WireEnum):
     APPLIED = 1
     PENDING = 2
     REJECTED = 3
+    REDUCED = 4
 
 
 class SupersessionDecider(WireEnum):
@@ -236,6 +237,7 @@ class SupersessionDecision(WireEnum):
     LATER_STANDS = 1
     EARLIER_STANDS = 2
     BOTH_STAND = 3
+    BOTH_REDUCED = 4
 
 
 class ProcedureOrigin(WireEnum):

@@ -20,12 +20,14 @@ class Stands(StrEnum):
     LATER = "later"
     EARLIER = "earlier"
     BOTH = "both"
+    DOUBTFUL = "doubtful"
 
 
 _DECISIONS = {
     Stands.LATER: SupersessionDecision.LATER_STANDS,
     Stands.EARLIER: SupersessionDecision.EARLIER_STANDS,
     Stands.BOTH: SupersessionDecision.BOTH_STAND,
+    Stands.DOUBTFUL: SupersessionDecision.BOTH_REDUCED,
 }
 
 
@@ -33,7 +35,9 @@ def conflicts(
     context: typer.Context,
     user: options.User,
     conflict_id: Annotated[str, typer.Argument(help="Decide about this conflict, by --stands.")] = "",
-    stands: Annotated[Stands | None, typer.Option("--stands", help="Which statement stands.")] = None,
+    stands: Annotated[
+        Stands | None, typer.Option("--stands", help="Which statement stands; doubtful: both, half as sure.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False,
     json: options.Json = False,
 ) -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from services.common.owners import InteractionId, Owner
 from services.common.values.sentences import content_words
 from services.semantic.facts.model import Fact, FactId
+
+_REDUCED: Final = 0.5
+"""What is left of the confidence in facts of which nobody knows which one holds (SPEC 3.5: "both halve")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class MarkedStatement:
     is_correction: bool = False
     shares_sentence: bool = False  # another fact was read in one of its sentences
     marks: tuple[SentenceMark, ...] = ()
+    doubted_times: tuple[datetime, ...] = ()  # when pairs were recorded in which its sentences are reduced
 
     @property
     def order(self) -> tuple[datetime, str]:
@@ -46,18 +50,19 @@ class FactMarkStore(Protocol):
     """What every driver must do. `tests/contract/fact_marks.py` is the suite."""
 
     async def marked(self, owner: Owner, fact_ids: Collection[FactId]) -> Mapping[FactId, Sequence[MarkedStatement]]:
-        """Those of the facts of which an applied mark supersedes a sentence, each with its newest statements.
+        """Those of the facts of which a mark supersedes or reduces a sentence, each with its newest statements.
 
         A mark of a whole turn supersedes all of its sentences. Statements whose sentences are not known have no others.
         """
         ...
 
 
-def ended(fact: Fact, statements: Sequence[MarkedStatement], *, known_at: datetime | None = None) -> Fact:
-    """Returns a fact with the end and the link that follow from marks; as it is where none ends it.
+def as_marked(fact: Fact, statements: Sequence[MarkedStatement], *, known_at: datetime | None = None) -> Fact:
+    """Returns a fact with the end, the link and the confidence that follow from marks; as it is without any.
 
     A mark ends a fact that was not said again since: by a statement at the end or later that is not marked itself. Of a
-    sentence with several facts, it ends those whose words the statement that stands, or the premise, has.
+    sentence with several facts, it ends those whose words the statement that stands, or the premise, has. A fact whose
+    sentence is reduced is believed half as much, until it is said again.
 
     Args:
         fact: A fact as it follows from its evidence.
@@ -67,6 +72,8 @@ def ended(fact: Fact, statements: Sequence[MarkedStatement], *, known_at: dateti
     ordered = sorted(statements, key=lambda statement: statement.order)
     corrections = [number for number, statement in enumerate(ordered) if statement.is_correction]
     current = ordered[corrections[-1] :] if corrections else ordered
+    if _is_doubted(current, known_at):
+        fact = replace(fact, confidence=_REDUCED * fact.confidence)
     marks = {s.statement_id: [m for m in s.marks if _counts(m, s, fact, known_at)] for s in current}
     standing = [s.time for s in current if not marks[s.statement_id]]
     last_time = max((s.time for s in current), default=None)
@@ -81,6 +88,13 @@ def ended(fact: Fact, statements: Sequence[MarkedStatement], *, known_at: dateti
     first = min(ends, key=lambda mark: (mark.end_time, mark.superseded_by))
     valid_to = first.end_time if fact.valid_to_time is None else min(fact.valid_to_time, first.end_time)
     return replace(fact, valid_to_time=valid_to, superseded_by=first.superseded_by)
+
+
+def _is_doubted(current: Sequence[MarkedStatement], known_at: datetime | None) -> bool:
+    """Whether a statement is reduced, and none that is not was made since."""
+    doubted = [s for s in current if any(known_at is None or time <= known_at for time in s.doubted_times)]
+    sure_time = max((s.time for s in current if s not in doubted), default=None)
+    return any(sure_time is None or sure_time <= s.time for s in doubted)
 
 
 def _counts(mark: SentenceMark, statement: MarkedStatement, fact: Fact, known_at: datetime | None) -> bool:
@@ -100,8 +114,8 @@ class FactEnds:
         self._marks = marks
 
     async def of(self, owner: Owner, facts: Sequence[Fact], *, known_at: datetime | None = None) -> list[Fact]:
-        """The facts, in order; see `ended`."""
+        """The facts, in order; see `as_marked`."""
         if self._marks is None or not facts:
             return list(facts)
         marked = await self._marks.marked(owner, [fact.fact_id for fact in facts])
-        return [ended(fact, marked.get(fact.fact_id, ()), known_at=known_at) for fact in facts]
+        return [as_marked(fact, marked.get(fact.fact_id, ()), known_at=known_at) for fact in facts]

@@ -141,28 +141,28 @@ class FactService:
         Raises:
             NotFound: The owner has no such fact, or too little confidence in it.
         """
-        fact = await self._store.get(owner, fact_id)
+        [fact] = await self._ends.of(owner, [await self._store.get(owner, fact_id)])
         if fact.confidence < self._settings.use.explicit_confidence_min and not include_low_confidence:
             raise NotFound("fact", fact_id)
-        return (await self._ends.of(owner, [fact]))[0]
+        return fact
 
     async def list_facts(self, command: ListFacts) -> FactPage:
         """A page of facts. One that is confirmed meanwhile moves to the front of the list.
 
-        As they were believed at a time, facts are in the order of today, and a page may be shorter than asked for.
+        As they were believed at a time, facts are in the order of today. A page may be shorter than asked for.
         """
         if command.known_at is not None:
             return await self._list_believed(command, command.known_at)
         confidence_min = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
-        found = await self._store.list_facts(
-            command.owner,
-            which=replace(command.which, confidence_min=confidence_min),
-            after=command.after,
-            limit=command.page_size + 1,
-        )
-        facts = tuple(await self._ends.of(command.owner, found[: command.page_size]))
-        more = len(found) > command.page_size
-        return FactPage(facts, FactPosition(facts[-1].last_confirmed_time, facts[-1].fact_id) if more else None)
+        which, after = replace(command.which, confidence_min=confidence_min), command.after
+        while True:
+            found = await self._store.list_facts(command.owner, which=which, after=after, limit=command.page_size + 1)
+            page, more = found[: command.page_size], len(found) > command.page_size
+            after = _position(page[-1]) if page else after
+            shown = await self._ends.of(command.owner, page)
+            facts = tuple(fact for fact in shown if fact.confidence >= confidence_min)
+            if facts or not more:
+                return FactPage(facts, after if more else None)
 
     async def update(self, command: UpdateFact) -> Fact:
         """Corrects a fact; its state after it.
@@ -228,10 +228,12 @@ class FactService:
                 wanted = replace(wanted, fading_after=fades_after(wanted.confidence, now, evidence))
             hits = await self._store.search(command.owner, wanted)
             facts = await self._ends.of(command.owner, [hit.fact for hit in hits])
-            return [
-                replace(hit, fact=fact, confidence_now=confidence_at(fact, now, evidence))
+            shown = [
+                replace(hit, fact=fact, confidence_now=_share(fact, hit.fact) * confidence_at(hit.fact, now, evidence))
                 for hit, fact in zip(hits, facts, strict=True)
             ]
+            # What marks have reduced the store does not know of.
+            return [one for one, hit in zip(shown, hits, strict=True) if one.fact == hit.fact or _admits(wanted, one)]
         hits = await self._store.search(command.owner, wanted)
         states = await self._believed(command.owner, [hit.fact.fact_id for hit in hits], command.known_at)
         return [replace(hit, fact=states[hit.fact.fact_id]) for hit in hits if hit.fact.fact_id in states]
@@ -375,3 +377,14 @@ def _draft_of(fact: Fact) -> FactDraft:
         valid_from=fact.valid_from_time,
         valid_to=fact.valid_to_time,
     )
+
+
+def _share(shown: Fact, stored: Fact) -> float:
+    """What marks leave of the confidence in a fact, in [0, 1]."""
+    return shown.confidence / stored.confidence if stored.confidence else 1.0
+
+
+def _admits(search: FactSearch, hit: ScoredFact) -> bool:
+    """Whether a search admits a hit with the confidence that marks leave of it, now."""
+    least = min(hit.fact.confidence, hit.fact.confidence if hit.confidence_now is None else hit.confidence_now)
+    return least > search.confidence or (search.includes_threshold and least == search.confidence)

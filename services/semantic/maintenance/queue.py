@@ -129,7 +129,7 @@ class ResolveSupersessions:
 
 
 def _change(pair: QueuedPair, verdict: Verdict) -> Change:
-    marks = verdict.decision in {Decision.LATER_STANDS, Decision.EARLIER_STANDS}
+    marks = verdict.decision not in {Decision.BOTH_STAND, None}
     facts = {"decision": _number(verdict), "by": int(verdict.by)}
     return Change(_DECIDE, pair.supersession.supersession_id, int(marks), facts)
 

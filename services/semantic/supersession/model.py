@@ -29,6 +29,7 @@ class State(IntEnum):
     APPLIED = 1
     PENDING = 2
     REJECTED = 3
+    REDUCED = 4  # neither is marked; the facts that were read in both are believed half as much
 
 
 class Decision(IntEnum):
@@ -37,6 +38,7 @@ class Decision(IntEnum):
     LATER_STANDS = 1
     EARLIER_STANDS = 2
     BOTH_STAND = 3
+    BOTH_REDUCED = 4
 
 
 class Decider(IntEnum):
@@ -61,6 +63,8 @@ class QueuePolicy(IntEnum):
     """The user alone decides."""
     LANGUAGE_MODEL = 5
     """A language model decides, in batches."""
+    REDUCE = 6
+    """Neither is marked, and the facts of both are believed half as much."""
 
 
 @dataclass(frozen=True, slots=True)

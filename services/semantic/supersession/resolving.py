@@ -31,6 +31,7 @@ _VALUES: Final[Mapping[QueuePolicy, Callable[[Strength], float]]] = {
     QueuePolicy.IMPORTANCE: attrgetter("importance"),
 }
 """What the policies compare."""
+_NEITHER: Final = "neither is later: both are believed half as much"
 _DIGITS: Final = 4
 """Values that differ less are equal."""
 
@@ -120,8 +121,10 @@ def resolved(
     """
     stored = replace(stored, decided_by=by, decision_reason=reason)
     is_rest = stored.reason is Reason.PREMISE_ENDED
-    if decision is Decision.BOTH_STAND or (is_rest and decision is Decision.EARLIER_STANDS):
+    if decision is Decision.BOTH_STAND or (is_rest and decision is not Decision.LATER_STANDS):
         return replace(stored, state=State.REJECTED)
+    if decision is Decision.BOTH_REDUCED:
+        return replace(stored, state=State.REDUCED)
     is_turned = decision is Decision.EARLIER_STANDS
     if stored.is_turned is is_turned:
         return replace(stored, state=State.APPLIED)
@@ -153,7 +156,7 @@ def reopened(stored: Supersession, *, is_winner_whole: bool) -> Supersession:
 
 def is_deciding(policy: QueuePolicy, *, has_model: bool) -> bool:
     """Returns whether a policy decides about queued pairs without the user."""
-    return policy in _VALUES or (policy is QueuePolicy.LANGUAGE_MODEL and has_model)
+    return policy in {*_VALUES, QueuePolicy.REDUCE} or (policy is QueuePolicy.LANGUAGE_MODEL and has_model)
 
 
 def verdict_of(policy: QueuePolicy, pair: QueuedPair) -> Verdict | None:
@@ -161,7 +164,11 @@ def verdict_of(policy: QueuePolicy, pair: QueuedPair) -> Verdict | None:
 
     Equal values decide nothing, and neither does a side without a value: a guess would mark what may be true.
     """
-    if policy not in _VALUES or pair.earlier is None or pair.later is None:
+    if pair.earlier is None or pair.later is None:
+        return None
+    if policy is QueuePolicy.REDUCE:
+        return Verdict(Decision.BOTH_REDUCED, Decider.POLICY, _NEITHER)
+    if policy not in _VALUES:
         return None
     value = _VALUES[policy]
     earlier, later = (round(value(side), _DIGITS) for side in (pair.earlier, pair.later))

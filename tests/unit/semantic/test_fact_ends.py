@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from services.common.owners import InteractionId, UserId
-from services.semantic.facts.ends import MarkedStatement, SentenceMark, ended
+from services.semantic.facts.ends import MarkedStatement, SentenceMark, as_marked
 from services.semantic.facts.model import Fact, FactCategory, FactId
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -30,8 +30,8 @@ def mark(end: int, by: str = "w", said: str = "I sold my boat.", **changes: obje
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def said(time: int, *marks: SentenceMark, **changes: bool) -> MarkedStatement:
-    return MarkedStatement(f"s{time}", day(time), marks=marks, **changes)
+def said(time: int, *marks: SentenceMark, **changes: object) -> MarkedStatement:
+    return replace(MarkedStatement(f"s{time}", day(time), marks=marks), **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -57,30 +57,56 @@ def test_spec_3_5_a_fact_ends_with_its_sentences_unless_it_was_said_again(
     statements: list[MarkedStatement], end: int | None, by: str | None
 ) -> None:
     for order in (statements, statements[::-1]):
-        found = ended(fact(), order)
+        found = as_marked(fact(), order)
         assert found.valid_to_time == (None if end is None else day(end))
         assert found.superseded_by == by
         assert replace(found, valid_to_time=None, superseded_by=None) == fact(), "all else is as it was"
 
 
 def test_spec_3_5_the_earlier_end_counts() -> None:
-    assert ended(fact(valid_to_time=day(3)), [said(0, mark(5))]).valid_to_time == day(3)
-    assert ended(fact(valid_to_time=day(8)), [said(0, mark(5))]).valid_to_time == day(5)
+    assert as_marked(fact(valid_to_time=day(3)), [said(0, mark(5))]).valid_to_time == day(3)
+    assert as_marked(fact(valid_to_time=day(8)), [said(0, mark(5))]).valid_to_time == day(5)
 
 
 def test_spec_3_5_of_a_sentence_with_several_facts_those_end_that_the_successor_names() -> None:
     shared = [said(0, mark(5, said="I live in York now."), shares_sentence=True)]
-    assert ended(fact("Ada lives in Leeds with her dog Rex"), shared).valid_to_time == day(5)
-    assert ended(fact("Ada has a dog named Rex"), shared).valid_to_time is None
+    assert as_marked(fact("Ada lives in Leeds with her dog Rex"), shared).valid_to_time == day(5)
+    assert as_marked(fact("Ada has a dog named Rex"), shared).valid_to_time is None
     by_premise = [said(0, mark(5, said="The office moved.", premise="I walk the dog to work."), shares_sentence=True)]
-    assert ended(fact("Ada has a dog named Rex"), by_premise).valid_to_time == day(5)
-    assert ended(fact(), [said(0, mark(5, said=""), shares_sentence=True)]).valid_to_time == day(5), "all of the turn"
+    assert as_marked(fact("Ada has a dog named Rex"), by_premise).valid_to_time == day(5)
+    assert as_marked(fact(), [said(0, mark(5, said=""), shares_sentence=True)]).valid_to_time == day(5), (
+        "all of the turn"
+    )
     assert (
-        ended(fact("Ada owns Ada"), [said(0, mark(5, said="Ada is here."), shares_sentence=True)]).superseded_by is None
+        as_marked(fact("Ada owns Ada"), [said(0, mark(5, said="Ada is here."), shares_sentence=True)]).superseded_by
+        is None
     )
 
 
 def test_spec_3_7_what_was_marked_later_was_not_known() -> None:
     statements = [said(0, mark(5, recorded_time=day(8)))]
-    assert ended(fact(), statements, known_at=day(7)).valid_to_time is None
-    assert ended(fact(), statements, known_at=day(8)).valid_to_time == day(5)
+    assert as_marked(fact(), statements, known_at=day(7)).valid_to_time is None
+    assert as_marked(fact(), statements, known_at=day(8)).valid_to_time == day(5)
+
+
+@pytest.mark.parametrize(
+    ("statements", "confidence"),
+    [
+        ([said(0, doubted_times=(day(1),))], 0.45),
+        ([said(0, doubted_times=(day(1), day(2)))], 0.45),  # once
+        ([said(0, doubted_times=(day(1),)), said(2)], 0.9),  # said again since
+        ([said(0), said(2, doubted_times=(day(3),))], 0.45),
+        ([said(0, doubted_times=(day(1),)), said(2, doubted_times=(day(3),))], 0.45),
+        ([said(0, doubted_times=(day(1),)), said(2, is_correction=True)], 0.9),
+    ],
+)
+def test_spec_3_5_what_is_reduced_is_believed_half_as_much_until_it_is_said_again(
+    statements: list[MarkedStatement], confidence: float
+) -> None:
+    found = as_marked(fact(), statements)
+    assert found == replace(fact(), confidence=confidence)
+
+
+def test_spec_3_7_what_was_reduced_later_was_not_known() -> None:
+    statements = [said(0, doubted_times=(day(4),))]
+    assert [as_marked(fact(), statements, known_at=day(n)).confidence for n in (3, 4)] == [0.9, 0.45]

@@ -11,6 +11,7 @@ from services.semantic.config import EvidenceSettings
 from services.semantic.facts.ends import MarkedStatement, SentenceMark
 from services.semantic.facts.model import FactId
 from services.semantic.stores.neo4j import known_moment_of, microseconds
+from services.semantic.supersession.model import State
 
 # Users without marks are passed over at once.
 MARKED: Final[LiteralString] = f"""
@@ -27,18 +28,25 @@ CALL (fact_id) {{
 CALL (t) {{
     OPTIONAL MATCH (x:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, loser_id: t.statement_id}})
     USING INDEX x:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
-    WHERE x.loser_number IS NOT NULL AND x.state = 1
+    WHERE x.loser_number IS NOT NULL AND x.state IN [1, 4]
         AND (x.loser_number IN coalesce(t.sentences, []) OR x.loser_number = -1)
     RETURN collect(x {{
-        .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
+        .state, .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
         end_time: {microseconds("x.end_time")}, create_time: {microseconds("x.create_time")}
     }}) AS marks
 }}
+CALL (t) {{
+    OPTIONAL MATCH (x:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, winner_id: t.statement_id}})
+    USING INDEX x:MnemeSupersession(tenant_id, user_id, winner_id, winner_number)
+    WHERE x.winner_number IS NOT NULL AND x.state = 4 AND x.winner_number IN coalesce(t.sentences, [])
+    RETURN collect({microseconds("x.create_time")}) AS doubted
+}}
 WITH fact_id, collect({{
     statement_id: t.statement_id, time: {microseconds("t.time")}, is_correction: t.is_correction,
-    shares_sentence: coalesce(t.shares_sentence, false), marks: marks
+    shares_sentence: coalesce(t.shares_sentence, false), marks: marks,
+    doubted: doubted
 }}) AS statements
-WHERE any(statement IN statements WHERE size(statement.marks) > 0)
+WHERE any(statement IN statements WHERE size(statement.marks) + size(statement.doubted) > 0)
 RETURN fact_id, statements
 """
 
@@ -78,5 +86,13 @@ def _statement(found: Mapping[str, Any]) -> MarkedStatement:
                 mark["premise"],
             )
             for mark in found["marks"]
+            if mark["state"] == State.APPLIED
+        ),
+        tuple(
+            known_moment_of(time)
+            for time in (
+                *(mark["create_time"] for mark in found["marks"] if mark["state"] == State.REDUCED),
+                *found["doubted"],
+            )
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
@@ -16,13 +17,18 @@ from services.semantic.config import EvidenceSettings
 from services.semantic.facts.ends import MarkedStatement, SentenceMark
 from services.semantic.facts.model import FactId
 from services.semantic.stores.postgres_sealing import SUPERSESSIONS
+from services.semantic.supersession.model import State
 
-# One look-up for each statement, by its index, whatever the database knows of how many marks a user has.
-_MARKS: Final = """LATERAL (
-    SELECT x.supersession_id, x.winner_id, x.end_time, x.create_time, x.standing_statement, x.premise
-    FROM semantic.supersessions AS x
-    WHERE x.tenant_id = $1 AND x.user_id = $2 AND x.loser_id = t.statement_id AND x.state = 1
+_FIELDS: Final = """
+    x.supersession_id, x.state, x.winner_id, x.end_time, x.create_time, x.standing_statement, x.premise
+    FROM semantic.supersessions AS x WHERE x.tenant_id = $1 AND x.user_id = $2
+"""
+# Look-ups for each statement, by their indexes, whatever the database knows of how many marks a user has.
+_MARKS: Final = f"""LATERAL (
+    SELECT {_FIELDS} AND x.loser_id = t.statement_id AND x.state IN (1, 4)
         AND (x.loser_number = ANY (t.sentences) OR x.loser_number = -1)
+    UNION ALL
+    SELECT {_FIELDS} AND x.winner_id = t.statement_id AND x.state = 4 AND x.winner_number = ANY (t.sentences)
     OFFSET 0
 )"""
 # Users without marks are passed over at once.
@@ -68,13 +74,23 @@ class PostgresFactMarks:
         of_marks = [row for row in rows if row["supersession_id"] is not None]
         opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, of_marks)
         marks: dict[tuple[uuid.UUID, uuid.UUID], list[SentenceMark]] = {}
+        doubts: dict[tuple[uuid.UUID, uuid.UUID], list[datetime]] = {}
         for row in opened:
-            marks.setdefault((row["fact_id"], row["statement_id"]), []).append(_mark(row))
+            place = (row["fact_id"], row["statement_id"])
+            if row["state"] == State.REDUCED:
+                doubts.setdefault(place, []).append(row["create_time"])
+            else:
+                marks.setdefault(place, []).append(_mark(row))
         found: dict[FactId, dict[uuid.UUID, MarkedStatement]] = {}
         for row in rows:
-            own = tuple(marks.get((row["fact_id"], row["statement_id"]), ()))
+            place = (row["fact_id"], row["statement_id"])
             statement = MarkedStatement(
-                str(row["statement_id"]), row["time"], row["is_correction"], row["shares_sentence"], own
+                str(row["statement_id"]),
+                row["time"],
+                row["is_correction"],
+                row["shares_sentence"],
+                tuple(marks.get(place, ())),
+                tuple(doubts.get(place, ())),
             )
             found.setdefault(FactId(str(row["fact_id"])), {})[row["statement_id"]] = statement
         return {fact_id: list(statements.values()) for fact_id, statements in found.items()}

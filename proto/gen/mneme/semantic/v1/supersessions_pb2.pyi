@@ -24,6 +24,7 @@ class SupersessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SUPERSESSION_STATE_APPLIED: _ClassVar[SupersessionState]
     SUPERSESSION_STATE_PENDING: _ClassVar[SupersessionState]
     SUPERSESSION_STATE_REJECTED: _ClassVar[SupersessionState]
+    SUPERSESSION_STATE_REDUCED: _ClassVar[SupersessionState]
 
 class SupersessionDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -31,6 +32,7 @@ class SupersessionDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SUPERSESSION_DECISION_LATER_STANDS: _ClassVar[SupersessionDecision]
     SUPERSESSION_DECISION_EARLIER_STANDS: _ClassVar[SupersessionDecision]
     SUPERSESSION_DECISION_BOTH_STAND: _ClassVar[SupersessionDecision]
+    SUPERSESSION_DECISION_BOTH_REDUCED: _ClassVar[SupersessionDecision]
 
 class SupersessionDecider(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -47,10 +49,12 @@ SUPERSESSION_STATE_UNSPECIFIED: SupersessionState
 SUPERSESSION_STATE_APPLIED: SupersessionState
 SUPERSESSION_STATE_PENDING: SupersessionState
 SUPERSESSION_STATE_REJECTED: SupersessionState
+SUPERSESSION_STATE_REDUCED: SupersessionState
 SUPERSESSION_DECISION_UNSPECIFIED: SupersessionDecision
 SUPERSESSION_DECISION_LATER_STANDS: SupersessionDecision
 SUPERSESSION_DECISION_EARLIER_STANDS: SupersessionDecision
 SUPERSESSION_DECISION_BOTH_STAND: SupersessionDecision
+SUPERSESSION_DECISION_BOTH_REDUCED: SupersessionDecision
 SUPERSESSION_DECIDER_UNSPECIFIED: SupersessionDecider
 SUPERSESSION_DECIDER_USER: SupersessionDecider
 SUPERSESSION_DECIDER_POLICY: SupersessionDecider
