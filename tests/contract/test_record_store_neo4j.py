@@ -401,12 +401,20 @@ async def test_tables_and_graph_hold_the_same_kinds_with_the_same_fields(
         fresh_postgres(postgres_server, migrations=tables) as urls,
         open_administration([urls.superuser], place="test") as connection,
     ):
-        of_maintenance = (await open_maintenance_records(connection, None))[1]
+        of_maintenance = (await open_maintenance_records(connection, None))[1:]
         stores = [
             *await open_semantic_records(connection, None),
             *await open_agentic_records(connection, None),
-            of_maintenance,
+            *of_maintenance,
         ]
-        in_tables = {kind.name: kind.fields for store in stores for kind in store.kinds if not kind.of_some_engines}
+        in_tables = {kind.name: kind for store in stores for kind in store.kinds if not kind.of_some_engines}
 
-    assert in_tables == {described.kind.name: described.kind.fields for described in ALL_KINDS}
+    in_graph = {described.kind.name: described.kind for described in ALL_KINDS}
+    assert {name: kind.fields for name, kind in in_graph.items()} == {
+        name: kind.fields for name, kind in in_tables.items()
+    }
+    # What is exported of a user is in one order, whatever the engine.
+    of_users = [name for name, kind in in_tables.items() if {"tenant_id", "user_id"} <= kind.fields]
+    assert [name for name in in_graph if name in of_users and not name.startswith("maintenance")] == [
+        name for name in of_users if not name.startswith("maintenance")
+    ]

@@ -20,13 +20,21 @@ GRAPH_LOG: Final = f"{SCHEMA}.graph_log"
 NUMBERED_BY_TABLE: Final = 1 << 40
 """Bit of the number of an entry that PostgreSQL has numbered, as graphs and copies name it. See `_GraphTierLog`."""
 
+GRAPH_CLAIMS: Final = f"{SCHEMA}.graph_claims"
+"""Kind of the claims of those jobs: cursors of open runs, failures in a row, and when a run was last complete."""
+
+_CLAIMS: Final = f"{SCHEMA}.claims"
+_HELD: Final[Record] = {"holder": "", "term": 0, "lease_until": 0}
+"""What a claim says that nobody holds; terms are of one installation, whose numbers all begin above it."""
 _OF_GRAPH_TIERS: Final = "split_part(job, '.', 1) IN ('semantic', 'agentic')"
 
 
 async def open_maintenance_records(connection: Connection, graph: Graph | None) -> Sequence[RecordStore]:
-    """Claims with their cursors, idempotency records, and the log: the claims and records of PostgreSQL alone.
+    """Claims with their cursors, idempotency records, and the log.
 
-    What else jobs in a graph hold, their claims, begins anew in a copy: no run is open then, and each job is due.
+    Claims and the log of jobs whose tier may be in a graph are kinds of their own, which are where the tier is. Nobody
+    holds those claims in a copy: a run that was open goes on with the process that claims it next. Idempotency records
+    in a graph are not copied.
 
     Args:
         connection: One that row-level security does not bind.
@@ -35,10 +43,12 @@ async def open_maintenance_records(connection: Connection, graph: Graph | None) 
     Raises:
         CopyError: There is no schema.
     """
-    tables = await PostgresRecords.open(connection, schema=SCHEMA, conditions={"log": f"NOT {_OF_GRAPH_TIERS}"})
+    others = dict.fromkeys(("log", "claims"), f"NOT {_OF_GRAPH_TIERS}")
+    tables = await PostgresRecords.open(connection, schema=SCHEMA, conditions=others)
     if graph is None:
-        logs = await PostgresRecords.open(connection, schema=SCHEMA, conditions={"log": _OF_GRAPH_TIERS})
-        return [tables, _GraphTierLog(logs)]
+        conditions = dict.fromkeys(others, _OF_GRAPH_TIERS)
+        of_graph_tiers = await PostgresRecords.open(connection, schema=SCHEMA, conditions=conditions)
+        return [tables, _GraphTierLog(of_graph_tiers), _GraphTierClaims(of_graph_tiers)]
     # Imported here: without Neo4j its driver is not loaded.
     from services.common.copying.neo4j import GraphRecords
     from services.common.maintenance.neo4j_copy import KINDS
@@ -82,3 +92,31 @@ class _GraphTierLog:
 def _turned(record: Record) -> Record:
     """From the table's number to that of a copy, and back."""
     return {**record, "entry_id": record["entry_id"] ^ NUMBERED_BY_TABLE}
+
+
+class _GraphTierClaims:
+    """The claims of jobs whose tier may be in a graph, where it is in PostgreSQL."""
+
+    def __init__(self, tables: PostgresRecords) -> None:
+        """Over the tables of the schema, whose claims show these alone."""
+        self._tables = tables
+        self._claims = next(kind for kind in tables.kinds if kind.name == _CLAIMS)
+        self._kind = replace(self._claims, name=GRAPH_CLAIMS, fields=self._claims.fields - _HELD.keys())
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """The one kind."""
+        return (self._kind,)
+
+    async def count(self, kind: Kind) -> int:  # noqa: ARG002 - there is one
+        """See `RecordStore.count`."""
+        return await self._tables.count(self._claims)
+
+    async def read(self, kind: Kind, *, after: Key | None, limit: int) -> list[Record]:
+        """See `RecordStore.read`."""
+        found = await self._tables.read(self._claims, after=after, limit=limit)
+        return [{name: value for name, value in record.items() if name in kind.fields} for record in found]
+
+    async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
+        """See `RecordStore.write`."""
+        await self._tables.write(self._claims, [{**record, **_HELD} for record in records])

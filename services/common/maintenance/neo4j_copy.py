@@ -1,4 +1,4 @@
-"""The log of maintenance in a graph as records."""
+"""Claims and the log of maintenance in a graph as records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString
 
 from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind
-from services.common.maintenance.copying import GRAPH_LOG, NUMBERED_BY_TABLE
+from services.common.maintenance.copying import GRAPH_CLAIMS, GRAPH_LOG, NUMBERED_BY_TABLE
 
 _READS: Final[Mapping[str, LiteralString]] = {
     "tenant_id": "n.tenant_id",
@@ -20,6 +20,16 @@ _READS: Final[Mapping[str, LiteralString]] = {
     "is_applied": "n.is_applied",
     "is_undone": "n.is_undone",
     "create_time": "n.create_time",
+}
+_CLAIM_READS: Final[Mapping[str, LiteralString]] = {
+    "tenant_id": "n.tenant_id",
+    "user_id": "n.user_id",
+    "job": "n.job",
+    "run_id": "n.run_id",
+    "is_open": "n.is_open",
+    "cursor": "n.cursor",
+    "failures": "n.failures",
+    "complete_time": "n.complete_time",
 }
 
 
@@ -49,5 +59,17 @@ KINDS: Final = (
             SET c.value = CASE WHEN c.value < last THEN last ELSE c.value END
         """,
     ),
+    GraphKind(
+        kind=Kind(name=GRAPH_CLAIMS, key=("tenant_id", "user_id", "job"), fields=frozenset(_CLAIM_READS)),
+        match="(n:MaintenanceClaim)",
+        reads=_CLAIM_READS,
+        indexed=3,
+        # Nobody holds the claim.
+        write="""
+            UNWIND $rows AS row
+            MERGE (n:MaintenanceClaim {tenant_id: row.tenant_id, user_id: row.user_id, job: row.job})
+            SET n += row, n.holder = '', n.term = 0, n.lease_until = 0, n.locks = 0
+        """,
+    ),
 )
-"""The entries."""
+"""Entries and claims."""
