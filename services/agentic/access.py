@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
@@ -33,6 +34,7 @@ class AccessRecorder:
         self._pending_count = 0
         self._latest: dict[Owner, datetime] = {}
         self._dropped = 0
+        self._writing = asyncio.Lock()  # who flushes finds written what another one has begun to write
 
     def record(self, owner: Owner, note_ids: Iterable[NoteId]) -> None:
         """Count one access of each note. Never waits; beyond the bound counts are dropped."""
@@ -50,6 +52,10 @@ class AccessRecorder:
 
     async def flush(self) -> None:
         """Write all pending counts. What cannot be written is logged and dropped: they are statistics."""
+        async with self._writing:
+            await self._write()
+
+    async def _write(self) -> None:
         pending, self._pending, self._pending_count = self._pending, {}, 0
         latest, self._latest = self._latest, {}
         failed = 0

@@ -129,7 +129,7 @@ async def open_agentic(
     leader = Leader(election or AdvisoryLockElection(pool, "agentic"), maintenance.next_term)
     opened = open_agentic_on(store, resources, chosen, maintenance=maintenance, leader=leader)
     async with contextlib.aclosing(store), opened as tier:
-        records = agentic_records(TierEmbedder(resources.embedder))
+        records = agentic_records(TierEmbedder(resources.embedder), tier.recorder.flush)
         binding = user_records_binding(agentic_user_records(pool, keys), records)
         yield replace(tier, bindings=needing(readiness_check(pool), (*tier.bindings, binding)))
 
@@ -146,7 +146,7 @@ async def open_agentic_graph(
         # Imported here: without Neo4j its driver is not loaded.
         from services.agentic.stores.neo4j_copy import KINDS
 
-        records = agentic_records(TierEmbedder(resources.embedder))
+        records = agentic_records(TierEmbedder(resources.embedder), tier.recorder.flush)
         binding = user_records_binding(GraphUserRecords(graph, KINDS), records)
         yield replace(tier, bindings=needing(graph.server_version, (*tier.bindings, binding)))
 

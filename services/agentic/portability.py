@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from services.agentic.model import NoteStatus
@@ -25,8 +26,11 @@ def agentic_user_records(pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> PostgresU
     return PostgresUserRecords(pool, SCHEMA, keys=keys, sealed=[NOTES, PROCESSED])
 
 
-def agentic_records(embedder: TierEmbedder) -> TierRecords:
-    """What of the tier is exported. Notes are embedded anew when they are imported."""
+def agentic_records(embedder: TierEmbedder, settle: Callable[[], Awaitable[None]] | None = None) -> TierRecords:
+    """What of the tier is exported, after `settle` has written access statistics.
+
+    Notes are embedded anew when they are imported.
+    """
 
     async def restored(kind: str, records: list[Record]) -> Written:
         if kind != _NOTES:
@@ -50,6 +54,7 @@ def agentic_records(embedder: TierEmbedder) -> TierRecords:
             f"{SCHEMA}.note_pairs": Shape(is_memory=False),
         },
         restored=restored,
+        settle=settle,
     )
 
 

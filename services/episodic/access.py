@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -30,6 +31,7 @@ class AccessRecorder:
         self._settings = settings or AccessSettings()
         self._counts: dict[tuple[Owner, EpisodeId], tuple[int, datetime]] = {}
         self._dropped = 0
+        self._writing = asyncio.Lock()  # who flushes finds written what another one has begun to write
 
     def record(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> None:
         """Count one use of each of the episodes."""
@@ -47,7 +49,13 @@ class AccessRecorder:
         Raises:
             StoreUnavailable: It was not written, and stays counted.
         """
+        async with self._writing:
+            await self._write()
+
+    async def _write(self) -> None:
         counts, self._counts = self._counts, {}
+        if not counts:
+            return
         try:
             await self._store.add_accesses(
                 [

@@ -182,7 +182,8 @@ async def open_episodic(
                 further_jobs=[*log.jobs, clusters.job, *_filling(store, index, chosen)],
             )
         )
-        records = user_records_binding(episodic_user_records(pool, keys), episodic_records(resources.clock))
+        exported = episodic_records(resources.clock, tier.episodes.write_accesses)
+        records = user_records_binding(episodic_user_records(pool, keys), exported)
         bindings = (*tier.bindings, *log.bindings, clusters.binding, records)
         yield replace(tier, bindings=needing(_ready(readiness_check(pool), index.check), bindings))
 

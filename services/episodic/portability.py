@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from services.common.clock import Clock
@@ -37,8 +37,11 @@ def episodic_user_records(pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> Postgres
     return PostgresUserRecords(pool, SCHEMA, _written, keys=keys, sealed=[EPISODES, *ACTIVITY_TABLES])
 
 
-def episodic_records(clock: Clock) -> TierRecords:
-    """What of the tier is exported. Imported episodes are indexed as new ones are."""
+def episodic_records(clock: Clock, settle: Callable[[], Awaitable[None]] | None = None) -> TierRecords:
+    """What of the tier is exported, after `settle` has written access statistics.
+
+    Imported episodes are indexed as new ones are.
+    """
 
     async def restored(kind: str, records: list[Record]) -> Written:
         if kind == _EPISODES:
@@ -66,6 +69,7 @@ def episodic_records(clock: Clock) -> TierRecords:
         ),
         shapes={_EPISODES: Shape(_INDEXING, outward=_settled), _TASKS: Shape(_VECTOR)},
         restored=restored,
+        settle=settle,
     )
 
 

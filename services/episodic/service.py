@@ -297,6 +297,14 @@ class EpisodeService:
         """Count that episodes were used; written later, in the background."""
         self._accesses.record(owner, episode_ids)
 
+    async def write_accesses(self) -> None:
+        """Writes the access statistics that are still counted in memory.
+
+        Raises:
+            StoreUnavailable: They were not written, and stay counted.
+        """
+        await self._accesses.flush()
+
     def decay_factor(self, episode: Episode) -> float:
         """How far the episode has decayed by now, in (0, 1]."""
         scale_days = self._settings.scoring.decay_scale_days

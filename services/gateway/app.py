@@ -274,7 +274,7 @@ async def open_gateway(
         )
         imports = PostgresImports(pool, clock=resources.clock)
         tiers = all_records(pool, keys, channels, metadata, timeout_seconds=chosen.portability.page_timeout_seconds)
-        portability = Portability(tiers, imports, archive, erasures, runner, resources.ids, chosen.portability)
+        portability = Portability(tiers, imports, archive, access, erasures, runner, resources.ids, chosen.portability)
         services = (
             *_bindings(use_cases),
             open_documents(

@@ -209,7 +209,8 @@ async def open_semantic(
             resources.language_model,
             leader,
         )
-        records = user_records_binding(semantic_user_records(pool, keys), semantic_records(embedder))
+        exported = semantic_records(embedder, chosen.code.limits)
+        records = user_records_binding(semantic_user_records(pool, keys), exported)
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
         async with contextlib.aclosing(tier.code):
             yield replace(tier, bindings=needing(readiness_check(pool), bindings))
@@ -261,7 +262,7 @@ async def open_semantic_graph(
             chosen,
             resources.language_model,
         )
-        records = user_records_binding(GraphUserRecords(graph, KINDS), semantic_records(embedder))
+        records = user_records_binding(GraphUserRecords(graph, KINDS), semantic_records(embedder, chosen.code.limits))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
         async with contextlib.aclosing(tier.code):
             yield replace(tier, bindings=needing(graph.server_version, bindings))

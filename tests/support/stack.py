@@ -169,8 +169,12 @@ async def running_stack(
     http_listen: str = "",
     encryption_key_file: Path | None = None,
     links_by_use: bool = False,
+    neo4j_url: str = "",
 ) -> AsyncIterator[Stack]:
-    """A stack on free ports, without a model of its own; with `tls`, a certificate and its key, for the gateway."""
+    """A stack on free ports, without a model of its own.
+
+    With `tls`, a certificate and its key, for the gateway; with `neo4j_url`, the semantic and the agentic tier on it.
+    """
     from services.cli.stack import StackSettings, run_stack
     from services.common.hosting import HostSettings
     from services.gateway.config import GatewaySettings
@@ -183,6 +187,7 @@ async def running_stack(
         metrics_listen=metrics_listen,
         http_listen=http_listen,
         encryption_key_file=encryption_key_file,
+        neo4j_url=neo4j_url,
         tls_certificate=certificate,
         tls_key=key,
     )

@@ -178,5 +178,6 @@ _IDEMPOTENCY_RECORDS: Final = GraphKind(
     """,
 )
 
-KINDS: Final = (_NOTES, _VECTORS, _LINKS, _PAIRS, _PROCESSED, _IDEMPOTENCY_RECORDS)
-"""All that the tier stores in a graph, but for its owners' nodes, which are made with the notes."""
+KINDS: Final = (_IDEMPOTENCY_RECORDS, _NOTES, _PROCESSED, _LINKS, _PAIRS, _VECTORS)
+"""All that the tier stores in a graph, in the order of its tables, but for its owners' nodes, which are made with the
+notes."""

@@ -1,12 +1,13 @@
 """Records of a user as lines of JSON, and back.
 
 A line reads `{"kind": "semantic.facts", "record": {...}}`. Tenant and user are left out: the file says whose it is.
-Times are RFC 3339 with microseconds, bytes are `{"$bytes": "<hexadecimal>"}`. Names are sorted: equal records are equal
-lines.
+Times are RFC 3339 with microseconds, bytes are `{"$bytes": "<hexadecimal>"}`, more than 1 KiB of them
+`{"$base64": "<base64>"}`. Names are sorted: equal records are equal lines.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,6 +17,8 @@ from services.common.copying.model import OWNER_FIELDS, Kind, Owner, Record
 from services.common.copying.postgres_values import microseconds, moment
 
 _BYTES: Final = "$bytes"
+_LONG_BYTES: Final = "$base64"
+_SHORT_MAX: Final = 1024
 
 
 def dump(value: Any) -> str:
@@ -81,7 +84,10 @@ def _is_time(name: str) -> bool:
 
 def _outward(name: str, value: Any) -> Any:
     if isinstance(value, bytes | bytearray | memoryview):
-        return {_BYTES: bytes(value).hex()}
+        content = bytes(value)
+        if len(content) > _SHORT_MAX:
+            return {_LONG_BYTES: base64.b64encode(content).decode("ascii")}
+        return {_BYTES: content.hex()}
     if _is_time(name) and isinstance(value, int):
         return moment(value).isoformat(timespec="microseconds").replace("+00:00", "Z")
     return value
@@ -90,6 +96,8 @@ def _outward(name: str, value: Any) -> Any:
 def _inward(name: str, value: Any) -> Any:
     if isinstance(value, dict) and value.keys() == {_BYTES}:
         return bytes.fromhex(value[_BYTES])
+    if isinstance(value, dict) and value.keys() == {_LONG_BYTES}:
+        return base64.b64decode(value[_LONG_BYTES], validate=True)
     if _is_time(name) and isinstance(value, str):
         read = datetime.fromisoformat(value)
         if read.tzinfo is None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
-from services.common.copying.model import OWNER_FIELDS, Kind, OwnedRecords, Owner, Record, key_of
+from services.common.copying.model import OWNER_FIELDS, Key, Kind, OwnedRecords, Owner, Record, key_of
 from services.common.errors import InvalidArgument
 from services.common.portability.lines import from_fields, kind_of, to_line
 from services.common.portability.store import UserRecordStore
 
 PAGE_BYTES_MAX: Final = 2 * 1024 * 1024
-"""After so many bytes a page ends; a single record may be longer."""
+"""No page has more bytes, but for one that is a single record."""
 
 Written: TypeAlias = Mapping[str, Sequence[Record]]
 """Records to be written, by the names of their kinds, in this order."""
@@ -22,6 +23,10 @@ Written: TypeAlias = Mapping[str, Sequence[Record]]
 
 def _unchanged(record: Record) -> Record:
     return record
+
+
+def _accepted(record: Record) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,10 @@ class Shape:
     """Fields that files of earlier versions lack, with the values that stand for that."""
     is_memory: bool = True
     """False for marks that stay when a memory is erased."""
+    records_at_once: int | None = None
+    """Records that are read at once, where they may be large; None: as many as a page has."""
+    check: Callable[[Record], None] = _accepted
+    """Raises ValueError for a record of a file that no store would have; on a thread, before anything is written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +57,8 @@ class TierRecords:
     """Kinds with a form of their own."""
     restored: Callable[[str, list[Record]], Awaitable[Written]] | None = None
     """From a kind and records without the fields that are left out to what is written."""
+    settle: Callable[[], Awaitable[None]] | None = None
+    """Writes what is still counted in memory, before the first page of an export is read."""
 
     def shape(self, kind: Kind) -> Shape:
         """The form of a kind."""
@@ -76,6 +87,8 @@ class UserRecords:
         Raises:
             InvalidArgument: The token is not one of ours.
         """
+        if self._tier.settle is not None and not token and not memories_only:
+            await self._tier.settle()
         async with self._store.open(owner[0]) as records:
             kinds = [kind for kind in self._kinds(records) if not memories_only or self._tier.shape(kind).is_memory]
             position, after = _position(token, kinds)
@@ -84,14 +97,19 @@ class UserRecords:
             while position < len(kinds):
                 kind = kinds[position]
                 shape = self._tier.shape(kind)
-                found = await records.read_owned(kind, owner, after=after, limit=limit - len(lines))
-                for record in found:
-                    lines.append(to_line(kind, shape.outward(record), shape.left_out))
-                    size += len(lines[-1].encode())
+                wanted = min(limit - len(lines), shape.records_at_once or limit)
+                found = await records.read_owned(kind, owner, after=after, limit=wanted)
+                made = await asyncio.to_thread(_lines, kind, shape, found)
+                for record, line in zip(found, made, strict=True):
+                    size += len(line.encode())
+                    if lines and size > PAGE_BYTES_MAX:
+                        return Page(lines, _token(kind, after))
+                    lines.append(line)
                     after = key_of(kind, record)
-                    if len(lines) == limit or size > PAGE_BYTES_MAX:
-                        return Page(lines, json.dumps([kind.name, list(after)]))
-                position, after = position + 1, None
+                    if len(lines) == limit:
+                        return Page(lines, _token(kind, after))
+                if len(found) < wanted:
+                    position, after = position + 1, None
             return Page(lines, "")
 
     async def write(self, owner: Owner, lines: Sequence[str], *, validate_only: bool) -> None:
@@ -103,15 +121,12 @@ class UserRecords:
         async with self._store.open(owner[0]) as records:
             kinds = {kind.name: kind for kind in records.kinds}
             exported = {kind.name for kind in self._kinds(records)}
-            for name, group in groupby(map(_read, lines), key=lambda pair: pair[0]):
+            for name, group in groupby(await asyncio.to_thread(_read_all, lines), key=lambda pair: pair[0]):
                 if name not in exported:
                     raise InvalidArgument(f"there are no records of the kind {name[:80]!r}")
-                kind = kinds[name]
-                shape = self._tier.shape(kind)
-                try:
-                    made = [from_fields(kind, fields, owner, shape.left_out, shape.added) for _, fields in group]
-                except (ValueError, TypeError) as error:
-                    raise InvalidArgument(f"a record does not fit: {error}") from error
+                shape = self._tier.shape(kinds[name])
+                documents = [fields for _, fields in group]
+                made = await asyncio.to_thread(_records, kinds[name], shape, documents, owner, is_new=validate_only)
                 if not validate_only:
                     await self._write(records, kinds, name, made)
 
@@ -127,18 +142,40 @@ class UserRecords:
         return [kind for kind in records.kinds if owned <= kind.fields and kind.name not in self._tier.hidden]
 
 
-def _read(line: str) -> tuple[str, dict[str, Any]]:
+def _lines(kind: Kind, shape: Shape, records: Sequence[Record]) -> list[str]:
+    return [to_line(kind, shape.outward(record), shape.left_out) for record in records]
+
+
+def _read_all(lines: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     try:
-        return kind_of(line)
+        return [kind_of(line) for line in lines]
     except (ValueError, RecursionError) as error:
         raise InvalidArgument("a line is no record") from error
 
 
-def _position(token: str, kinds: Sequence[Kind]) -> tuple[int, tuple[Any, ...] | None]:
+def _records(
+    kind: Kind, shape: Shape, documents: Sequence[dict[str, Any]], owner: Owner, *, is_new: bool
+) -> list[Record]:
+    """The records of lines. New ones are checked: what is written afterwards is the same."""
+    try:
+        made = [from_fields(kind, fields, owner, shape.left_out, shape.added) for fields in documents]
+        for record in made if is_new else ():
+            shape.check(record)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(f"a record does not fit: {error}") from error
+    return made
+
+
+def _token(kind: Kind, after: Key | None) -> str:
+    """Where a page begins: behind a record of a kind, or at its first one."""
+    return json.dumps([kind.name, after])
+
+
+def _position(token: str, kinds: Sequence[Kind]) -> tuple[int, Key | None]:
     if not token:
         return 0, None
     try:
         name, after = json.loads(token)
-        return [kind.name for kind in kinds].index(name), tuple(after)
+        return [kind.name for kind in kinds].index(name), None if after is None else tuple(after)
     except (ValueError, TypeError) as error:
         raise InvalidArgument("the page token is not valid") from error

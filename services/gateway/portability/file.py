@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
@@ -17,8 +17,8 @@ VERSION: Final = 1
 TIERS: Final = ("gateway", "episodic", "semantic", "agentic")
 """Beginnings of the kinds' names, in the order of the file."""
 
-LINE_BYTES_MAX: Final = 3 * 1024 * 1024
-"""A longer line is no record of a memory."""
+LINE_BYTES_MAX: Final = 7 * 1024 * 1024
+"""A longer line is no record of a memory; one must fit into a message to a tier."""
 
 PAGE_LINES: Final = 200
 _PAGE_BYTES: Final = 1024 * 1024
@@ -52,38 +52,38 @@ class FileWriter:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Where the records of a tier are in a file."""
+
+    offset: int  # bytes before the first one
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class WholeFile:
     """A file that is complete and unaltered."""
 
     user_id: str
     digest: bytes
     record_count: int
+    parts: Mapping[str, Part]
+    """By the names of tiers; those without a record are missing."""
     file: IO[bytes]
 
     def pages(self, tier: str) -> Iterator[list[str]]:
-        """The records of a tier, in pages.
-
-        Raises:
-            InvalidArgument: Records are not in the order of the tiers.
-        """
+        """The records of a tier, in pages: one is read from the disk where it is asked for."""
         page: list[str] = []
         size = 0
-        for line in self._lines():
-            if not line.startswith(f'{{"kind":"{tier}.'):
-                continue
-            page.append(line)
-            size += len(line)
-            if len(page) == PAGE_LINES or size > _PAGE_BYTES:
+        part = self.parts.get(tier, Part(0, 0))
+        self.file.seek(part.offset)
+        for raw in itertools.islice(self.file, part.records):
+            size += len(raw)
+            if page and (len(page) == PAGE_LINES or size > _PAGE_BYTES):
                 yield page
-                page, size = [], 0
+                page, size = [], len(raw)
+            page.append(raw.decode().rstrip("\n"))
         if page:
             yield page
-
-    def _lines(self) -> Iterator[str]:
-        self.file.seek(0)
-        self.file.readline()
-        for raw in itertools.islice(self.file, self.record_count):
-            yield raw.decode().rstrip("\n")
 
 
 def read_whole(file: IO[bytes]) -> WholeFile:
@@ -103,7 +103,9 @@ def read_whole(file: IO[bytes]) -> WholeFile:
         raise InvalidArgument("the header of the file is not valid")
     digest = hashlib.sha256(dump(header).encode() + b"\n")
     number, position = 1, 0
+    parts: dict[str, Part] = {}
     while True:
+        offset = file.tell()
         raw = file.readline(LINE_BYTES_MAX)
         number += 1
         document = _object(raw, number)
@@ -111,16 +113,19 @@ def read_whole(file: IO[bytes]) -> WholeFile:
             break
         position = _checked(raw, number, position)
         digest.update(raw)
+        part = parts.get(TIERS[position], Part(offset, 0))
+        parts[TIERS[position]] = Part(part.offset, part.records + 1)
     if document != {"records": number - 2, "sha256": digest.hexdigest()}:
         raise InvalidArgument("the file is incomplete or was altered: its last line does not fit")
     if file.read(1):
         raise InvalidArgument("the file has lines behind its last one")
-    return WholeFile(user_id, digest.digest(), number - 2, file)
+    return WholeFile(user_id, digest.digest(), number - 2, parts, file)
 
 
 def _object(raw: bytes, number: int) -> dict[str, Any]:
     if not raw.endswith(b"\n"):
-        raise InvalidArgument(f"line {number}: the file is incomplete" if len(raw) < LINE_BYTES_MAX else "is too long")
+        cause = "the file is incomplete" if len(raw) < LINE_BYTES_MAX else "is too long"
+        raise InvalidArgument(f"line {number}: {cause}")
     try:
         document = json.loads(raw)
     except (ValueError, RecursionError) as error:

@@ -52,6 +52,14 @@ class Archive(Protocol):
         ...
 
 
+class Accesses(Protocol):
+    """Access statistics that recalls have left; see the `AccessRecorder` of recalls."""
+
+    async def reported(self, *, timeout_seconds: float) -> None:
+        """Has those of earlier recalls reported to the tiers."""
+        ...
+
+
 class Portability:
     """Exports and imports users."""
 
@@ -60,6 +68,7 @@ class Portability:
         tiers: Mapping[str, Records],
         imports: ImportStore,
         archive: Archive,
+        accesses: Accesses,
         erasures: ErasureStore,
         runner: ErasureRunner,
         ids: IdSource,
@@ -69,6 +78,7 @@ class Portability:
         self._tiers = tiers
         self._imports = imports
         self._archive = archive
+        self._accesses = accesses
         self._erasures = erasures
         self._runner = runner
         self._ids = ids
@@ -89,6 +99,7 @@ class Portability:
         await self._archive.settle(tenant_id, user_id, timeout_seconds=self._settings.page_timeout_seconds)
         while not await self._imports.is_settled(tenant_id, user_id):
             await self._wait(deadline, "deliveries")
+        await self._accesses.reported(timeout_seconds=self._settings.page_timeout_seconds)
         writer = FileWriter()
         yield writer.header(user_id)
         for tier in TIERS:
@@ -140,7 +151,8 @@ class Portability:
     async def _write(self, owner: tuple[str, str], whole: WholeFile, *, validate_only: bool) -> None:
         """The journal's records last: the user is there when everything is."""
         for tier in (*TIERS[1:], TIERS[0]):
-            for page in whole.pages(tier):
+            pages = whole.pages(tier)
+            while page := await asyncio.to_thread(next, pages, None):
                 await self._tiers[tier].write(owner, page, validate_only=validate_only)
 
     async def _is_empty(self, owner: tuple[str, str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
@@ -64,7 +65,7 @@ class PortabilityServicer(portability_pb2_grpc.PortabilityServiceServicer):
             size += len(request.data)
             if size > limit:
                 raise LimitExceeded("import_bytes_max", limit)
-            file.write(request.data)
+            await asyncio.to_thread(file.write, request.data)
 
 
 def portability_binding(portability: Portability, reader: RequestReader, *, deadline_seconds: float) -> ServiceBinding:

@@ -211,6 +211,19 @@ def list_query(request: Message) -> Cursor:
     return (request.DESCRIPTOR.name, content.SerializeToString(deterministic=True).hex())
 
 
+def check_stored(repository_id: str, path: str | None, limits: CodeLimits) -> None:
+    """Checks the names of a repository and of a file in it that an export had.
+
+    Raises:
+        InvalidArgument: No repository or file could have been stored under them.
+    """
+    v = Violations()
+    v.identifier("repository_id", repository_id, chars_max=limits.id_chars_max)
+    if path is not None:
+        _check_path(v, "path", path, limits)
+    v.raise_if_any()
+
+
 def _checked(request: _OfRepository, limits: CodeLimits) -> Violations:
     v = Violations()
     v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from services.semantic.code.model import (
     Chunk,
@@ -18,6 +18,9 @@ from services.semantic.code.model import (
     Symbol,
     SymbolKind,
 )
+
+PARSED_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Of a file's JSON; more is made of no file that is taken."""
 
 
 def pack(file: ParsedFile, text: bytes = b"") -> PackedFile:
@@ -64,3 +67,37 @@ def text_of(packed: PackedFile) -> str | None:
     reader = zlib.decompressobj()
     reader.decompress(packed.content)
     return zlib.decompress(reader.unused_data).decode("utf-8", "replace") if reader.unused_data else None
+
+
+def without_text(content: bytes) -> bytes:
+    """The content of a packed file without its text."""
+    reader = zlib.decompressobj()
+    reader.decompress(content)
+    return content[: len(content) - len(reader.unused_data)]
+
+
+def check_packed(packed: PackedFile, *, text_bytes_max: int) -> None:
+    """Checks a file that comes from elsewhere, without unpacking more than any file that is taken has.
+
+    Raises:
+        ValueError: `unpack` and `text_of` could not read it.
+    """
+    try:
+        rest = _ended(packed.content, PARSED_BYTES_MAX)
+        is_whole = not rest or not _ended(rest, text_bytes_max)
+        if is_whole:
+            unpack(packed)
+    except (zlib.error, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("the content of a file cannot be unpacked") from error
+    if not is_whole:
+        raise ValueError("something stands behind the content of a file")
+
+
+def _ended(content: bytes, bytes_max: int) -> bytes:
+    """What stands behind compressed data."""
+    reader = zlib.decompressobj()
+    reader.decompress(content, bytes_max)
+    # What was not asked for is not there, unless the end alone was left.
+    if not reader.eof and (reader.decompress(reader.unconsumed_tail, 1) or not reader.eof):
+        raise ValueError("incomplete or too large")
+    return reader.unused_data

@@ -382,17 +382,18 @@ _CODE_FILES: Final = GraphKind(
 )
 
 KINDS: Final = (
-    _FACTS,
-    _STATEMENTS,
-    _EXTRACTIONS,
     _ASSERTIONS,
-    _SUPERSESSIONS,
-    _PROCEDURES,
-    _JUDGED_RECALLS,
-    _PROFILES,
-    _INTERACTIONS,
-    _CODE_REPOSITORIES,
     _CODE_FILES,
+    _CODE_REPOSITORIES,
+    _EXTRACTIONS,
+    _FACTS,
     _IDEMPOTENCY_RECORDS,
+    _JUDGED_RECALLS,
+    _INTERACTIONS,
+    _PROCEDURES,
+    _PROFILES,
+    _SUPERSESSIONS,
+    _STATEMENTS,
 )
-"""All that the tier stores in a graph. Its locks are no data: they are made when they are first needed."""
+"""All that the tier stores in a graph, in the order of its tables. Its locks are no data: they are made when they are
+first needed."""

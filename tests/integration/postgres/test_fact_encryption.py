@@ -21,6 +21,7 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
+from services.semantic.code.config import CodeLimits
 from services.semantic.code.stores.postgres import PostgresCodeStore
 from services.semantic.facts.model import FactId, FactStatus, FactVersion, VersionReason
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactWriter
@@ -285,7 +286,7 @@ async def test_spec_7_3_writers_and_a_destruction_of_the_key_leave_nothing_that_
 async def test_spec_7_3_an_export_is_plain_and_its_import_is_encrypted(world: World) -> None:
     await write_canaries(world.encrypted())
     records = UserRecords(
-        semantic_user_records(world.pool, world.keys()), semantic_records(TierEmbedder(HashingEmbedder()))
+        semantic_user_records(world.pool, world.keys()), semantic_records(TierEmbedder(HashingEmbedder()), CodeLimits())
     )
     page = await records.read((str(ANN.tenant_id), str(ANN.user_id)), "", limit=100, memories_only=False)
     assert sum(line.count(CANARY) for line in page.lines) > 10

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import AsyncIterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+import pytest_asyncio
 
 from mneme.gateway.v1 import erasure_pb2, portability_pb2
 from mneme_client import (
@@ -24,9 +27,33 @@ from mneme_client import (
     ScopeLevel,
     Turn,
 )
-from tests.support.stack import RunningStack, Stubs, refusal, stubs, until
+from tests.support.stack import RunningStack, Stubs, refusal, running_stack, stubs, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_PRICES = b"""class Order:
+    def total(self):
+        return apply_discount(self.price)
+
+def apply_discount(price):
+    return price * 0.9
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def neo4j_stack(
+    tmp_path_factory: pytest.TempPathFactory, model_folder: Path, neo4j_url: str
+) -> AsyncIterator[RunningStack]:
+    data_dir = tmp_path_factory.mktemp("neo4j-stack") / "data"
+    async with running_stack(data_dir, model_folder, neo4j_url=neo4j_url) as services:
+        yield RunningStack(services, b"")
+
+
+@pytest.fixture(params=["postgres", "neo4j"])
+def any_stack(request: pytest.FixtureRequest) -> RunningStack:
+    """A stack with the semantic and the agentic tier on an engine."""
+    found: RunningStack = request.getfixturevalue("stack" if request.param == "postgres" else "neo4j_stack")
+    return found
 
 
 async def exported(gateway: Stubs, user_id: str) -> bytes:
@@ -64,7 +91,7 @@ def resealed(lines: list[bytes]) -> bytes:
 
 
 async def a_life(client: Client, user_id: str) -> None:
-    """A user with something of every kind: archived, superseded, judged, granted and linked."""
+    """A user with something of every kind: archived, superseded, judged, granted, linked and parsed."""
     written = await client.remember(
         user_id,
         "c1",
@@ -83,6 +110,11 @@ async def a_life(client: Client, user_id: str) -> None:
 
         await until(is_found, timeout_seconds=60.0)
     await client.feedback(user_id, FeedbackValue.GOOD, memory_ids=[written.interactions[0].interaction_id])
+    judged = await client.recall(user_id, "Which database is used for the journal?")
+    await client.feedback(user_id, FeedbackValue.GOOD, recall_id=judged.recall_id)
+    for part in (b"", b"# Edited.\n"):
+        await client.index_files(user_id, "shop", {"shop/prices.py": part + _PRICES, "shop/empty.py": b""})
+    await client.index_files(user_id, "été", {"a.go": b"package a\n\nfunc A() int { return 1 }\n"})
     fact = await client.create_fact(user_id, "Ada has a piano.", FactCategory.CONTEXT)
     await client.update_fact(user_id, fact.fact_id, text="Ada has a grand piano.")
     tea = await client.create_note(user_id, "Tea is best hot.", NoteKind.FACT)
@@ -102,28 +134,37 @@ async def a_life(client: Client, user_id: str) -> None:
 
 
 async def test_spec_6_7_export_erase_import_export_is_the_same_file_byte_for_byte(
-    client: Client, gateway: Stubs, user_id: str
+    any_stack: RunningStack, user_id: str
 ) -> None:
-    await a_life(client, user_id)
-    before = await exported(gateway, user_id)
-    found = records(before)
-    assert {
-        "gateway.interactions", "gateway.grants", "gateway.documents", "gateway.feedback", "episodic.episodes",
-        "semantic.facts", "semantic.fact_statements", "semantic.profiles", "semantic.supersessions", "agentic.notes",
-        "agentic.link_ends",
-    } <= found.keys()  # fmt: skip
-    assert {episode["status"] for episode in found["episodic.episodes"]} == {2, 3}
-    assert any(fact["versions"] for fact in found["semantic.facts"])
-    await erased(gateway, user_id)
-    assert records(await exported(gateway, user_id)).keys() <= {
-        "semantic.extracted_interactions",
-        "semantic.observed_interactions",
-        "agentic.processed_interactions",
-    }
-    response = await imported(gateway, before)
-    assert (response.user_id, response.restored_count, response.replayed) == (user_id, 5, False)
-    assert response.record_count == len(before.splitlines()) - 2
-    assert await exported(gateway, user_id) == before
+    async with any_stack.client() as client, stubs(any_stack.target) as gateway:
+        await a_life(client, user_id)
+        before = await exported(gateway, user_id)
+        found = records(before)
+        assert {
+            "gateway.interactions", "gateway.grants", "gateway.documents", "gateway.feedback", "episodic.episodes",
+            "semantic.facts", "semantic.fact_statements", "semantic.profiles", "semantic.supersessions",
+            "semantic.judged_recalls", "semantic.code_repositories", "semantic.code_files", "agentic.notes",
+            "agentic.link_ends",
+        } <= found.keys()  # fmt: skip
+        assert {episode["status"] for episode in found["episodic.episodes"]} == {2, 3}
+        assert any(fact["versions"] for fact in found["semantic.facts"])
+        await erased(gateway, user_id)
+        assert records(await exported(gateway, user_id)).keys() <= {
+            "semantic.extracted_interactions",
+            "semantic.observed_interactions",
+            "agentic.processed_interactions",
+        }
+        response = await imported(gateway, before)
+        assert (response.user_id, response.restored_count, response.replayed) == (user_id, 5, False)
+        assert response.record_count == len(before.splitlines()) - 2
+        assert (await exported(gateway, user_id)).splitlines() == before.splitlines()
+        await everything_is_found(client, user_id)
+        again = await imported(gateway, before)
+        assert (again.replayed, again.restored_count) == (True, 5)
+
+
+async def everything_is_found(client: Client, user_id: str) -> None:
+    """Searches find what `a_life` made."""
 
     async def is_found() -> bool:
         recalled = await client.recall(user_id, "What is the cat called?")
@@ -133,8 +174,40 @@ async def test_spec_6_7_export_erase_import_export_is_the_same_file_byte_for_byt
     assert any("piano" in item.fact.text for item in (await client.recall(user_id, "Does Ada have a piano?")).facts)
     dahlias = await client.search_documents(user_id, "What do the flowers need?")
     assert [one.document.name.key for one in dahlias.documents] == ["4F2504E0-4F89-11D3-9A0C-0305E82C3301"]
-    again = await imported(gateway, before)
-    assert (again.replayed, again.restored_count) == (True, 5)
+    code, *_ = await client.search_code(user_id, "shop", "Where is the discount applied?", lines_max=20)
+    assert code.file.path == "shop/prices.py"
+    assert "return price * 0.9" in code.excerpts[0].text
+    assert [one.path async for one in client.list_files(user_id, "été")] == ["a.go"]
+    outcome = await client.index_files(user_id, "shop", {"shop/new.py": b"def new(): return apply_discount(2)\n"})
+    assert outcome.repository.file_count == 3
+
+
+async def test_spec_6_7_what_was_just_recalled_counts_in_the_file_and_not_again_after_an_import(
+    any_stack: RunningStack, user_id: str
+) -> None:
+    async with any_stack.client() as client, stubs(any_stack.target) as gateway:
+        written = await client.remember(user_id, "c1", ["The boat is blue."], request_id=f"{user_id} 1")
+        note = await client.create_note(user_id, "Boats are tarred in May.", NoteKind.FACT)
+
+        async def is_found() -> bool:
+            token = written.consistency_token
+            return bool((await client.recall(user_id, "Boats?", consistency_token=token)).consistent)
+
+        await until(is_found)
+        found = records(await exported(gateway, user_id))
+        counted = found["episodic.episodes"][0]["access_count"]
+        recalled = await client.recall(user_id, "Which colour has the boat?")
+        notes = await client.search_notes(user_id, "When are boats tarred?")
+        before = await exported(gateway, user_id)
+        assert recalled.memories[0].memory_id == written.interactions[0].interaction_id
+        assert note.note.note_id in [hit.note.note_id for hit in notes]
+        assert records(before)["episodic.episodes"][0]["access_count"] == counted + 1
+        noted = {one["note_id"]: one["access_count"] for one in found["agentic.notes"]}
+        again = {one["note_id"]: one["access_count"] for one in records(before)["agentic.notes"]}
+        assert again[note.note.note_id] > noted[note.note.note_id]
+        await erased(gateway, user_id)
+        await imported(gateway, before)
+        assert (await exported(gateway, user_id)).splitlines() == before.splitlines()
 
 
 async def test_spec_6_7_a_broken_file_changes_nothing(client: Client, gateway: Stubs, user_id: str) -> None:

@@ -32,7 +32,7 @@ class AccessRecorder:
         """Beyond `queue_max` waiting recalls, statistics are dropped: they are not worth an outage."""
         self._upstream = upstream
         self._timeout_seconds = timeout_seconds
-        self._queue: asyncio.Queue[_Access] = asyncio.Queue(queue_max)
+        self._queue: asyncio.Queue[_Access | asyncio.Future[None]] = asyncio.Queue(queue_max)
 
     def record(self, principal: Principal, user_id: str, episode_ids: Sequence[str]) -> None:
         """Returns at once."""
@@ -41,10 +41,22 @@ class AccessRecorder:
         with contextlib.suppress(asyncio.QueueFull):
             self._queue.put_nowait(_Access(principal.tenant_id, user_id, tuple(episode_ids)))
 
+    async def reported(self, *, timeout_seconds: float) -> None:
+        """Returns when all that was recorded before has been reported, or the time is over."""
+        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_seconds):
+                await self._queue.put(reached)
+                await reached
+
     async def run(self) -> None:
         """Writes until cancelled."""
         while True:
             access = await self._queue.get()
+            if isinstance(access, asyncio.Future):
+                if not access.done():
+                    access.set_result(None)
+                continue
             request = episodic_internal_pb2.RecordAccessRequest(user_id=access.user_id, episode_ids=access.episode_ids)
             try:
                 # Access is counted for readers too, though a reader may not write.
