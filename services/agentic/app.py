@@ -188,7 +188,7 @@ async def open_agentic_on(
         public = ServiceBinding(
             servicer.SERVICE_NAME,
             notes_pb2_grpc.add_NoteServiceServicer_to_server,
-            servicer.NoteServicer(notes, links, limits, tokens, vector_form, decay),
+            servicer.NoteServicer(notes, links, limits, tokens, vector_form, decay, former),
             servicer.ROLES,
         )
         internal = ServiceBinding(

@@ -146,9 +146,11 @@ def get_note_response(written: WrittenNote, decay: DecayOf) -> pb.GetNoteRespons
     return pb.GetNoteResponse(note=note_to_proto(written.note, decay), links=links)
 
 
-def search_notes_response(hits: Sequence[ScoredNote], *, bytes_max: int, decay: DecayOf) -> pb.SearchNotesResponse:
-    """The best hits, in order, as many as fit."""
-    response = pb.SearchNotesResponse()
+def search_notes_response(
+    hits: Sequence[ScoredNote], *, bytes_max: int, decay: DecayOf, lacks_notes: bool
+) -> pb.SearchNotesResponse:
+    """The best hits, in order, as many as fit; and whether notes of a former embedding model were passed over."""
+    response = pb.SearchNotesResponse(degraded=lacks_notes)
     response.omitted_count = write_hits(response.hits, hits, bytes_max=bytes_max, decay=decay)
     return response
 

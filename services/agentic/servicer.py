@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +18,7 @@ from services.agentic.links import LinkService
 from services.agentic.model import NoteStatus
 from services.agentic.service import NoteService
 from services.common.auth import Role, current_principal
+from services.common.model_change import FormerVectors
 from services.common.paging import PageTokens
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -51,14 +53,16 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         tokens: PageTokens,
         vector_form: VectorForm,
         decay: Decay,
+        former: FormerVectors,
     ) -> None:
-        """Serve `notes` and `links`; requests are checked against `limits`."""
+        """Serve `notes` and `links`; requests are checked against `limits`, and searches marked that lack notes."""
         self._notes = notes
         self._links = links
         self._limits = limits
         self._tokens = tokens
         self._vector_form = vector_form
         self._decay = decay
+        self._former = former
 
     async def CreateNote(self, request: pb.CreateNoteRequest, _context: Context) -> pb.CreateNoteResponse:
         """See notes.proto."""
@@ -108,8 +112,10 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         command = commands.search_notes_command(
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
-        hits = await self._notes.search(command)
-        return convert.search_notes_response(hits, bytes_max=self._limits.page_bytes_max, decay=self._decay.now)
+        hits, lacks_notes = await asyncio.gather(self._notes.search(command), self._former.lacks(command.owner))
+        return convert.search_notes_response(
+            hits, bytes_max=self._limits.page_bytes_max, decay=self._decay.now, lacks_notes=lacks_notes
+        )
 
     async def CreateLink(self, request: pb.CreateLinkRequest, _context: Context) -> pb.CreateLinkResponse:
         """See notes.proto."""

@@ -337,7 +337,7 @@ def open_semantic_on(
     )
     tokens = PageTokens(resources.secret)
     form = VectorForm(embedder.model_id, embedder.dimension)
-    fact_edge = facts_servicer.FactServicer(facts, removal, chosen, tokens, form)
+    fact_edge = facts_servicer.FactServicer(facts, removal, chosen, tokens, form, former)
     return SemanticTier(
         facts,
         supersessions,
@@ -387,7 +387,6 @@ def open_semantic_on(
                     chosen.facts,
                     resources.clock,
                     tokens,
-                    former,
                 ),
                 internal_servicer.ROLES,
             ),

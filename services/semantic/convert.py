@@ -25,13 +25,11 @@ def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResu
     )
 
 
-def candidates_response(
-    facts: facts_pb2.SearchFactsResponse, marks: Marks, *, lacks_facts: bool
-) -> pb.SearchCandidatesResponse:
+def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> pb.SearchCandidatesResponse:
     """Facts, and the superseded statements where the caller has not cached them."""
     superseded = [supersession_to_proto(one) for one in marks.superseded or ()]
     return pb.SearchCandidatesResponse(
-        facts=facts, revision=marks.revision, superseded=superseded, degraded=lacks_facts
+        facts=facts, revision=marks.revision, superseded=superseded, degraded=facts.degraded
     )
 
 

@@ -13,7 +13,6 @@ from mneme.semantic.internal.v1 import semantic_pb2 as pb
 from mneme.semantic.internal.v1 import semantic_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
-from services.common.model_change import FormerVectors
 from services.common.owners import TenantId
 from services.common.paging import PageTokens
 from services.common.users import users_page
@@ -79,7 +78,6 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         limits: FactLimits,
         clock: Clock,
         tokens: PageTokens,
-        former: FormerVectors,
     ) -> None:
         """Serve the use cases; requests are checked against `limits`, searches as the servicer of facts does."""
         self._facts = facts
@@ -94,7 +92,6 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         self._limits = limits
         self._clock = clock
         self._tokens = tokens
-        self._former = former
 
     async def ExtractFacts(self, request: pb.ExtractFactsRequest, _context: Context) -> pb.ExtractFactsResponse:
         """See semantic.proto."""
@@ -108,12 +105,11 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         """See semantic.proto."""
         owner = commands.owner_of(request.search.user_id, current_principal())
         cached_revision = request.cached_revision if request.HasField("cached_revision") else None
-        facts, marks, lacks_facts = await asyncio.gather(
+        facts, marks = await asyncio.gather(
             self._facts.SearchFacts(request.search, context),
             self._supersessions.marks(owner, cached_revision=cached_revision),
-            self._former.lacks(owner),
         )
-        return convert.candidates_response(facts, marks, lacks_facts=lacks_facts)
+        return convert.candidates_response(facts, marks)
 
     async def MarkSuperseded(self, request: pb.MarkSupersededRequest, _context: Context) -> pb.MarkSupersededResponse:
         """See semantic.proto."""

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 
+import grpc
+
+from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
+from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 from services.agentic import app as agentic
 from services.agentic.former_vectors import NoteVectors
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
+from services.common.auth import IDENTITY_METADATA_KEY, Authenticator, IdentitySigner, IdentityVerifier, Principal, Role
+from services.common.embedding.vectors import Matrix
 from services.common.ids import Uuid7Ids
 from services.common.parsing.port import NoParser
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
+from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, method_roles
 from services.semantic.app import SemanticResources, open_semantic
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.stores.postgres import PostgresFactStore
@@ -20,11 +28,39 @@ from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.former_vectors import ANN, BOB, FORMER, PRESENT, TEXTS, FactRows, NoteRows
 from tests.support.clock import FakeClock
+from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
 
 SECRET = b"s" * 32
 NEW = "Ann likes black coffee"
+
+
+class HeldEmbedder(HashingEmbedder):
+    """Embeds questions at once, and documents when it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released = asyncio.Event()
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        await self.released.wait()
+        return await super().embed_documents(texts)
+
+
+@asynccontextmanager
+async def _served(bindings: Sequence[ServiceBinding], clock: FakeClock) -> AsyncIterator[grpc.aio.Channel]:
+    authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=clock))
+    chain = interceptors(InterceptorSettings(), authenticator, method_roles(bindings), Uuid7Ids(clock))
+    server = GrpcServer(ServerSettings(grace_seconds=0.1), bindings, chain)
+    async with grpc.aio.insecure_channel(await server.start()) as channel:
+        yield channel
+    await server.stop()
+
+
+def _as_ann(clock: FakeClock) -> tuple[tuple[str, str], ...]:
+    principal = Principal(ANN.tenant_id, "ann-key", Role.READER)
+    return ((IDENTITY_METADATA_KEY, IdentitySigner(SECRET, clock=clock).sign(principal)),)
 
 
 async def _until_done(lacks: Callable[[], Awaitable[bool]]) -> None:
@@ -72,3 +108,61 @@ async def test_spec_8_4_a_start_with_another_model_brings_notes_over_while_the_t
             await _until_done(lambda: vectors.lacks(ANN, model=PRESENT.fingerprint))
             assert sorted(await rows.found(ANN, TEXTS[0], PRESENT)) == sorted([*TEXTS, NEW])
             assert sorted(await rows.found(BOB, TEXTS[0], PRESENT)) == sorted(TEXTS)
+
+
+async def test_spec_8_4_a_direct_search_of_facts_says_that_some_are_not_embedded_anew_yet(
+    postgres_server: EmbeddedPostgres,
+) -> None:
+    async with semantic_pool(postgres_server) as pool, aclosing(PostgresFactStore(pool, EvidenceSettings())) as store:
+        await FactRows(store, PostgresFactVectors(pool)).add(ANN, TEXTS, FORMER)
+        clock, embedder = FakeClock(), HeldEmbedder()
+        resources = SemanticResources(
+            embedder=embedder, clock=clock, ids=Uuid7Ids(clock), secret=SECRET, parser=NoParser()
+        )
+        async with open_semantic(pool, resources) as tier, _served(tier.bindings, clock) as channel:
+
+            async def search(user_id: str) -> facts_pb2.SearchFactsResponse:
+                request = facts_pb2.SearchFactsRequest(
+                    user_id=user_id, query=TEXTS[0], use=facts_pb2.FACT_USE_EXPLICIT_SEARCH, limit=9
+                )
+                return await facts_pb2_grpc.FactServiceStub(channel).SearchFacts(request, metadata=_as_ann(clock))
+
+            before = await search(ANN.user_id)
+            assert (before.degraded, len(before.hits)) == (True, 0)
+            assert not (await search(BOB.user_id)).degraded
+            embedder.released.set()
+
+            async def is_degraded() -> bool:
+                return (await search(ANN.user_id)).degraded
+
+            await _until_done(is_degraded)
+            assert TEXTS[0] in [hit.fact.text for hit in (await search(ANN.user_id)).hits]
+
+
+async def test_spec_8_4_a_direct_search_of_notes_says_that_some_are_not_embedded_anew_yet(
+    postgres_server: EmbeddedPostgres,
+) -> None:
+    async with (
+        fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls,
+        await create_pool(urls.app, PoolSettings(size_max=6)) as pool,
+        aclosing(PostgresNoteStore(pool)) as store,
+    ):
+        await NoteRows(store).add(ANN, TEXTS, FORMER)
+        clock, embedder = FakeClock(), HeldEmbedder()
+        resources = agentic.AgenticResources(embedder=embedder, clock=clock, ids=Uuid7Ids(clock), secret=SECRET)
+        async with agentic.open_agentic(pool, resources) as tier, _served(tier.bindings, clock) as channel:
+
+            async def search(user_id: str) -> notes_pb2.SearchNotesResponse:
+                request = notes_pb2.SearchNotesRequest(user_id=user_id, query=TEXTS[0], limit=9)
+                return await notes_pb2_grpc.NoteServiceStub(channel).SearchNotes(request, metadata=_as_ann(clock))
+
+            before = await search(ANN.user_id)
+            assert (before.degraded, len(before.hits)) == (True, 0)
+            assert not (await search(BOB.user_id)).degraded
+            embedder.released.set()
+
+            async def is_degraded() -> bool:
+                return (await search(ANN.user_id)).degraded
+
+            await _until_done(is_degraded)
+            assert TEXTS[0] in [hit.note.content for hit in (await search(ANN.user_id)).hits]

@@ -42,6 +42,13 @@ class Page(Generic[Result]):
     next_page_token: str  # empty on the last one
 
 
+class SearchHits(tuple[Result, ...]):
+    """What a search found, best first."""
+
+    degraded: bool = False
+    """True while memories are not found whose vectors are of a former embedding model (docs/model-change.md)."""
+
+
 def read_one(field: str, read: Callable[[Any], Result]) -> Callable[[Any], Result]:
     """Reads the one field of a response that matters."""
     return lambda message: read(getattr(message, field))
@@ -59,3 +66,14 @@ def read_page(field: str, read: Callable[[Any], Result]) -> Callable[[Any], Page
 def read_all(field: str, read: Callable[[Any], Result]) -> Callable[[Any], tuple[Result, ...]]:
     """Reads the items of `field`."""
     return lambda message: tuple(read(item) for item in getattr(message, field))
+
+
+def read_hits(read: Callable[[Any], Result]) -> Callable[[Any], SearchHits[Result]]:
+    """Reads the response of a search."""
+
+    def read_message(message: Any) -> SearchHits[Result]:
+        hits = SearchHits(read(hit) for hit in message.hits)
+        hits.degraded = message.degraded
+        return hits
+
+    return read_message

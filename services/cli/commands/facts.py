@@ -33,16 +33,19 @@ async def _facts(state: CliState, user: str, *, fact_id: str, query: str, limit:
                 as_json(await client.get_fact(user, fact_id)), markup=False, highlight=False, soft_wrap=True
             )
             return
-        found = await _found(client, user, query, limit)
+        found = await _found(state, client, user, query, limit)
     if json:
         state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
     else:
         state.out.print(_table(found) if found else "No facts.")
 
 
-async def _found(client: Client, user: str, query: str, limit: int) -> list[Fact]:
+async def _found(state: CliState, client: Client, user: str, query: str, limit: int) -> list[Fact]:
     if query:
-        return [hit.fact for hit in await client.search_facts(user, query, limit=limit)]
+        hits = await client.search_facts(user, query, limit=limit)
+        if hits.degraded:
+            state.err.print("Some facts of a former embedding model cannot be found until they are embedded anew.")
+        return [hit.fact for hit in hits]
     return [fact async for fact in client.list_facts(user)]
 
 

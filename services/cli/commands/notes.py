@@ -35,16 +35,19 @@ async def _notes(state: CliState, user: str, *, note_id: str, query: str, limit:
                 as_json(await client.get_note(user, note_id)), markup=False, highlight=False, soft_wrap=True
             )
             return
-        found = await _found(client, user, query, limit)
+        found = await _found(state, client, user, query, limit)
     if json:
         state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
     else:
         state.out.print(_table(found) if found else "No notes.")
 
 
-async def _found(client: Client, user: str, query: str, limit: int) -> list[Note]:
+async def _found(state: CliState, client: Client, user: str, query: str, limit: int) -> list[Note]:
     if query:
-        return [hit.note for hit in await client.search_notes(user, query, limit=limit)]
+        hits = await client.search_notes(user, query, limit=limit)
+        if hits.degraded:
+            state.err.print("Some notes of a former embedding model cannot be found until they are embedded anew.")
+        return [hit.note for hit in hits]
     return [note async for note in client.list_notes(user)]
 
 

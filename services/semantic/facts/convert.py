@@ -35,7 +35,7 @@ def list_facts_response(
 
 
 def search_facts_response(
-    hits: Sequence[ScoredFact], *, confident_above: float, bytes_max: int
+    hits: Sequence[ScoredFact], *, confident_above: float, bytes_max: int, lacks_facts: bool
 ) -> pb.SearchFactsResponse:
     """The nearest hits, in order, as many as fit.
 
@@ -43,8 +43,9 @@ def search_facts_response(
         hits: What was found.
         confident_above: Confidence above which any use admits a fact.
         bytes_max: Of the response.
+        lacks_facts: Whether the search passed over facts whose vectors are of a former embedding model.
     """
-    response = pb.SearchFactsResponse()
+    response = pb.SearchFactsResponse(degraded=lacks_facts)
     for hit in hits:
         confidence = hit.fact.confidence if hit.confidence_now is None else hit.confidence_now
         is_confident = confidence > confident_above

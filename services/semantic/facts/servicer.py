@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -10,6 +11,7 @@ import grpc
 from mneme.semantic.v1 import facts_pb2 as pb
 from mneme.semantic.v1 import facts_pb2_grpc
 from services.common.auth import Role, current_principal
+from services.common.model_change import FormerVectors
 from services.common.paging import PageTokens
 from services.semantic.config import SemanticSettings
 from services.semantic.facts import commands, convert
@@ -42,6 +44,7 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         settings: SemanticSettings,
         tokens: PageTokens,
         vector_form: VectorForm,
+        former: FormerVectors,
     ) -> None:
         """Serve `facts` and `removal`; requests are checked against the limits of `settings`."""
         self._facts = facts
@@ -50,6 +53,7 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         self._confident_above = settings.use.passive_confidence_above
         self._tokens = tokens
         self._vector_form = vector_form
+        self._former = former
 
     async def CreateFact(self, request: pb.CreateFactRequest, _context: Context) -> pb.CreateFactResponse:
         """See facts.proto."""
@@ -76,9 +80,12 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         command = commands.search_facts_command(
             request, current_principal(), limits=self._limits, vector_form=self._vector_form
         )
-        hits = await self._facts.search(command)
+        hits, lacks_facts = await asyncio.gather(self._facts.search(command), self._former.lacks(command.owner))
         return convert.search_facts_response(
-            hits, confident_above=self._confident_above, bytes_max=self._limits.page_bytes_max
+            hits,
+            confident_above=self._confident_above,
+            bytes_max=self._limits.page_bytes_max,
+            lacks_facts=lacks_facts,
         )
 
     async def UpdateFact(self, request: pb.UpdateFactRequest, _context: Context) -> pb.UpdateFactResponse:

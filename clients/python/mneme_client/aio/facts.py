@@ -9,7 +9,7 @@ from mneme.semantic.v1 import facts_pb2
 from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.aio.operations import Operations
-from mneme_client.calls import PAGE_SIZE_MAX, Call, read_all, read_nothing, read_one, read_page
+from mneme_client.calls import PAGE_SIZE_MAX, Call, SearchHits, read_hits, read_nothing, read_one, read_page
 from mneme_client.enums import FactCategory, FactStatus, FactUse
 from mneme_client.types import Scope
 
@@ -126,7 +126,7 @@ class FactOperations(Operations):
         limit: int = 10,
         scope: Scope | None = None,
         timeout_seconds: float | None = None,
-    ) -> tuple[r.ScoredFact, ...]:
+    ) -> SearchHits[r.ScoredFact]:
         """The facts nearest to a query, best first, without versions.
 
         Args:
@@ -144,7 +144,7 @@ class FactOperations(Operations):
             reader_scope=to_wire.scope(scope),
             limit=limit,
         )
-        read = read_all("hits", from_wire_resources.scored_fact)
+        read = read_hits(from_wire_resources.scored_fact)
         return await self._call(
             Call(f"{_SERVICE}/SearchFacts", request, facts_pb2.SearchFactsResponse, read), timeout_seconds
         )

@@ -10,7 +10,7 @@ from mneme.agentic.v1 import notes_pb2
 from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.blocking.operations import Operations
-from mneme_client.calls import PAGE_SIZE_MAX, Call, read_all, read_nothing, read_page
+from mneme_client.calls import PAGE_SIZE_MAX, Call, SearchHits, read_all, read_hits, read_nothing, read_page
 from mneme_client.enums import NoteKind, NoteStatus
 from mneme_client.results import ItemError
 from mneme_client.types import Attachment, Scope
@@ -122,7 +122,7 @@ class NoteOperations(Operations):
         hops: int | None = None,
         scope: Scope | None = None,
         timeout_seconds: float | None = None,
-    ) -> tuple[r.ScoredNote, ...]:
+    ) -> SearchHits[r.ScoredNote]:
         """Active notes by similarity to a query and by a walk over links, best first.
 
         Args:
@@ -136,7 +136,7 @@ class NoteOperations(Operations):
         request = notes_pb2.SearchNotesRequest(
             user_id=user_id, query=query, reader_scope=to_wire.scope(scope), limit=limit, hops=hops
         )
-        read = read_all("hits", from_wire_resources.scored_note)
+        read = read_hits(from_wire_resources.scored_note)
         return self._call(
             Call(f"{_SERVICE}/SearchNotes", request, notes_pb2.SearchNotesResponse, read), timeout_seconds
         )

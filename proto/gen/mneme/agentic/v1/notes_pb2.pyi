@@ -375,12 +375,14 @@ class WalkedLink(_message.Message):
     def __init__(self, note_id: _Optional[str] = ..., strength: _Optional[float] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
-    __slots__ = ("hits", "omitted_count")
+    __slots__ = ("hits", "omitted_count", "degraded")
     HITS_FIELD_NUMBER: _ClassVar[int]
     OMITTED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DEGRADED_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[ScoredNote]
     omitted_count: int
-    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ...) -> None: ...
+    degraded: bool
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class CreateLinkRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "from_note_id", "to_note_id", "type", "strength")

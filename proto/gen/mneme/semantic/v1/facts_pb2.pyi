@@ -250,12 +250,14 @@ class ScoredFact(_message.Message):
     def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., similarity: _Optional[float] = ..., admission: _Optional[_Union[FactAdmission, str]] = ..., current_confidence: _Optional[float] = ...) -> None: ...
 
 class SearchFactsResponse(_message.Message):
-    __slots__ = ("hits", "omitted_count")
+    __slots__ = ("hits", "omitted_count", "degraded")
     HITS_FIELD_NUMBER: _ClassVar[int]
     OMITTED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DEGRADED_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[ScoredFact]
     omitted_count: int
-    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredFact, _Mapping]]] = ..., omitted_count: _Optional[int] = ...) -> None: ...
+    degraded: bool
+    def __init__(self, hits: _Optional[_Iterable[_Union[ScoredFact, _Mapping]]] = ..., omitted_count: _Optional[int] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class UpdateFactRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "fact_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "valid_from_time", "valid_to_time", "update_mask", "etag")
