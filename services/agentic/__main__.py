@@ -23,6 +23,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     agentic_settings = assembly.tier_settings(AgenticSettings, "agentic")
     resources = AgenticResources(
         embedder=await assembly.embedder(),
+        second_embedder=await assembly.second_embedder(),
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,

@@ -12,6 +12,7 @@ from mneme.agentic.v1 import insights_pb2_grpc, notes_pb2_grpc
 from services.agentic import internal_servicer, servicer
 from services.agentic.access import AccessRecorder
 from services.agentic.commands import VectorForm
+from services.agentic.comparison import NoteComparer
 from services.agentic.config import AgenticSettings
 from services.agentic.decay import Decay
 from services.agentic.feedback import NoteFeedback
@@ -48,6 +49,7 @@ from services.common.maintenance.servicer import maintenance_binding
 from services.common.maintenance.store import MaintenanceStore
 from services.common.maintenance.tier import TierJob, TierMaintenance
 from services.common.model_change import FormerVectors, ReembedRows
+from services.common.model_comparison import TextComparer
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
@@ -57,7 +59,7 @@ from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding, needing
-from services.common.tier_embedder import TierEmbedder
+from services.common.tier_embedder import TierEmbedder, second_model
 from services.common.tokens import token_counter
 
 
@@ -67,6 +69,8 @@ class AgenticResources:
 
     embedder: Embedder
     """Makes the vectors of notes and queries."""
+    second_embedder: Embedder | None = None
+    """Another model to compare it with, before a change of the model."""
     clock: Clock
     """The time."""
     ids: IdSource
@@ -185,10 +189,14 @@ async def open_agentic_on(
         former = FormerVectors(former_store, embedder.model_id, chosen.model_change)
         vector_form = VectorForm(embedder.model_id, embedder.dimension)
         tokens = PageTokens(resources.secret)
+        text_comparer = TextComparer(embedder, second_model(resources.second_embedder), chosen.model_change)
+        comparer = NoteComparer(store, text_comparer, rows_max=chosen.model_change.compared_rows_max)
         public = ServiceBinding(
             servicer.SERVICE_NAME,
             notes_pb2_grpc.add_NoteServiceServicer_to_server,
-            servicer.NoteServicer(notes, links, limits, tokens, vector_form, decay, former),
+            servicer.NoteServicer(
+                notes, links, limits, tokens, vector_form, decay, former, comparer, chosen.model_change
+            ),
             servicer.ROLES,
         )
         internal = ServiceBinding(

@@ -20,6 +20,9 @@ from services.common.auth import Principal
 from services.common.embedding.vectors import Vector
 from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import idempotency_key
+from services.common.model_change import ModelChangeSettings
+from services.common.model_comparison import ComparedQuestion
+from services.common.model_comparison_rpc import compared_questions
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.paging import Cursor, PageTokens
 from services.common.reading import reader_from_proto
@@ -221,6 +224,26 @@ def list_notes_command(
         page_size=page_size,
         after=NotePosition(from_microseconds(int(cursor[0])), NoteId(str(cursor[1]))) if cursor else None,
     )
+
+
+def comparison_command(
+    request: pb.GetNoteModelComparisonRequest, caller: Principal, *, limits: NoteLimits, settings: ModelChangeSettings
+) -> tuple[Owner, list[ComparedQuestion], Reader]:
+    """Whose notes two models are compared on, with which questions, and who reads.
+
+    Raises:
+        InvalidArgument: A field is missing, malformed or over its limit.
+    """
+    v = Violations()
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    questions = compared_questions(v, request.questions, settings)
+    reader: Reader = GLOBAL_SCOPE
+    try:
+        reader = reader_from_proto(request.reader_scope, present=request.HasField("reader_scope"))
+    except InvalidArgument as error:
+        v.include(error)
+    v.raise_if_any()
+    return owner_of(request.user_id, caller), questions, reader
 
 
 def search_notes_command(

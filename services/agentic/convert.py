@@ -14,6 +14,8 @@ from services.common import convert as common
 from services.common.auth import Principal
 from services.common.errors import NotFound
 from services.common.errors_grpc import item_status
+from services.common.model_comparison import TextComparison
+from services.common.model_comparison_rpc import comparisons_to_proto
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
 
 if TYPE_CHECKING:
@@ -144,6 +146,17 @@ def get_note_response(written: WrittenNote, decay: DecayOf) -> pb.GetNoteRespons
     """The note and its links."""
     links = [link_to_proto(link) for link in written.links]
     return pb.GetNoteResponse(note=note_to_proto(written.note, decay), links=links)
+
+
+def comparison_response(found: TextComparison) -> pb.GetNoteModelComparisonResponse:
+    """What two models find."""
+    return pb.GetNoteModelComparisonResponse(
+        questions=comparisons_to_proto(found.questions),
+        first_model=found.first_model,
+        second_model=found.second_model,
+        compared_count=found.compared,
+        truncated=found.is_truncated,
+    )
 
 
 def search_notes_response(

@@ -12,13 +12,14 @@ from mneme.agentic.v1 import notes_pb2 as pb
 from mneme.agentic.v1 import notes_pb2_grpc
 from services.agentic import commands, convert, link_commands
 from services.agentic.commands import VectorForm
+from services.agentic.comparison import NoteComparer
 from services.agentic.config import NoteLimits
 from services.agentic.decay import Decay
 from services.agentic.links import LinkService
 from services.agentic.model import NoteStatus
 from services.agentic.service import NoteService
 from services.common.auth import Role, current_principal
-from services.common.model_change import FormerVectors
+from services.common.model_change import FormerVectors, ModelChangeSettings
 from services.common.paging import PageTokens
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -30,6 +31,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "GetNote": Role.READER,
     "ListNotes": Role.READER,
     "SearchNotes": Role.READER,
+    "GetNoteModelComparison": Role.READER,
     "UpdateNote": Role.WRITER,
     "DeleteNote": Role.WRITER,
     "ArchiveNotes": Role.WRITER,
@@ -54,8 +56,10 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         vector_form: VectorForm,
         decay: Decay,
         former: FormerVectors,
+        comparer: NoteComparer,
+        model_change: ModelChangeSettings,
     ) -> None:
-        """Serve `notes` and `links`; requests are checked against `limits`, and searches marked that lack notes."""
+        """Serve the use cases; requests are checked against `limits`, and searches marked that lack notes."""
         self._notes = notes
         self._links = links
         self._limits = limits
@@ -63,6 +67,8 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         self._vector_form = vector_form
         self._decay = decay
         self._former = former
+        self._comparer = comparer
+        self._model_change = model_change
 
     async def CreateNote(self, request: pb.CreateNoteRequest, _context: Context) -> pb.CreateNoteResponse:
         """See notes.proto."""
@@ -116,6 +122,15 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
         return convert.search_notes_response(
             hits, bytes_max=self._limits.page_bytes_max, decay=self._decay.now, lacks_notes=lacks_notes
         )
+
+    async def GetNoteModelComparison(
+        self, request: pb.GetNoteModelComparisonRequest, _context: Context
+    ) -> pb.GetNoteModelComparisonResponse:
+        """See notes.proto."""
+        owner, questions, reader = commands.comparison_command(
+            request, current_principal(), limits=self._limits, settings=self._model_change
+        )
+        return convert.comparison_response(await self._comparer.compare(owner, questions, reader=reader))
 
     async def CreateLink(self, request: pb.CreateLinkRequest, _context: Context) -> pb.CreateLinkResponse:
         """See notes.proto."""

@@ -266,6 +266,7 @@ async def _open_graph_tiers(
     """The two tiers that use Neo4j if one is configured, else PostgreSQL."""
     resources: dict[str, Any] = {
         "embedder": shared.embedder,
+        "second_embedder": shared.second_embedder,
         "clock": shared.clock,
         "ids": shared.ids,
         "secret": shared.secret,

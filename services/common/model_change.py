@@ -39,6 +39,14 @@ class ModelChangeSettings:
     """Between two looks while there are vectors of a former model."""
     idle_seconds: Seconds = 3_600.0
     """Between two looks while there are none."""
+    compared_rows_max: Count = 1_000
+    """Facts or notes of a user that two models are compared on, the newest ones."""
+    compared_questions_max: Count = 50
+    """Questions in one request that compares two models."""
+    compared_query_chars_max: Count = 8_000
+    """One of these questions."""
+    compared_ids_max: Count = 200
+    """Right facts or notes that are named with one of them."""
 
 
 @dataclass(frozen=True, slots=True)

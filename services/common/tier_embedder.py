@@ -50,6 +50,11 @@ class TierEmbedder:
             return await self._embedder.embed_query(text)
 
 
+def second_model(embedder: Embedder | None) -> TierEmbedder | None:
+    """The second model of a change of the model, where one is configured."""
+    return None if embedder is None else TierEmbedder(embedder)
+
+
 def unit_vector(vector: Vector, *, field_path: str) -> Vector:
     """The vector with length 1, as searches need it.
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
 
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbeddingError
 from services.common.errors import FailedPrecondition, StoreUnavailable
+from services.common.model_comparison import HITS, QuestionComparison, compare_hits
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
 from services.episodic.second_index import PairedEpisodeIndex
 from services.episodic.store import EpisodeIndex, EpisodeStore, IndexQuery
-
-HITS: Final = 10
-"""Nearest episodes of each model that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +20,6 @@ class ModelQuestion:
 
     query: str
     relevant_ids: Sequence[EpisodeId] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionComparison:
-    """What two models find for a question."""
-
-    overlap: float  # of the nearest episodes, in [0, 1]; 1 where neither finds any
-    first_recall: float | None  # share of the right episodes among the nearest; None: none is known
-    second_recall: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +64,7 @@ class ModelComparer:
         for question in questions:
             by_first = await _nearest(index.first, self._embedder, owner, question.query, scope_keys)
             by_second = await _nearest(index.second, second, owner, question.query, scope_keys)
-            compared.append(_compared(by_first, by_second, _right(question, keys)))
+            compared.append(compare_hits(by_first, by_second, _right(question, keys)))
         return ModelComparison(
             first_model=self._embedder.fingerprint,
             second_model=second.fingerprint,
@@ -102,14 +89,3 @@ async def _nearest(
 def _right(question: ModelQuestion, keys: Mapping[EpisodeId, EpisodeKey]) -> set[EpisodeKey]:
     """Those that are there: one that was erased counts for neither model."""
     return {keys[each] for each in question.relevant_ids if each in keys}
-
-
-def _compared(
-    first: AbstractSet[EpisodeKey], second: AbstractSet[EpisodeKey], right: AbstractSet[EpisodeKey]
-) -> QuestionComparison:
-    most = max(len(first), len(second))
-    return QuestionComparison(
-        len(first & second) / most if most else 1.0,
-        len(first & right) / len(right) if right else None,
-        len(second & right) / len(right) if right else None,
-    )

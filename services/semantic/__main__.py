@@ -17,6 +17,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     semantic_settings = assembly.tier_settings(SemanticSettings, "semantic")
     resources = SemanticResources(
         embedder=await assembly.embedder(),
+        second_embedder=await assembly.second_embedder(),
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,

@@ -53,6 +53,7 @@ from services.semantic.config import SemanticSettings
 from services.semantic.content_keys import NO_CONTENT_KEYS, ContentKeys
 from services.semantic.facts import servicer as facts_servicer
 from services.semantic.facts.commands import VectorForm
+from services.semantic.facts.comparison import fact_comparer
 from services.semantic.facts.ends import FactMarkStore
 from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.extraction.model_extractor import ModelFacts
@@ -102,6 +103,8 @@ class SemanticResources:
 
     embedder: Embedder
     """Makes the vectors of facts and queries."""
+    second_embedder: Embedder | None = None
+    """Another model to compare it with, before a change of the model."""
     clock: Clock
     """The time."""
     ids: IdSource
@@ -337,7 +340,8 @@ def open_semantic_on(
     )
     tokens = PageTokens(resources.secret)
     form = VectorForm(embedder.model_id, embedder.dimension)
-    fact_edge = facts_servicer.FactServicer(facts, removal, chosen, tokens, form, former)
+    comparer = fact_comparer(fact_store, embedder, resources.second_embedder, chosen)
+    fact_edge = facts_servicer.FactServicer(facts, removal, chosen, tokens, form, former, comparer)
     return SemanticTier(
         facts,
         supersessions,

@@ -2,6 +2,7 @@
 
 from mneme_client.aio.client import Client
 from mneme_client.blocking.client import SyncClient
+from mneme_client.calls import SearchHits
 from mneme_client.channel import DEFAULT_TARGET, Tls
 from mneme_client.documents import (
     DeleteDocument,
@@ -67,6 +68,7 @@ from mneme_client.resources import (
     ScoredEpisode,
     ScoredFact,
     ScoredNote,
+    TextModelComparison,
     WalkedLink,
 )
 from mneme_client.results import (
@@ -238,6 +240,7 @@ __all__ = [
     "ScoredFact",
     "ScoredNote",
     "Scoring",
+    "SearchHits",
     "SessionTurn",
     "SessionWindow",
     "SourceTrust",
@@ -253,6 +256,7 @@ __all__ = [
     "SupersessionState",
     "SyncClient",
     "TaskType",
+    "TextModelComparison",
     "Tier",
     "TierBacklog",
     "TierReport",

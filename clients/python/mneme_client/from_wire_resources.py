@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mneme.agentic.v1 import notes_pb2
+from mneme.common.v1 import model_comparison_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.v1 import facts_pb2, profile_pb2
 from mneme_client import resources as r
@@ -58,18 +59,34 @@ def scored_episode(message: episodic_pb2.ScoredEpisode) -> r.ScoredEpisode:
 def model_comparison(message: episodic_pb2.GetModelComparisonResponse) -> r.ModelComparison:
     """What two embedding models find."""
     return r.ModelComparison(
-        questions=tuple(
-            r.ModelQuestionComparison(
-                each.overlap,
-                each.first_recall if each.HasField("first_recall") else None,
-                each.second_recall if each.HasField("second_recall") else None,
-            )
-            for each in message.questions
-        ),
+        questions=tuple(map(_question_comparison, message.questions)),
         first_model=message.first_model,
         second_model=message.second_model,
         first_piece_count=message.first_piece_count,
         second_piece_count=message.second_piece_count,
+    )
+
+
+def text_model_comparison(
+    message: facts_pb2.GetFactModelComparisonResponse | notes_pb2.GetNoteModelComparisonResponse,
+) -> r.TextModelComparison:
+    """What two embedding models find among facts or notes."""
+    return r.TextModelComparison(
+        questions=tuple(map(_question_comparison, message.questions)),
+        first_model=message.first_model,
+        second_model=message.second_model,
+        compared_count=message.compared_count,
+        truncated=message.truncated,
+    )
+
+
+def _question_comparison(
+    message: episodic_pb2.ModelQuestionComparison | model_comparison_pb2.QuestionComparison,
+) -> r.ModelQuestionComparison:
+    return r.ModelQuestionComparison(
+        message.overlap,
+        message.first_recall if message.HasField("first_recall") else None,
+        message.second_recall if message.HasField("second_recall") else None,
     )
 
 

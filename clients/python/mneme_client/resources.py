@@ -72,14 +72,16 @@ class ModelQuestion:
 
     query: str  # at most 8,192 characters
     relevant_episode_ids: tuple[str, ...] = ()  # that are right for it, where they are known; at most 200
+    relevant_fact_ids: tuple[str, ...] = ()  # the same, where facts are compared
+    relevant_note_ids: tuple[str, ...] = ()  # the same, where notes are compared
 
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestionComparison:
-    """What two embedding models find for a question: the ten nearest episodes each."""
+    """What two embedding models find for a question: the ten nearest episodes, facts or notes each."""
 
-    overlap: float  # share of the episodes that both find, in [0, 1]; 1 where neither finds any
-    first_recall: float | None  # share of the right episodes that the present model finds; None: none is known
+    overlap: float  # share of them that both find, in [0, 1]; 1 where neither finds any
+    first_recall: float | None  # share of the right ones that the present model finds; None: none is known
     second_recall: float | None  # the same of the second model
 
 
@@ -92,6 +94,17 @@ class ModelComparison:
     second_model: str
     first_piece_count: int  # pieces of the user's episodes in the index of each model
     second_piece_count: int  # where it is smaller, the second index is not filled yet
+
+
+@dataclass(frozen=True, slots=True)
+class TextModelComparison:
+    """What the present and the second embedding model find for questions among a user's facts or notes."""
+
+    questions: tuple[ModelQuestionComparison, ...]  # in the order of the request
+    first_model: str  # fingerprint
+    second_model: str
+    compared_count: int  # facts or notes that were compared
+    truncated: bool  # the user has more of them
 
 
 @dataclass(frozen=True, slots=True)

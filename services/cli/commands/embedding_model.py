@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from json import JSONDecodeError, loads
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Protocol
 
 import typer
 
-from mneme_client import ModelComparison, ModelQuestion, ModelQuestionComparison
+from mneme_client import ModelComparison, ModelQuestion, TextModelComparison
 from services.cli import options
 from services.cli.rendering import as_json
 from services.cli.state import CliState, state_of
@@ -24,7 +25,25 @@ model = typer.Typer(help="Compare two embedding models; remove what a former one
 
 _QUESTIONS_MAX: Final = 1_000
 _QUESTIONS_AT_ONCE: Final = 50
-"""As the service takes them."""
+"""As the services take them."""
+_BATCH_SECONDS: Final = 120.0
+"""For so many questions, with the embedding of facts or notes."""
+
+
+class _Comparing(Protocol):
+    """A method of the client that compares two models."""
+
+    async def __call__(
+        self, user_id: str, questions: Sequence[ModelQuestion], *, timeout_seconds: float
+    ) -> ModelComparison | TextModelComparison: ...
+
+
+class Kind(StrEnum):
+    """What two models are compared on."""
+
+    EPISODES = "episodes"
+    FACTS = "facts"
+    NOTES = "notes"
 
 
 @model.command("compare")
@@ -36,22 +55,26 @@ def compare(
         typer.Option(
             exists=True,
             dir_okay=False,
-            help="A question a line: text, or JSON with `query` and, where known, `relevant`, ids of right episodes.",
+            help="A question a line: text, or JSON with `query` and, where known, what is right for it: ids of episodes"
+            " (`relevant`), facts (`relevant_facts`), notes (`relevant_notes`).",
         ),
     ],
+    kind: Annotated[
+        list[Kind] | None, typer.Option(help="What to compare the models on; may be repeated. Default: all three.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
-    """Compare the embedding model with that of MNEME_EMBEDDING_SECOND_MODEL_DIR, on questions about a user's episodes.
+    """Compare the embedding model with that of MNEME_EMBEDDING_SECOND_MODEL_DIR, on questions about a user's memories.
 
-    For each question the ten nearest episodes of both models: how many are the same, and of the right ones how many are
-    among them. Facts and notes have vectors of one model alone and are not compared.
+    For each question the ten nearest episodes, facts and notes of both models: how many are the same, and of the right
+    ones how many are among them. Both models embed the 1,000 newest facts and notes for it, which takes seconds.
     """
     state = state_of(context)
     try:
         asked = _questions(questions.read_text("utf-8"))
     except (OSError, ValueError) as error:
         state.fail(f"{questions}: {error}")
-    state.run(_compare(state, user, asked, json=json))
+    state.run(_compare(state, user, asked, tuple(kind or Kind), json=json))
 
 
 def _questions(text: str) -> list[ModelQuestion]:
@@ -73,43 +96,65 @@ def _question(number: int, line: str) -> ModelQuestion:
         given = loads(line)
     except JSONDecodeError as error:
         raise ValueError(f"line {number} is no JSON: {error}") from error
-    query, relevant = given.get("query"), given.get("relevant", [])
-    if not isinstance(query, str) or not isinstance(relevant, list) or not all(isinstance(i, str) for i in relevant):
-        raise ValueError(f"line {number}: `query` must be a text and `relevant` a list of ids")
-    return ModelQuestion(query, tuple(relevant))
+    query = given.get("query")
+    relevant = [given.get(name, []) for name in ("relevant", "relevant_facts", "relevant_notes")]
+    are_ids = all(isinstance(ids, list) and all(isinstance(one, str) for one in ids) for ids in relevant)
+    if not isinstance(query, str) or not are_ids:
+        raise ValueError(f"line {number}: `query` must be a text and what is `relevant` a list of ids")
+    return ModelQuestion(query, *map(tuple, relevant))
 
 
-async def _compare(state: CliState, user: str, questions: Sequence[ModelQuestion], *, json: bool) -> None:
-    found: list[ModelQuestionComparison] = []
+async def _compare(
+    state: CliState, user: str, questions: Sequence[ModelQuestion], kinds: Sequence[Kind], *, json: bool
+) -> None:
+    found: dict[Kind, ModelComparison | TextModelComparison] = {}
     async with state.connect() as client:
-        for start in range(0, len(questions), _QUESTIONS_AT_ONCE):
-            compared = await client.compare_models(user, questions[start : start + _QUESTIONS_AT_ONCE])
-            found += compared.questions
-    compared = replace(compared, questions=tuple(found))
+        compared_by: dict[Kind, _Comparing] = {
+            Kind.EPISODES: client.compare_models,
+            Kind.FACTS: client.compare_fact_models,
+            Kind.NOTES: client.compare_note_models,
+        }
+        for kind in kinds:
+            found[kind] = await _compared(compared_by[kind], user, questions)
     if json:
-        state.out.print(as_json(compared), markup=False, highlight=False, soft_wrap=True)
+        document = {kind.value: compared for kind, compared in found.items()}
+        state.out.print(as_json(document), markup=False, highlight=False, soft_wrap=True)
         return
-    for line in _summary(compared):
+    for line in _summary(found):
         state.out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _summary(compared: ModelComparison) -> list[str]:
-    questions = compared.questions
-    lines = [
-        f"first:  {compared.first_model}, {compared.first_piece_count} pieces",
-        f"second: {compared.second_model}, {compared.second_piece_count} pieces",
-        f"overlap@10 of {len(questions)} questions: {fmean(each.overlap for each in questions):.3f}",
-    ]
-    judged = [
-        (each.first_recall, each.second_recall)
-        for each in questions
-        if each.first_recall is not None and each.second_recall is not None
-    ]
-    if judged:
-        first, second = fmean(one for one, _ in judged), fmean(other for _, other in judged)
-        lines.append(f"recall@10 of {len(judged)} judged questions: first {first:.3f}, second {second:.3f}")
-    if compared.second_piece_count < compared.first_piece_count:
-        lines.append("The second index is not filled yet: wait for the job episodic.fill_second_index.")
+async def _compared(
+    compare_batch: _Comparing, user: str, questions: Sequence[ModelQuestion]
+) -> ModelComparison | TextModelComparison:
+    batches = [questions[start : start + _QUESTIONS_AT_ONCE] for start in range(0, len(questions), _QUESTIONS_AT_ONCE)]
+    found = [await compare_batch(user, batch, timeout_seconds=_BATCH_SECONDS) for batch in batches]
+    return replace(found[-1], questions=tuple(question for batch in found for question in batch.questions))
+
+
+def _summary(found: Mapping[Kind, ModelComparison | TextModelComparison]) -> list[str]:
+    one = next(iter(found.values()))
+    lines = [f"first:  {one.first_model}", f"second: {one.second_model}"]
+    for kind, compared in found.items():
+        questions = compared.questions
+        overlap = fmean(each.overlap for each in questions)
+        line = f"{kind.value}: overlap@10 of {len(questions)} questions {overlap:.3f}"
+        judged = [
+            (each.first_recall, each.second_recall)
+            for each in questions
+            if each.first_recall is not None and each.second_recall is not None
+        ]
+        if judged:
+            first, second = fmean(pair[0] for pair in judged), fmean(pair[1] for pair in judged)
+            line += f"; recall@10 of {len(judged)} with right answers: first {first:.3f}, second {second:.3f}"
+        lines.append(line)
+        if isinstance(compared, TextModelComparison):
+            more = ", the newest ones" if compared.truncated else ""
+            lines.append(f"  {compared.compared_count} {kind.value} compared{more}")
+        else:
+            lines.append(f"  pieces: first {compared.first_piece_count}, second {compared.second_piece_count}")
+            if compared.second_piece_count < compared.first_piece_count:
+                lines.append("  The second index is not filled yet: wait for the job episodic.fill_second_index.")
     return lines
 
 

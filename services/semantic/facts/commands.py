@@ -12,6 +12,9 @@ from services.common import convert as common
 from services.common.auth import Principal, Role, role_missing
 from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import idempotency_key
+from services.common.model_change import ModelChangeSettings
+from services.common.model_comparison import ComparedQuestion
+from services.common.model_comparison_rpc import compared_questions
 from services.common.owners import InteractionId, Owner
 from services.common.paging import Cursor, PageTokens
 from services.common.reading import reader_from_proto
@@ -195,6 +198,26 @@ def list_facts_command(
         include_low_confidence=request.include_low_confidence,
         known_at=known_at,
     )
+
+
+def comparison_command(
+    request: pb.GetFactModelComparisonRequest, caller: Principal, *, limits: FactLimits, settings: ModelChangeSettings
+) -> tuple[Owner, list[ComparedQuestion], Reader]:
+    """Whose facts two models are compared on, with which questions, and who reads.
+
+    Raises:
+        InvalidArgument: A field is missing, malformed or over its limit.
+    """
+    v = Violations()
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    questions = compared_questions(v, request.questions, settings)
+    reader: Reader = GLOBAL_SCOPE
+    try:
+        reader = reader_from_proto(request.reader_scope, present=request.HasField("reader_scope"))
+    except InvalidArgument as error:
+        v.include(error)
+    v.raise_if_any()
+    return owner_of(request.user_id, caller), questions, reader
 
 
 def search_facts_command(

@@ -8,6 +8,8 @@ from typing import cast
 from mneme.semantic.v1 import facts_pb2 as pb
 from services.common import convert as common
 from services.common.auth import Principal
+from services.common.model_comparison import TextComparison
+from services.common.model_comparison_rpc import comparisons_to_proto
 from services.common.paging import Cursor, PageTokens, cut_page, fitting
 from services.semantic.facts.arguments import FactPage
 from services.semantic.facts.commands import list_query
@@ -32,6 +34,17 @@ def list_facts_response(
     )
     token = tokens.next_token(cursor, tenant_id=caller.tenant_id, query=list_query(request))
     return pb.ListFactsResponse(facts=facts, next_page_token=token)
+
+
+def comparison_response(found: TextComparison) -> pb.GetFactModelComparisonResponse:
+    """What two models find."""
+    return pb.GetFactModelComparisonResponse(
+        questions=comparisons_to_proto(found.questions),
+        first_model=found.first_model,
+        second_model=found.second_model,
+        compared_count=found.compared,
+        truncated=found.is_truncated,
+    )
 
 
 def search_facts_response(

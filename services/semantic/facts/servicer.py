@@ -16,6 +16,7 @@ from services.common.paging import PageTokens
 from services.semantic.config import SemanticSettings
 from services.semantic.facts import commands, convert
 from services.semantic.facts.commands import VectorForm
+from services.semantic.facts.comparison import FactComparer
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 
@@ -28,6 +29,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "GetFact": Role.READER,
     "ListFacts": Role.READER,
     "SearchFacts": Role.READER,
+    "GetFactModelComparison": Role.READER,
     "UpdateFact": Role.WRITER,
     "DeleteFact": Role.WRITER,
 }
@@ -45,8 +47,9 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         tokens: PageTokens,
         vector_form: VectorForm,
         former: FormerVectors,
+        comparer: FactComparer,
     ) -> None:
-        """Serve `facts` and `removal`; requests are checked against the limits of `settings`."""
+        """Serve `facts`, `removal` and `comparer`; requests are checked against the limits of `settings`."""
         self._facts = facts
         self._removal = removal
         self._limits = settings.facts
@@ -54,6 +57,8 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         self._tokens = tokens
         self._vector_form = vector_form
         self._former = former
+        self._comparer = comparer
+        self._model_change = settings.model_change
 
     async def CreateFact(self, request: pb.CreateFactRequest, _context: Context) -> pb.CreateFactResponse:
         """See facts.proto."""
@@ -87,6 +92,15 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
             bytes_max=self._limits.page_bytes_max,
             lacks_facts=lacks_facts,
         )
+
+    async def GetFactModelComparison(
+        self, request: pb.GetFactModelComparisonRequest, _context: Context
+    ) -> pb.GetFactModelComparisonResponse:
+        """See facts.proto."""
+        owner, questions, reader = commands.comparison_command(
+            request, current_principal(), limits=self._limits, settings=self._model_change
+        )
+        return convert.comparison_response(await self._comparer.compare(owner, questions, reader=reader))
 
     async def UpdateFact(self, request: pb.UpdateFactRequest, _context: Context) -> pb.UpdateFactResponse:
         """See facts.proto."""

@@ -63,10 +63,18 @@ def unopened(request: pytest.FixtureRequest) -> UnopenedStore:
 
 
 @pytest.fixture
-async def running(unopened: UnopenedStore) -> AsyncIterator[Running]:
+def second_embedder() -> HashingEmbedder | None:
+    """The second model of the tier; overridden where there is one."""
+    return None
+
+
+@pytest.fixture
+async def running(unopened: UnopenedStore, second_embedder: HashingEmbedder | None) -> AsyncIterator[Running]:
     clock, embedder = FakeClock(), HashingEmbedder()
     ids = Uuid7Ids(clock)
-    resources = AgenticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET)
+    resources = AgenticResources(
+        embedder=embedder, second_embedder=second_embedder, clock=clock, ids=ids, secret=SECRET
+    )
     async with (
         unopened as store,
         open_agentic_on(store, resources) as tier,

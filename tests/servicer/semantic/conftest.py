@@ -80,10 +80,20 @@ def open_tier(request: pytest.FixtureRequest) -> OpenTier:
 
 
 @pytest.fixture
-async def running(open_tier: OpenTier, parser: Parser) -> AsyncIterator[Running]:
+def second_embedder() -> HashingEmbedder | None:
+    """The second model of the tier; overridden where there is one."""
+    return None
+
+
+@pytest.fixture
+async def running(
+    open_tier: OpenTier, parser: Parser, second_embedder: HashingEmbedder | None
+) -> AsyncIterator[Running]:
     clock, embedder = FakeClock(), HashingEmbedder()
     ids = Uuid7Ids(clock)
-    resources = SemanticResources(embedder=embedder, clock=clock, ids=ids, secret=SECRET, parser=parser)
+    resources = SemanticResources(
+        embedder=embedder, second_embedder=second_embedder, clock=clock, ids=ids, secret=SECRET, parser=parser
+    )
     async with open_tier(resources) as tier:
         authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
         chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), ids)

@@ -99,6 +99,8 @@ _ERASING = {f"erase_{what}" for what in ("memories", "conversation", "scope", "u
 _RENAMED = {
     "list_context_window_snapshots": "list_context_snapshots",  # methods of two services have the same name
     "compare_models": "get_model_comparison",
+    "compare_fact_models": "get_fact_model_comparison",
+    "compare_note_models": "get_note_model_comparison",
 }
 """Names of the contract where the client's differ."""
 

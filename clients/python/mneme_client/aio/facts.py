@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 
+from mneme.common.v1 import model_comparison_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
@@ -148,6 +149,35 @@ class FactOperations(Operations):
         return await self._call(
             Call(f"{_SERVICE}/SearchFacts", request, facts_pb2.SearchFactsResponse, read), timeout_seconds
         )
+
+    async def compare_fact_models(
+        self,
+        user_id: str,
+        questions: Sequence[r.ModelQuestion],
+        *,
+        scope: Scope | None = None,
+        timeout_seconds: float | None = None,
+    ) -> r.TextModelComparison:
+        """Compares the present embedding model with the second one that is configured, on a user's facts.
+
+        Both models embed the facts for it, at most 1,000: it takes seconds.
+
+        Args:
+            user_id: Whose memory.
+            questions: 1 to 50.
+            scope: The reader's scope; None means GLOBAL.
+            timeout_seconds: Deadline of this call.
+        """
+        request = facts_pb2.GetFactModelComparisonRequest(
+            user_id=user_id,
+            questions=[
+                model_comparison_pb2.ComparedQuestion(query=each.query, relevant_ids=each.relevant_fact_ids)
+                for each in questions
+            ],
+            reader_scope=to_wire.scope(scope),
+        )
+        response, read = facts_pb2.GetFactModelComparisonResponse, from_wire_resources.text_model_comparison
+        return await self._call(Call(f"{_SERVICE}/GetFactModelComparison", request, response, read), timeout_seconds)
 
     async def update_fact(
         self,

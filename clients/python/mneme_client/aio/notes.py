@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 
 from mneme.agentic.v1 import notes_pb2
+from mneme.common.v1 import model_comparison_pb2
 from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.aio.operations import Operations
@@ -141,6 +142,35 @@ class NoteOperations(Operations):
         return await self._call(
             Call(f"{_SERVICE}/SearchNotes", request, notes_pb2.SearchNotesResponse, read), timeout_seconds
         )
+
+    async def compare_note_models(
+        self,
+        user_id: str,
+        questions: Sequence[r.ModelQuestion],
+        *,
+        scope: Scope | None = None,
+        timeout_seconds: float | None = None,
+    ) -> r.TextModelComparison:
+        """Compares the present embedding model with the second one that is configured, on a user's notes.
+
+        Both models embed the notes for it, at most 1,000: it takes seconds.
+
+        Args:
+            user_id: Whose memory.
+            questions: 1 to 50.
+            scope: The reader's scope; None means GLOBAL.
+            timeout_seconds: Deadline of this call.
+        """
+        request = notes_pb2.GetNoteModelComparisonRequest(
+            user_id=user_id,
+            questions=[
+                model_comparison_pb2.ComparedQuestion(query=each.query, relevant_ids=each.relevant_note_ids)
+                for each in questions
+            ],
+            reader_scope=to_wire.scope(scope),
+        )
+        response, read = notes_pb2.GetNoteModelComparisonResponse, from_wire_resources.text_model_comparison
+        return await self._call(Call(f"{_SERVICE}/GetNoteModelComparison", request, response, read), timeout_seconds)
 
     async def update_note(
         self,

@@ -4,6 +4,7 @@ from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
+from mneme.common.v1 import model_comparison_pb2 as _model_comparison_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -383,6 +384,30 @@ class SearchNotesResponse(_message.Message):
     omitted_count: int
     degraded: bool
     def __init__(self, hits: _Optional[_Iterable[_Union[ScoredNote, _Mapping]]] = ..., omitted_count: _Optional[int] = ..., degraded: _Optional[bool] = ...) -> None: ...
+
+class GetNoteModelComparisonRequest(_message.Message):
+    __slots__ = ("user_id", "questions", "reader_scope")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    questions: _containers.RepeatedCompositeFieldContainer[_model_comparison_pb2.ComparedQuestion]
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., questions: _Optional[_Iterable[_Union[_model_comparison_pb2.ComparedQuestion, _Mapping]]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+
+class GetNoteModelComparisonResponse(_message.Message):
+    __slots__ = ("questions", "first_model", "second_model", "compared_count", "truncated")
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_MODEL_FIELD_NUMBER: _ClassVar[int]
+    SECOND_MODEL_FIELD_NUMBER: _ClassVar[int]
+    COMPARED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    questions: _containers.RepeatedCompositeFieldContainer[_model_comparison_pb2.QuestionComparison]
+    first_model: str
+    second_model: str
+    compared_count: int
+    truncated: bool
+    def __init__(self, questions: _Optional[_Iterable[_Union[_model_comparison_pb2.QuestionComparison, _Mapping]]] = ..., first_model: _Optional[str] = ..., second_model: _Optional[str] = ..., compared_count: _Optional[int] = ..., truncated: _Optional[bool] = ...) -> None: ...
 
 class CreateLinkRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "from_note_id", "to_note_id", "type", "strength")

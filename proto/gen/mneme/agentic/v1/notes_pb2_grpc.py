@@ -78,6 +78,11 @@ class NoteServiceStub:
                 request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesRequest.SerializeToString,
                 response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesResponse.FromString,
                 _registered_method=True)
+        self.GetNoteModelComparison = channel.unary_unary(
+                '/mneme.agentic.v1.NoteService/GetNoteModelComparison',
+                request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GetNoteModelComparisonRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GetNoteModelComparisonResponse.FromString,
+                _registered_method=True)
         self.CreateLink = channel.unary_unary(
                 '/mneme.agentic.v1.NoteService/CreateLink',
                 request_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.CreateLinkRequest.SerializeToString,
@@ -167,6 +172,15 @@ class NoteServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetNoteModelComparison(self, request, context):
+        """GetNoteModelComparison compares the present embedding model with a second one on questions about a user's notes, by
+        vectors alone. Both models embed the texts of the user's active notes for it: it takes seconds, and writes nothing.
+        Fails with FAILED_PRECONDITION where no second model is configured.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CreateLink(self, request, context):
         """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
         CALLER. Fails with NOT_FOUND where a note is not there.
@@ -240,6 +254,11 @@ def add_NoteServiceServicer_to_server(servicer, server):
                     servicer.SearchNotes,
                     request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesRequest.FromString,
                     response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesResponse.SerializeToString,
+            ),
+            'GetNoteModelComparison': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetNoteModelComparison,
+                    request_deserializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GetNoteModelComparisonRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_v1_dot_notes__pb2.GetNoteModelComparisonResponse.SerializeToString,
             ),
             'CreateLink': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateLink,
@@ -482,6 +501,33 @@ class NoteService:
             '/mneme.agentic.v1.NoteService/SearchNotes',
             mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesRequest.SerializeToString,
             mneme_dot_agentic_dot_v1_dot_notes__pb2.SearchNotesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetNoteModelComparison(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.v1.NoteService/GetNoteModelComparison',
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.GetNoteModelComparisonRequest.SerializeToString,
+            mneme_dot_agentic_dot_v1_dot_notes__pb2.GetNoteModelComparisonResponse.FromString,
             options,
             channel_credentials,
             insecure,

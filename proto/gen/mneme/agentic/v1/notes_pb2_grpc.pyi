@@ -44,6 +44,11 @@ class NoteServiceStub:
     """
     SearchNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.SearchNotesRequest, _notes_pb2.SearchNotesResponse]
     """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones."""
+    GetNoteModelComparison: _aio.UnaryUnaryMultiCallable[_notes_pb2.GetNoteModelComparisonRequest, _notes_pb2.GetNoteModelComparisonResponse]
+    """GetNoteModelComparison compares the present embedding model with a second one on questions about a user's notes, by
+    vectors alone. Both models embed the texts of the user's active notes for it: it takes seconds, and writes nothing.
+    Fails with FAILED_PRECONDITION where no second model is configured.
+    """
     CreateLink: _aio.UnaryUnaryMultiCallable[_notes_pb2.CreateLinkRequest, _notes_pb2.CreateLinkResponse]
     """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
     CALLER. Fails with NOT_FOUND where a note is not there.
@@ -137,6 +142,17 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_notes_pb2.SearchNotesRequest, _abc.Awaitable[_notes_pb2.SearchNotesResponse]],
     ) -> _abc.Awaitable[_notes_pb2.SearchNotesResponse]:
         """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones."""
+
+    @_abc_1.abstractmethod
+    def GetNoteModelComparison(
+        self,
+        request: _notes_pb2.GetNoteModelComparisonRequest,
+        context: _aio.ServicerContext[_notes_pb2.GetNoteModelComparisonRequest, _abc.Awaitable[_notes_pb2.GetNoteModelComparisonResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.GetNoteModelComparisonResponse]:
+        """GetNoteModelComparison compares the present embedding model with a second one on questions about a user's notes, by
+        vectors alone. Both models embed the texts of the user's active notes for it: it takes seconds, and writes nothing.
+        Fails with FAILED_PRECONDITION where no second model is configured.
+        """
 
     @_abc_1.abstractmethod
     def CreateLink(

@@ -55,6 +55,11 @@ class FactServiceStub:
                 request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsResponse.FromString,
                 _registered_method=True)
+        self.GetFactModelComparison = channel.unary_unary(
+                '/mneme.semantic.v1.FactService/GetFactModelComparison',
+                request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.GetFactModelComparisonRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.GetFactModelComparisonResponse.FromString,
+                _registered_method=True)
         self.UpdateFact = channel.unary_unary(
                 '/mneme.semantic.v1.FactService/UpdateFact',
                 request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.UpdateFactRequest.SerializeToString,
@@ -101,6 +106,15 @@ class FactServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetFactModelComparison(self, request, context):
+        """GetFactModelComparison compares the present embedding model with a second one on questions about a user's facts, by
+        vectors alone. Both models embed the texts of the user's active facts for it: it takes seconds, and writes nothing.
+        Fails with FAILED_PRECONDITION where no second model is configured.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def UpdateFact(self, request, context):
         """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
         corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
@@ -140,6 +154,11 @@ def add_FactServiceServicer_to_server(servicer, server):
                     servicer.SearchFacts,
                     request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsResponse.SerializeToString,
+            ),
+            'GetFactModelComparison': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetFactModelComparison,
+                    request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.GetFactModelComparisonRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.GetFactModelComparisonResponse.SerializeToString,
             ),
             'UpdateFact': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateFact,
@@ -261,6 +280,33 @@ class FactService:
             '/mneme.semantic.v1.FactService/SearchFacts',
             mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsRequest.SerializeToString,
             mneme_dot_semantic_dot_v1_dot_facts__pb2.SearchFactsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetFactModelComparison(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.v1.FactService/GetFactModelComparison',
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.GetFactModelComparisonRequest.SerializeToString,
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.GetFactModelComparisonResponse.FromString,
             options,
             channel_credentials,
             insecure,

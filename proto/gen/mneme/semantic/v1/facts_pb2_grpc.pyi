@@ -28,6 +28,11 @@ class FactServiceStub:
     """SearchFacts finds the facts nearest to a query among those whose confidence admits the use. Archived, deprecated and
     merged facts are not found.
     """
+    GetFactModelComparison: _aio.UnaryUnaryMultiCallable[_facts_pb2.GetFactModelComparisonRequest, _facts_pb2.GetFactModelComparisonResponse]
+    """GetFactModelComparison compares the present embedding model with a second one on questions about a user's facts, by
+    vectors alone. Both models embed the texts of the user's active facts for it: it takes seconds, and writes nothing.
+    Fails with FAILED_PRECONDITION where no second model is configured.
+    """
     UpdateFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.UpdateFactRequest, _facts_pb2.UpdateFactResponse]
     """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
     corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
@@ -75,6 +80,17 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_facts_pb2.SearchFactsResponse]:
         """SearchFacts finds the facts nearest to a query among those whose confidence admits the use. Archived, deprecated and
         merged facts are not found.
+        """
+
+    @_abc_1.abstractmethod
+    def GetFactModelComparison(
+        self,
+        request: _facts_pb2.GetFactModelComparisonRequest,
+        context: _aio.ServicerContext[_facts_pb2.GetFactModelComparisonRequest, _abc.Awaitable[_facts_pb2.GetFactModelComparisonResponse]],
+    ) -> _abc.Awaitable[_facts_pb2.GetFactModelComparisonResponse]:
+        """GetFactModelComparison compares the present embedding model with a second one on questions about a user's facts, by
+        vectors alone. Both models embed the texts of the user's active facts for it: it takes seconds, and writes nothing.
+        Fails with FAILED_PRECONDITION where no second model is configured.
         """
 
     @_abc_1.abstractmethod
