@@ -95,6 +95,7 @@ _MEMORY_ROLES = {
     "BuildContext": Role.READER,
     "PrepareContext": Role.WRITER,
     "Feedback": Role.WRITER,
+    "ListJudgedRecalls": Role.READER,
 }
 _CONVERSATION_ROLES = {
     "ListConversations": Role.READER,

@@ -19,6 +19,7 @@ from services.gateway.context.convert import section_message, section_report_mes
 from services.gateway.context.service import PromptContext
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.gate import UNJUDGED, Verdict
+from services.gateway.journal.judged import JudgedRecall
 from services.gateway.journal.model import (
     Appended,
     Conversation,
@@ -373,3 +374,12 @@ def _write_turn(turn: common_pb2.Turn, episode: episodic_pb2.Episode) -> None:
         turn.sources.extend(episode.sources)
     if episode.HasField("confidence"):
         turn.confidence = episode.confidence
+
+
+def judged_recall(item: JudgedRecall) -> memory_pb2.JudgedRecall:
+    """A recall with what was judged good."""
+    message = memory_pb2.JudgedRecall(recall_id=item.recall.recall_id, query=item.recall.query)
+    for kind, memory_id in item.good:
+        message.good_memories.add(kind=cast("tiers_pb2.MemoryKind", int(kind)), memory_id=memory_id)
+    message.create_time.CopyFrom(timestamp(item.recall.create_time))
+    return message

@@ -152,6 +152,22 @@ class MemoryServicer(Handlers, memory_pb2_grpc.MemoryServiceServicer):
             consistency_token=token, memory_count=recorded.memory_count, replayed=recorded.replayed
         )
 
+    async def ListJudgedRecalls(
+        self, request: memory_pb2.ListJudgedRecallsRequest, context: Context
+    ) -> memory_pb2.ListJudgedRecallsResponse:
+        """See the proto."""
+        tenant_id = current_principal().tenant_id
+        self._use.reader.user(request.user_id)
+        query = ("ListJudgedRecalls", request.user_id)
+        after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
+        page = await self._use.journal.judged_recalls(
+            tenant_id, request.user_id, limit=self._use.reader.page_size(request.page_size), after=after
+        )
+        return memory_pb2.ListJudgedRecallsResponse(
+            recalls=[convert.judged_recall(item) for item in page.items],
+            next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
+        )
+
 
 class ConversationServicer(Handlers, conversations_pb2_grpc.ConversationServiceServicer):
     """Implements ConversationService."""

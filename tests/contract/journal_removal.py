@@ -178,6 +178,54 @@ class JournalRemovalContract:
         await journal.add_recalls(records)
         assert ids[0] not in await claim(), "a record that is written again is not due again"
 
+    async def test_spec_8_4_recalls_are_listed_of_which_something_was_judged_good(
+        self, journal: Journal, clock: FakeClock
+    ) -> None:
+        turn, fact, note = (RECALL.replace("aa", end) for end in ("a1", "a2", "a3"))
+        returned = ((MemoryKind.EPISODE, turn), (MemoryKind.FACT, fact), (MemoryKind.NOTE, note))
+        ids = [RECALL.replace("aa", f"b{n}") for n in range(7)]
+
+        async def give(request_id: str, value: int, *memories: tuple[MemoryKind, str], recall_id: str = "") -> None:
+            clock.advance(seconds=1)
+            given = FeedbackCommand(request_id, "u1", memories, value, request_id.encode(), recall_id)
+            await journal.append_feedback(ACME, given)
+
+        async def recall(n: int, query: str, memories: tuple[tuple[MemoryKind, str], ...] = returned) -> None:
+            clock.advance(seconds=1)
+            await journal.add_recalls([RecallRecord("acme", ids[n], "u1", memories, clock.now(), query=query)])
+
+        await recall(0, "judged as a whole")
+        await recall(1, "")  # long, or erased
+        await recall(2, "nothing of it is judged", ((MemoryKind.NOTE, ids[6]),))
+        await give("f1", 1, *returned, recall_id=ids[0])
+        await give("f2", 1, (MemoryKind.FACT, fact))
+        await recall(3, "what it returned was judged before")
+        await recall(4, "a part is judged")
+        await give("f3", 1, (MemoryKind.EPISODE, turn), (MemoryKind.NOTE, note))
+        await give("f4", -1, (MemoryKind.NOTE, note))
+        await recall(5, "taken back")
+        await give("f5", 1, *returned, recall_id=ids[5])
+        await give("f6", 0, *returned, recall_id=ids[5])
+
+        async def listed(limit: int, user: str = "u1", tenant: str = "acme") -> list[tuple[str, list[str]]]:
+            found, after = [], None
+            while True:
+                page = await journal.judged_recalls(tenant, user, limit=limit, after=after)
+                found += [(one.recall.query, [memory_id for _, memory_id in one.good]) for one in page.items]
+                if page.next_cursor is None:
+                    return found
+                after = page.next_cursor
+
+        expected = [
+            ("a part is judged", [turn]),
+            ("what it returned was judged before", [turn]),
+            ("judged as a whole", [turn, fact]),
+        ]
+        for limit in (1, 2, 6, 9):
+            assert await listed(limit) == expected
+        assert await listed(9, user="u2") == []
+        assert await listed(9, tenant="other") == []
+
     async def test_spec_6_4_what_a_recall_returned_is_known_for_a_while(
         self, journal: Journal, clock: FakeClock
     ) -> None:

@@ -122,6 +122,22 @@ def feedback_result(message: memory_pb2.FeedbackResponse) -> r.FeedbackResult:
     return r.FeedbackResult(message.consistency_token, message.memory_count, message.replayed)
 
 
+def judged_recall(message: memory_pb2.JudgedRecall) -> r.JudgedRecall:
+    """A recall with what was judged good."""
+
+    def ids(kind: MemoryKind) -> tuple[str, ...]:
+        return tuple(memory.memory_id for memory in message.good_memories if MemoryKind(memory.kind) is kind)
+
+    return r.JudgedRecall(
+        recall_id=message.recall_id,
+        query=message.query,
+        memory_ids=ids(MemoryKind.EPISODE),
+        fact_ids=ids(MemoryKind.FACT),
+        note_ids=ids(MemoryKind.NOTE),
+        create_time=moment(message, "create_time"),
+    )
+
+
 def conversation(message: conversations_pb2.Conversation) -> r.Conversation:
     """An entry of the log."""
     return r.Conversation(

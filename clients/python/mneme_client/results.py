@@ -252,6 +252,18 @@ class RecallResult:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedRecall:
+    """A recall with what it returned that was judged good."""
+
+    recall_id: str
+    query: str
+    memory_ids: tuple[str, ...]  # turns, best first
+    fact_ids: tuple[str, ...]
+    note_ids: tuple[str, ...]
+    create_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class FeedbackResult:
     """The acknowledgement of a judgement."""
 

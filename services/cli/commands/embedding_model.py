@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Protocol
 
 import typer
 
-from mneme_client import ModelComparison, ModelQuestion, TextModelComparison
+from mneme_client import Client, ModelComparison, ModelQuestion, TextModelComparison
 from services.cli import options
 from services.cli.rendering import as_json
 from services.cli.state import CliState, state_of
@@ -26,6 +26,8 @@ model = typer.Typer(help="Compare two embedding models; remove what a former one
 _QUESTIONS_MAX: Final = 1_000
 _QUESTIONS_AT_ONCE: Final = 50
 """As the services take them."""
+_RIGHT_IDS_MAX: Final = 200
+"""The same."""
 _BATCH_SECONDS: Final = 120.0
 """For so many questions, with the embedding of facts or notes."""
 
@@ -51,14 +53,21 @@ def compare(
     context: typer.Context,
     user: options.User,
     questions: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             exists=True,
             dir_okay=False,
             help="A question a line: text, or JSON with `query` and, where known, what is right for it: ids of episodes"
             " (`relevant`), facts (`relevant_facts`), notes (`relevant_notes`).",
         ),
-    ],
+    ] = None,
+    judged: Annotated[
+        bool,
+        typer.Option(
+            "--judged",
+            help="Ask the questions of recalls of which Feedback judged something good: that is right for them.",
+        ),
+    ] = False,
     kind: Annotated[
         list[Kind] | None, typer.Option(help="What to compare the models on; may be repeated. Default: all three.")
     ] = None,
@@ -70,11 +79,13 @@ def compare(
     ones how many are among them. Both models embed the 1,000 newest facts and notes for it, which takes seconds.
     """
     state = state_of(context)
+    if questions is None and not judged:
+        state.fail("name a file of --questions, or take those that were --judged")
     try:
-        asked = _questions(questions.read_text("utf-8"))
+        asked = _questions(questions.read_text("utf-8")) if questions is not None else []
     except (OSError, ValueError) as error:
         state.fail(f"{questions}: {error}")
-    state.run(_compare(state, user, asked, tuple(kind or Kind), json=json))
+    state.run(_compare(state, user, asked, tuple(kind or Kind), judged=judged, json=json))
 
 
 def _questions(text: str) -> list[ModelQuestion]:
@@ -105,10 +116,13 @@ def _question(number: int, line: str) -> ModelQuestion:
 
 
 async def _compare(
-    state: CliState, user: str, questions: Sequence[ModelQuestion], kinds: Sequence[Kind], *, json: bool
+    state: CliState, user: str, given: Sequence[ModelQuestion], kinds: Sequence[Kind], *, judged: bool, json: bool
 ) -> None:
     found: dict[Kind, ModelComparison | TextModelComparison] = {}
     async with state.connect() as client:
+        questions = [*given, *(await _judged(client, user, _QUESTIONS_MAX - len(given)) if judged else [])]
+        if not questions:
+            state.fail(f"no recall of {user} is known of which something was judged good")
         compared_by: dict[Kind, _Comparing] = {
             Kind.EPISODES: client.compare_models,
             Kind.FACTS: client.compare_fact_models,
@@ -122,6 +136,17 @@ async def _compare(
         return
     for line in _summary(found):
         state.out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+async def _judged(client: Client, user: str, count_max: int) -> list[ModelQuestion]:
+    """The questions of judged recalls, each once, the newest ones."""
+    found: dict[str, ModelQuestion] = {}
+    async for one in client.list_judged_recalls(user):
+        if len(found) >= count_max:
+            break
+        right = (ids[:_RIGHT_IDS_MAX] for ids in (one.memory_ids, one.fact_ids, one.note_ids))
+        found.setdefault(one.query, ModelQuestion(one.query, *right))
+    return list(found.values())
 
 
 async def _compared(

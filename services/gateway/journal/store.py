@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 from services.common.errors import MnemeError
 from services.common.turns import MessageRole
 from services.gateway.journal.ending import SessionLog
+from services.gateway.journal.judged import JudgedRecall
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -188,6 +189,15 @@ class RecallRecords(Protocol):
 
     async def recall_record(self, tenant_id: str, user_id: str, recall_id: str) -> RecallRecord | None:
         """The record of a user's recall, None where there is none."""
+        ...
+
+    async def judged_recalls(
+        self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None
+    ) -> Page[JudgedRecall]:
+        """Those of the next `limit` recalls of a user, newest first, of which something was judged good.
+
+        Recalls whose question is not stored are passed over, so a page may have fewer than `limit`, and be none.
+        """
         ...
 
     async def claim_uses(self, *, now: datetime, until: datetime, limit: int) -> list[RecallRecord]:

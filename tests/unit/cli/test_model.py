@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -15,7 +15,9 @@ from typer.testing import CliRunner, Result
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import model_comparison_pb2
 from mneme.episodic.v1 import episodic_pb2 as pb
+from mneme.gateway.v1 import memory_pb2
 from mneme.semantic.v1 import facts_pb2
+from mneme_client import MemoryKind
 from services.cli.main import app
 
 
@@ -29,6 +31,7 @@ class _Tiers:
 
     def handlers(self) -> list[Any]:
         methods: list[tuple[Any, str, str, Any, Any]] = [
+            (memory_pb2, "MemoryService", "ListJudgedRecalls", self._judged, memory_pb2.ListJudgedRecallsRequest),
             (pb, "EpisodicService", "GetModelComparison", self._episodes, pb.GetModelComparisonRequest),
             (
                 facts_pb2,
@@ -55,6 +58,17 @@ class _Tiers:
             name = module.DESCRIPTOR.services_by_name[service].full_name
             made.append(grpc.method_handlers_generic_handler(name, {method: handler}))
         return made
+
+    async def _judged(
+        self, request: memory_pb2.ListJudgedRecallsRequest, _context: Any
+    ) -> memory_pb2.ListJudgedRecallsResponse:
+        if not request.page_token:
+            return memory_pb2.ListJudgedRecallsResponse(next_page_token="second")
+        recalls = [memory_pb2.JudgedRecall(query=query) for query in ("Who has a boat?", "When?", "Who has a boat?")]
+        for kind in (MemoryKind.EPISODE, MemoryKind.FACT, MemoryKind.NOTE):
+            recalls[0].good_memories.add(kind=cast("Any", kind.value), memory_id=f"right {kind.name}")
+        recalls[1].good_memories.add(kind=cast("Any", MemoryKind.FACT.value), memory_id="a fact")
+        return memory_pb2.ListJudgedRecallsResponse(recalls=recalls if request.user_id == "ada" else [])
 
     async def _episodes(self, request: pb.GetModelComparisonRequest, _context: Any) -> pb.GetModelComparisonResponse:
         self.episodes.append(request)
@@ -100,8 +114,9 @@ async def served() -> AsyncIterator[tuple[_Tiers, str]]:
     await server.stop(grace=None)
 
 
-async def compare(target: str, file: Path, *options: str) -> Result:
-    words = ["--target", target, "model", "compare", "--user", "ada", "--questions", str(file), *options]
+async def compare(target: str, file: Path | None, *options: str, user: str = "ada") -> Result:
+    given = [] if file is None else ["--questions", str(file)]
+    words = ["--target", target, "model", "compare", "--user", user, *given, *options]
     return await asyncio.to_thread(CliRunner().invoke, app, words, env={"COLUMNS": "200"})
 
 
@@ -137,6 +152,30 @@ async def test_spec_8_4_one_kind_alone_is_compared(served: tuple[_Tiers, str], t
     result = await compare(target, file, "--kind", "facts")
     assert result.exit_code == 0
     assert (len(tiers.episodes), len(tiers.facts), len(tiers.notes)) == (0, 1, 0)
+
+
+async def test_spec_8_4_questions_of_judged_recalls_are_asked_with_what_was_judged_good(
+    served: tuple[_Tiers, str], tmp_path: Path
+) -> None:
+    tiers, target = served
+    file = tmp_path / "questions.txt"
+    file.write_text("And this one?")
+    assert (await compare(target, None, "--judged")).exit_code == 0
+    assert (await compare(target, file, "--judged", "--kind", "notes")).exit_code == 0
+    (episodes,), (facts,), (notes, others) = tiers.episodes, tiers.facts, tiers.notes
+    assert [question.query for question in episodes.questions] == ["Who has a boat?", "When?"]
+    assert list(episodes.questions[0].relevant_episode_ids) == ["right EPISODE"]
+    assert [list(question.relevant_ids) for question in facts.questions] == [["right FACT"], ["a fact"]]
+    assert [list(question.relevant_ids) for question in notes.questions] == [["right NOTE"], []]
+    assert [question.query for question in others.questions] == ["And this one?", "Who has a boat?", "When?"]
+
+
+async def test_spec_8_4_without_questions_nothing_is_compared(served: tuple[_Tiers, str]) -> None:
+    tiers, target = served
+    nothing, unjudged = await compare(target, None), await compare(target, None, "--judged", user="bob")
+    assert (nothing.exit_code, unjudged.exit_code) == (1, 1)
+    assert "no recall of bob is known" in unjudged.output
+    assert tiers.episodes == []
 
 
 async def test_spec_8_4_many_questions_are_asked_in_batches(served: tuple[_Tiers, str], tmp_path: Path) -> None:

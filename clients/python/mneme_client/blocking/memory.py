@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from mneme.gateway.v1 import context_pb2, memory_pb2, recall_pb2
@@ -18,7 +18,7 @@ from mneme_client import (
     to_wire_recall,
 )
 from mneme_client.blocking.operations import Operations
-from mneme_client.calls import Call, read_all
+from mneme_client.calls import PAGE_SIZE_MAX, Call, read_all, read_page
 from mneme_client.enums import ContextOrder, ContextSectionKind, FeedbackValue, MemoryKind, TaskType, Tier
 from mneme_client.errors import MnemeClientError
 from mneme_client.types import ConflictChoice, RememberItem, Scope, Scoring, TurnInput
@@ -145,6 +145,21 @@ class MemoryOperations(Operations):
         )
         response = memory_pb2.FeedbackResponse
         return self._call(Call(f"{_SERVICE}/Feedback", request, response, from_wire.feedback_result), timeout_seconds)
+
+    def list_judged_recalls(
+        self, user_id: str, *, page_size: int = PAGE_SIZE_MAX, timeout_seconds: float | None = None
+    ) -> Iterator[results.JudgedRecall]:
+        """A user's recalls of which something was judged good, newest first; pages are fetched as they are needed.
+
+        Args:
+            user_id: Whose memory.
+            page_size: Recalls that are looked at for a page, at most 200.
+            timeout_seconds: Deadline of the call for each page.
+        """
+        request = memory_pb2.ListJudgedRecallsRequest(user_id=user_id, page_size=page_size)
+        read = read_page("recalls", from_wire.judged_recall)
+        call = Call(f"{_SERVICE}/ListJudgedRecalls", request, memory_pb2.ListJudgedRecallsResponse, read)
+        return self._pages(call, timeout_seconds)
 
     def recall(
         self,

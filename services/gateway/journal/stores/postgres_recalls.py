@@ -11,11 +11,13 @@ from uuid import UUID
 from services.common.encryption.cipher import Cipher
 from services.common.encryption.postgres import DataKeys
 from services.common.encryption.rows import opened_rows
+from services.common.paging import Cursor
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.model import RecallRecord
+from services.gateway.journal.judged import JudgedRecall, Judgement, judged
+from services.gateway.journal.model import Page, RecallRecord
 from services.gateway.journal.stores import rows
 
 _ADD: Final = """
@@ -41,6 +43,20 @@ _PURGE: Final = """
         ORDER BY create_time LIMIT $2 FOR UPDATE SKIP LOCKED
     ) AS old WHERE r.tenant_id = old.tenant_id AND r.recall_id = old.recall_id
 """
+_NEWEST: Final = """
+    SELECT * FROM gateway.recalls
+    WHERE tenant_id = $1 AND user_id = $2
+        AND ($3::timestamptz IS NULL OR (create_time, recall_id) < ($3::timestamptz, $4::uuid))
+    ORDER BY create_time DESC, recall_id DESC LIMIT $5
+"""
+# Feedback on single memories does not name a recall: what came since the oldest of the recalls may be on theirs.
+_JUDGEMENTS: Final = """
+    SELECT recall_id, memory_ids, value, create_time FROM gateway.feedback
+    WHERE tenant_id = $1 AND user_id = $2 AND create_time >= $3 AND (recall_id IS NULL OR recall_id = ANY($4::uuid[]))
+    ORDER BY sequence DESC LIMIT $5
+"""
+_JUDGEMENTS_MAX: Final = 5_000
+"""Judgements that one page of recalls is looked up in, the newest ones."""
 
 
 class PostgresRecalls:
@@ -103,6 +119,31 @@ class PostgresRecalls:
             )
             opened = await opened_rows(self._keys, connection, rows.RECALLS, [found] if found is not None else [])
         return rows.recall_of(opened[0]) if opened else None
+
+    async def judged_recalls(
+        self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None
+    ) -> Page[JudgedRecall]:
+        """See `RecallRecords.judged_recalls`."""
+        time, recall_id = (rows.from_micros(after[0]), UUID(str(after[1]))) if after is not None else (None, None)
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(_NEWEST, tenant_id, user_id, time, recall_id, limit + 1)
+            opened = await opened_rows(self._keys, connection, rows.RECALLS, found[:limit])
+            recalls = [rows.recall_of(row) for row in opened]
+            since = min((recall.create_time for recall in recalls), default=None)
+            ids = [UUID(recall.recall_id) for recall in recalls]
+            given = await connection.fetch(_JUDGEMENTS, tenant_id, user_id, since, ids, _JUDGEMENTS_MAX) if ids else []
+        judgements = [
+            Judgement(
+                str(row["recall_id"] or ""),
+                frozenset(map(str, row["memory_ids"])),
+                row["value"],
+                row["create_time"],
+            )
+            for row in reversed(given)
+        ]
+        last = recalls[-1] if len(found) > limit else None
+        cursor = (rows.to_micros(last.create_time), last.recall_id) if last is not None else None
+        return Page(tuple(judged(recalls, judgements)), cursor)
 
     async def _recall_ciphers(
         self, connection: Connection, records: Sequence[RecallRecord]

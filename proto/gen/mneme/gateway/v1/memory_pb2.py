@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 from mneme.gateway.v1 import context_pb2 as mneme_dot_gateway_dot_v1_dot_context__pb2
@@ -31,7 +32,7 @@ from mneme.gateway.v1 import recall_pb2 as mneme_dot_gateway_dot_v1_dot_recall__
 from mneme.gateway.v1 import tiers_pb2 as mneme_dot_gateway_dot_v1_dot_tiers__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmneme/gateway/v1/memory.proto\x12\x10mneme.gateway.v1\x1a\x17google/rpc/status.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1emneme/gateway/v1/context.proto\x1a\x1bmneme/gateway/v1/gate.proto\x1a\x1emneme/gateway/v1/prepare.proto\x1a\x1dmneme/gateway/v1/recall.proto\x1a\x1cmneme/gateway/v1/tiers.proto\"\x9c\x01\n\x0fRememberRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12$\n\x05turns\x18\x04 \x03(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"}\n\x10RememberResponse\x12<\n\x0cinteractions\x18\x01 \x03(\x0b\x32&.mneme.gateway.v1.InteractionReference\x12\x19\n\x11\x63onsistency_token\x18\x02 \x01(\t\x12\x10\n\x08replayed\x18\x03 \x01(\x08\"p\n\x14InteractionReference\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08position\x18\x02 \x01(\x05\x12.\n\x07verdict\x18\x03 \x01(\x0b\x32\x1d.mneme.gateway.v1.GateVerdict\"H\n\x14RememberBatchRequest\x12\x30\n\x05items\x18\x01 \x03(\x0b\x32!.mneme.gateway.v1.RememberRequest\"O\n\x15RememberBatchResponse\x12\x36\n\x07results\x18\x01 \x03(\x0b\x32%.mneme.gateway.v1.RememberBatchResult\"}\n\x13RememberBatchResult\x12\x36\n\x08response\x18\x01 \x01(\x0b\x32\".mneme.gateway.v1.RememberResponseH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"H\n\x15RememberStreamRequest\x12/\n\x04item\x18\x01 \x01(\x0b\x32!.mneme.gateway.v1.RememberRequest\"\x8f\x01\n\x16RememberStreamResponse\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x36\n\x08response\x18\x02 \x01(\x0b\x32\".mneme.gateway.v1.RememberResponseH\x00\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"P\n\x0fMemoryReference\x12*\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"\xae\x01\n\x0f\x46\x65\x65\x64\x62\x61\x63kRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12.\n\x05value\x18\x03 \x01(\x0e\x32\x1f.mneme.gateway.v1.FeedbackValue\x12\x33\n\x08memories\x18\x04 \x03(\x0b\x32!.mneme.gateway.v1.MemoryReference\x12\x11\n\trecall_id\x18\x05 \x01(\t\"U\n\x10\x46\x65\x65\x64\x62\x61\x63kResponse\x12\x19\n\x11\x63onsistency_token\x18\x01 \x01(\t\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x05\x12\x10\n\x08replayed\x18\x03 \x01(\x08*y\n\rFeedbackValue\x12\x1e\n\x1a\x46\x45\x45\x44\x42\x41\x43K_VALUE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x46\x45\x45\x44\x42\x41\x43K_VALUE_GOOD\x10\x01\x12\x16\n\x12\x46\x45\x45\x44\x42\x41\x43K_VALUE_BAD\x10\x02\x12\x17\n\x13\x46\x45\x45\x44\x42\x41\x43K_VALUE_NONE\x10\x03\x32\xf2\x05\n\rMemoryService\x12Q\n\x08Remember\x12!.mneme.gateway.v1.RememberRequest\x1a\".mneme.gateway.v1.RememberResponse\x12`\n\rRememberBatch\x12&.mneme.gateway.v1.RememberBatchRequest\x1a\'.mneme.gateway.v1.RememberBatchResponse\x12g\n\x0eRememberStream\x12\'.mneme.gateway.v1.RememberStreamRequest\x1a(.mneme.gateway.v1.RememberStreamResponse(\x01\x30\x01\x12K\n\x06Recall\x12\x1f.mneme.gateway.v1.RecallRequest\x1a .mneme.gateway.v1.RecallResponse\x12_\n\x0cRecallStream\x12%.mneme.gateway.v1.RecallStreamRequest\x1a&.mneme.gateway.v1.RecallStreamResponse0\x01\x12]\n\x0c\x42uildContext\x12%.mneme.gateway.v1.BuildContextRequest\x1a&.mneme.gateway.v1.BuildContextResponse\x12\x63\n\x0ePrepareContext\x12\'.mneme.gateway.v1.PrepareContextRequest\x1a(.mneme.gateway.v1.PrepareContextResponse\x12Q\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12!.mneme.gateway.v1.FeedbackRequest\x1a\".mneme.gateway.v1.FeedbackResponseBx\n\x13\x61i.mneme.gateway.v1B\x0bMemoryProtoP\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmneme/gateway/v1/memory.proto\x12\x10mneme.gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1emneme/gateway/v1/context.proto\x1a\x1bmneme/gateway/v1/gate.proto\x1a\x1emneme/gateway/v1/prepare.proto\x1a\x1dmneme/gateway/v1/recall.proto\x1a\x1cmneme/gateway/v1/tiers.proto\"\x9c\x01\n\x0fRememberRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12$\n\x05turns\x18\x04 \x03(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"}\n\x10RememberResponse\x12<\n\x0cinteractions\x18\x01 \x03(\x0b\x32&.mneme.gateway.v1.InteractionReference\x12\x19\n\x11\x63onsistency_token\x18\x02 \x01(\t\x12\x10\n\x08replayed\x18\x03 \x01(\x08\"p\n\x14InteractionReference\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08position\x18\x02 \x01(\x05\x12.\n\x07verdict\x18\x03 \x01(\x0b\x32\x1d.mneme.gateway.v1.GateVerdict\"H\n\x14RememberBatchRequest\x12\x30\n\x05items\x18\x01 \x03(\x0b\x32!.mneme.gateway.v1.RememberRequest\"O\n\x15RememberBatchResponse\x12\x36\n\x07results\x18\x01 \x03(\x0b\x32%.mneme.gateway.v1.RememberBatchResult\"}\n\x13RememberBatchResult\x12\x36\n\x08response\x18\x01 \x01(\x0b\x32\".mneme.gateway.v1.RememberResponseH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"H\n\x15RememberStreamRequest\x12/\n\x04item\x18\x01 \x01(\x0b\x32!.mneme.gateway.v1.RememberRequest\"\x8f\x01\n\x16RememberStreamResponse\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x36\n\x08response\x18\x02 \x01(\x0b\x32\".mneme.gateway.v1.RememberResponseH\x00\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"P\n\x0fMemoryReference\x12*\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.mneme.gateway.v1.MemoryKind\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"\xae\x01\n\x0f\x46\x65\x65\x64\x62\x61\x63kRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12.\n\x05value\x18\x03 \x01(\x0e\x32\x1f.mneme.gateway.v1.FeedbackValue\x12\x33\n\x08memories\x18\x04 \x03(\x0b\x32!.mneme.gateway.v1.MemoryReference\x12\x11\n\trecall_id\x18\x05 \x01(\t\"U\n\x10\x46\x65\x65\x64\x62\x61\x63kResponse\x12\x19\n\x11\x63onsistency_token\x18\x01 \x01(\t\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x05\x12\x10\n\x08replayed\x18\x03 \x01(\x08\"R\n\x18ListJudgedRecallsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x9b\x01\n\x0cJudgedRecall\x12\x11\n\trecall_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x38\n\rgood_memories\x18\x03 \x03(\x0b\x32!.mneme.gateway.v1.MemoryReference\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"e\n\x19ListJudgedRecallsResponse\x12/\n\x07recalls\x18\x01 \x03(\x0b\x32\x1e.mneme.gateway.v1.JudgedRecall\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*y\n\rFeedbackValue\x12\x1e\n\x1a\x46\x45\x45\x44\x42\x41\x43K_VALUE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x46\x45\x45\x44\x42\x41\x43K_VALUE_GOOD\x10\x01\x12\x16\n\x12\x46\x45\x45\x44\x42\x41\x43K_VALUE_BAD\x10\x02\x12\x17\n\x13\x46\x45\x45\x44\x42\x41\x43K_VALUE_NONE\x10\x03\x32\xe0\x06\n\rMemoryService\x12Q\n\x08Remember\x12!.mneme.gateway.v1.RememberRequest\x1a\".mneme.gateway.v1.RememberResponse\x12`\n\rRememberBatch\x12&.mneme.gateway.v1.RememberBatchRequest\x1a\'.mneme.gateway.v1.RememberBatchResponse\x12g\n\x0eRememberStream\x12\'.mneme.gateway.v1.RememberStreamRequest\x1a(.mneme.gateway.v1.RememberStreamResponse(\x01\x30\x01\x12K\n\x06Recall\x12\x1f.mneme.gateway.v1.RecallRequest\x1a .mneme.gateway.v1.RecallResponse\x12_\n\x0cRecallStream\x12%.mneme.gateway.v1.RecallStreamRequest\x1a&.mneme.gateway.v1.RecallStreamResponse0\x01\x12]\n\x0c\x42uildContext\x12%.mneme.gateway.v1.BuildContextRequest\x1a&.mneme.gateway.v1.BuildContextResponse\x12\x63\n\x0ePrepareContext\x12\'.mneme.gateway.v1.PrepareContextRequest\x1a(.mneme.gateway.v1.PrepareContextResponse\x12Q\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12!.mneme.gateway.v1.FeedbackRequest\x1a\".mneme.gateway.v1.FeedbackResponse\x12l\n\x11ListJudgedRecalls\x12*.mneme.gateway.v1.ListJudgedRecallsRequest\x1a+.mneme.gateway.v1.ListJudgedRecallsResponseBx\n\x13\x61i.mneme.gateway.v1B\x0bMemoryProtoP\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,30 +40,36 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.gateway.v1.memory_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023ai.mneme.gateway.v1B\013MemoryProtoP\001Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\252\002\020Mneme.Gateway.V1'
-  _globals['_FEEDBACKVALUE']._serialized_start=1508
-  _globals['_FEEDBACKVALUE']._serialized_end=1629
-  _globals['_REMEMBERREQUEST']._serialized_start=261
-  _globals['_REMEMBERREQUEST']._serialized_end=417
-  _globals['_REMEMBERRESPONSE']._serialized_start=419
-  _globals['_REMEMBERRESPONSE']._serialized_end=544
-  _globals['_INTERACTIONREFERENCE']._serialized_start=546
-  _globals['_INTERACTIONREFERENCE']._serialized_end=658
-  _globals['_REMEMBERBATCHREQUEST']._serialized_start=660
-  _globals['_REMEMBERBATCHREQUEST']._serialized_end=732
-  _globals['_REMEMBERBATCHRESPONSE']._serialized_start=734
-  _globals['_REMEMBERBATCHRESPONSE']._serialized_end=813
-  _globals['_REMEMBERBATCHRESULT']._serialized_start=815
-  _globals['_REMEMBERBATCHRESULT']._serialized_end=940
-  _globals['_REMEMBERSTREAMREQUEST']._serialized_start=942
-  _globals['_REMEMBERSTREAMREQUEST']._serialized_end=1014
-  _globals['_REMEMBERSTREAMRESPONSE']._serialized_start=1017
-  _globals['_REMEMBERSTREAMRESPONSE']._serialized_end=1160
-  _globals['_MEMORYREFERENCE']._serialized_start=1162
-  _globals['_MEMORYREFERENCE']._serialized_end=1242
-  _globals['_FEEDBACKREQUEST']._serialized_start=1245
-  _globals['_FEEDBACKREQUEST']._serialized_end=1419
-  _globals['_FEEDBACKRESPONSE']._serialized_start=1421
-  _globals['_FEEDBACKRESPONSE']._serialized_end=1506
-  _globals['_MEMORYSERVICE']._serialized_start=1632
-  _globals['_MEMORYSERVICE']._serialized_end=2386
+  _globals['_FEEDBACKVALUE']._serialized_start=1886
+  _globals['_FEEDBACKVALUE']._serialized_end=2007
+  _globals['_REMEMBERREQUEST']._serialized_start=294
+  _globals['_REMEMBERREQUEST']._serialized_end=450
+  _globals['_REMEMBERRESPONSE']._serialized_start=452
+  _globals['_REMEMBERRESPONSE']._serialized_end=577
+  _globals['_INTERACTIONREFERENCE']._serialized_start=579
+  _globals['_INTERACTIONREFERENCE']._serialized_end=691
+  _globals['_REMEMBERBATCHREQUEST']._serialized_start=693
+  _globals['_REMEMBERBATCHREQUEST']._serialized_end=765
+  _globals['_REMEMBERBATCHRESPONSE']._serialized_start=767
+  _globals['_REMEMBERBATCHRESPONSE']._serialized_end=846
+  _globals['_REMEMBERBATCHRESULT']._serialized_start=848
+  _globals['_REMEMBERBATCHRESULT']._serialized_end=973
+  _globals['_REMEMBERSTREAMREQUEST']._serialized_start=975
+  _globals['_REMEMBERSTREAMREQUEST']._serialized_end=1047
+  _globals['_REMEMBERSTREAMRESPONSE']._serialized_start=1050
+  _globals['_REMEMBERSTREAMRESPONSE']._serialized_end=1193
+  _globals['_MEMORYREFERENCE']._serialized_start=1195
+  _globals['_MEMORYREFERENCE']._serialized_end=1275
+  _globals['_FEEDBACKREQUEST']._serialized_start=1278
+  _globals['_FEEDBACKREQUEST']._serialized_end=1452
+  _globals['_FEEDBACKRESPONSE']._serialized_start=1454
+  _globals['_FEEDBACKRESPONSE']._serialized_end=1539
+  _globals['_LISTJUDGEDRECALLSREQUEST']._serialized_start=1541
+  _globals['_LISTJUDGEDRECALLSREQUEST']._serialized_end=1623
+  _globals['_JUDGEDRECALL']._serialized_start=1626
+  _globals['_JUDGEDRECALL']._serialized_end=1781
+  _globals['_LISTJUDGEDRECALLSRESPONSE']._serialized_start=1783
+  _globals['_LISTJUDGEDRECALLSRESPONSE']._serialized_end=1884
+  _globals['_MEMORYSERVICE']._serialized_start=2010
+  _globals['_MEMORYSERVICE']._serialized_end=2874
 # @@protoc_insertion_point(module_scope)

@@ -1,3 +1,6 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import context_pb2 as _context_pb2
@@ -126,3 +129,33 @@ class FeedbackResponse(_message.Message):
     memory_count: int
     replayed: bool
     def __init__(self, consistency_token: _Optional[str] = ..., memory_count: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
+
+class ListJudgedRecallsRequest(_message.Message):
+    __slots__ = ("user_id", "page_size", "page_token")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class JudgedRecall(_message.Message):
+    __slots__ = ("recall_id", "query", "good_memories", "create_time")
+    RECALL_ID_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    GOOD_MEMORIES_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    recall_id: str
+    query: str
+    good_memories: _containers.RepeatedCompositeFieldContainer[MemoryReference]
+    create_time: _timestamp_pb2.Timestamp
+    def __init__(self, recall_id: _Optional[str] = ..., query: _Optional[str] = ..., good_memories: _Optional[_Iterable[_Union[MemoryReference, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListJudgedRecallsResponse(_message.Message):
+    __slots__ = ("recalls", "next_page_token")
+    RECALLS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    recalls: _containers.RepeatedCompositeFieldContainer[JudgedRecall]
+    next_page_token: str
+    def __init__(self, recalls: _Optional[_Iterable[_Union[JudgedRecall, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

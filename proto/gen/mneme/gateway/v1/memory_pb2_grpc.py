@@ -78,6 +78,11 @@ class MemoryServiceStub:
                 request_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackRequest.SerializeToString,
                 response_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackResponse.FromString,
                 _registered_method=True)
+        self.ListJudgedRecalls = channel.unary_unary(
+                '/mneme.gateway.v1.MemoryService/ListJudgedRecalls',
+                request_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.ListJudgedRecallsRequest.SerializeToString,
+                response_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.ListJudgedRecallsResponse.FromString,
+                _registered_method=True)
 
 
 class MemoryServiceServicer:
@@ -153,6 +158,17 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListJudgedRecalls(self, request, context):
+        """ListJudgedRecalls pages through a user's recalls of which memories were judged good by Feedback, newest first:
+        questions with right answers, such as to compare embedding models on. Judged good is what the last judgement says, of
+        the recall as a whole or of the memory since the recall. Recalls are known for 7 days by default; one whose question
+        had more than 500 characters, or of which a memory was erased, is left out. A page may hold fewer than were asked for,
+        or none, and not be the last one.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MemoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -195,6 +211,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.Feedback,
                     request_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackRequest.FromString,
                     response_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackResponse.SerializeToString,
+            ),
+            'ListJudgedRecalls': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListJudgedRecalls,
+                    request_deserializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.ListJudgedRecallsRequest.FromString,
+                    response_serializer=mneme_dot_gateway_dot_v1_dot_memory__pb2.ListJudgedRecallsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -414,6 +435,33 @@ class MemoryService:
             '/mneme.gateway.v1.MemoryService/Feedback',
             mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackRequest.SerializeToString,
             mneme_dot_gateway_dot_v1_dot_memory__pb2.FeedbackResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListJudgedRecalls(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.gateway.v1.MemoryService/ListJudgedRecalls',
+            mneme_dot_gateway_dot_v1_dot_memory__pb2.ListJudgedRecallsRequest.SerializeToString,
+            mneme_dot_gateway_dot_v1_dot_memory__pb2.ListJudgedRecallsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -54,6 +54,13 @@ class MemoryServiceStub:
     memories that are gone by then are passed over. Fails with NOT_FOUND where no recall of this id is known:
     recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
     """
+    ListJudgedRecalls: _aio.UnaryUnaryMultiCallable[_memory_pb2.ListJudgedRecallsRequest, _memory_pb2.ListJudgedRecallsResponse]
+    """ListJudgedRecalls pages through a user's recalls of which memories were judged good by Feedback, newest first:
+    questions with right answers, such as to compare embedding models on. Judged good is what the last judgement says, of
+    the recall as a whole or of the memory since the recall. Recalls are known for 7 days by default; one whose question
+    had more than 500 characters, or of which a memory was erased, is left out. A page may hold fewer than were asked for,
+    or none, and not be the last one.
+    """
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """MemoryService remembers what happened and recalls what matters."""
@@ -139,6 +146,19 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         higher or lower, facts gain or lose confidence, notes importance. A later judgement of a memory replaces the one before;
         memories that are gone by then are passed over. Fails with NOT_FOUND where no recall of this id is known:
         recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
+        """
+
+    @_abc_1.abstractmethod
+    def ListJudgedRecalls(
+        self,
+        request: _memory_pb2.ListJudgedRecallsRequest,
+        context: _aio.ServicerContext[_memory_pb2.ListJudgedRecallsRequest, _abc.Awaitable[_memory_pb2.ListJudgedRecallsResponse]],
+    ) -> _abc.Awaitable[_memory_pb2.ListJudgedRecallsResponse]:
+        """ListJudgedRecalls pages through a user's recalls of which memories were judged good by Feedback, newest first:
+        questions with right answers, such as to compare embedding models on. Judged good is what the last judgement says, of
+        the recall as a whole or of the memory since the recall. Recalls are known for 7 days by default; one whose question
+        had more than 500 characters, or of which a memory was erased, is left out. A page may hold fewer than were asked for,
+        or none, and not be the last one.
         """
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _aio.Server) -> None: ...
