@@ -184,6 +184,12 @@ class FakeGateway(
         await self._enter(request, context)
         return memory_pb2.FeedbackResponse(consistency_token="token-f", memory_count=len(request.memories))
 
+    async def ListJudgedRecalls(
+        self, request: memory_pb2.ListJudgedRecallsRequest, context: Any
+    ) -> memory_pb2.ListJudgedRecallsResponse:
+        await self._enter(request, context)
+        return memory_pb2.ListJudgedRecallsResponse()
+
     def add_profiles(self, server: grpc.aio.Server) -> None:
         """Serves the one method of the profile's service that clients here call."""
         handler = grpc.unary_unary_rpc_method_handler(
