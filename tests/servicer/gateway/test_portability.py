@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -213,12 +214,16 @@ async def test_spec_6_7_what_was_just_recalled_counts_in_the_file_and_not_again_
 async def test_spec_6_7_a_broken_file_changes_nothing(client: Client, gateway: Stubs, user_id: str) -> None:
     await client.remember(user_id, "c1", ["I live in Lisbon."], request_id=f"{user_id} 1")
     await client.create_note(user_id, "Tea is best hot.", NoteKind.FACT)
+    await client.index_files(user_id, "shop", {"a.py": b"x = 1\n"})
     whole = await exported(gateway, user_id)
     await erased(gateway, user_id)
     empty = await exported(gateway, user_id)
     lines = whole.splitlines()[:-1]
     (turn,) = [index for index, line in enumerate(lines) if b'"gateway.interactions"' in line]
     (note,) = [index for index, line in enumerate(lines) if b"Tea is best" in line and b'"agentic.notes"' in line]
+    (code,) = [index for index, line in enumerate(lines) if b'"semantic.code_files"' in line]
+    unpackable = re.sub(rb'"\$bytes":"[0-9a-f]+"', b'"$bytes":"00"', lines[code])
+    elsewhere = lines[code].replace(b'"path":"a.py"', b'"path":"../a.py"')
     wrong_type = lines[note].replace(b'"importance":', b'"importance":"high","was":')
     out_of_range = lines[turn].replace(b'"role":1', b'"role":99999')
     broken = {
@@ -231,6 +236,8 @@ async def test_spec_6_7_a_broken_file_changes_nothing(client: Client, gateway: S
         "nothing": b"\n",
         "unknown kind": resealed([*lines, b'{"kind":"agentic.secrets","record":{}}']),
         "unknown field": resealed([*lines[:note], wrong_type, *lines[note + 1 :]]),
+        "code that cannot be unpacked": resealed([*lines[:code], unpackable, *lines[code + 1 :]]),
+        "code outside of its repository": resealed([*lines[:code], elsewhere, *lines[code + 1 :]]),
         "number out of range": resealed([*lines[:turn], out_of_range, *lines[turn + 1 :]]),
         "appended": whole + b"{}\n",
     }
@@ -239,6 +246,31 @@ async def test_spec_6_7_a_broken_file_changes_nothing(client: Client, gateway: S
         assert refused.code is grpc.StatusCode.INVALID_ARGUMENT, name
         assert await exported(gateway, user_id) == empty, name
     assert (await imported(gateway, whole)).record_count == len(lines) - 1
+
+
+async def test_spec_6_7_a_file_from_before_code_was_exported_is_imported(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await client.remember(user_id, "c1", ["I live in Lisbon."], request_id=f"{user_id} 1")
+    await client.index_files(user_id, "shop", {"a.py": b"x = 1\n"})
+    lines = (await exported(gateway, user_id)).splitlines()[:-1]
+    before = resealed([line for line in lines if b'"semantic.code' not in line])
+    assert len(before.splitlines()) == len(lines) + 1 - 2
+    await erased(gateway, user_id)
+    assert (await imported(gateway, before)).record_count == len(lines) - 1 - 2
+    assert await exported(gateway, user_id) == before
+    assert [one async for one in client.list_repositories(user_id)] == []
+
+
+async def test_spec_6_7_a_user_who_has_code_alone_is_not_imported_over(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await client.index_files(user_id, "shop", {"a.py": b"x = 1\n"})
+    whole = await exported(gateway, user_id)
+    await client.index_files(user_id, "shop", {"b.py": b"y = 2\n"})
+    refused = await refusal(imported(gateway, whole))
+    assert refused.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert [one.path async for one in client.list_files(user_id, "shop")] == ["a.py", "b.py"]
 
 
 async def test_spec_6_7_a_user_with_other_memories_is_not_imported_over(
