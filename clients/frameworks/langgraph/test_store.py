@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import uuid
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -16,23 +13,6 @@ from langgraph.store.memory import InMemoryStore
 from mneme_langgraph import AsyncMnemeStore, MnemeStore
 
 from mneme_client import Client, DocumentName, SyncClient
-
-
-@pytest.fixture
-def user_id() -> str:
-    return f"langgraph-{uuid.uuid4().hex[:8]}"
-
-
-@pytest.fixture
-def client() -> Iterator[SyncClient]:
-    with SyncClient(os.environ["MNEME_TARGET"]) as opened:
-        yield opened
-
-
-@pytest_asyncio.fixture
-async def aclient() -> AsyncIterator[Client]:
-    async with Client(os.environ["MNEME_TARGET"]) as opened:
-        yield opened
 
 
 @pytest.fixture

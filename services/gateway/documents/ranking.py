@@ -23,6 +23,6 @@ def nearest(entries: Sequence[Vectors], question: Vector) -> list[tuple[Document
     matrix = np.concatenate([vectors for _, vectors in parts]).reshape(-1, question.size)
     counts = [vectors.size // question.size for _, vectors in parts]
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])).astype(np.intp)
-    scores = np.maximum.reduceat(matrix @ question, starts)
+    scores = np.clip(np.maximum.reduceat(matrix @ question, starts), -1.0, 1.0)  # rounding may leave the range
     order = np.argsort(-scores, kind="stable")
     return [(parts[i][0], float(scores[i])) for i in order.tolist()]

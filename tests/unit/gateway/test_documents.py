@@ -64,3 +64,11 @@ def test_spec_9_4_the_nearest_text_of_a_document_counts_and_ties_stay_in_order()
     ranked = nearest(entries, np.array([0, 1], np.float32))
     assert [(name.key, score) for name, score in ranked] == [("b", 1.0), ("d", 1.0), ("a", 0.0), ("c", 0.0)]
     assert nearest([], np.array([0, 1], np.float32)) == []
+
+
+def test_spec_9_4_a_score_never_leaves_the_range_of_a_cosine() -> None:
+    longer = np.array([1.0000001, 0], np.float32)  # rounding makes vectors of length 1 a little longer
+    assert longer[0] > 1
+    name, other = DocumentName(("n",), "same"), DocumentName(("n",), "opposite")
+    ranked = nearest([Vectors(name, "e", longer), Vectors(other, "e", -longer)], longer)
+    assert ranked == [(name, 1.0), (other, -1.0)]

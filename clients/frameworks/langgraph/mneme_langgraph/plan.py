@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 from langgraph.store.base import (
     GetOp,
+    InvalidNamespaceError,
     Item,
     ListNamespacesOp,
     Op,
@@ -39,6 +43,8 @@ WRITES_BYTES = 4 * 1024 * 1024
 """Bytes of values in one request, about."""
 LIMIT_MAX = 200
 """Results of one search by meaning."""
+_ANY_LABEL = "*"
+_NEVER = False
 _TEXTS_MAX = 16
 _TEXT_CHARS_MAX = 8_000
 _COMPARISONS = {
@@ -70,20 +76,27 @@ def plan_of(ops: Iterable[Op], user_of: UserOf, fields: Sequence[str]) -> Plan:
     """The plan of a batch.
 
     Raises:
+        InvalidNamespaceError: A label is empty, no string, or has a period; or an item has no namespace.
         ValueError: An operation is of another kind.
     """
     plan = Plan()
     for index, op in enumerate(ops):
         plan.count = index + 1
         if isinstance(op, GetOp):
-            plan.gets[user_of(op.namespace), op.refresh_ttl][index] = DocumentName(op.namespace, op.key)
+            if namespace := _checked(op.namespace):  # nothing is in the empty one
+                plan.gets[user_of(namespace), op.refresh_ttl][index] = DocumentName(namespace, str(op.key))
         elif isinstance(op, SearchOp):
-            plan.searches[index] = op
+            plan.searches[index] = op._replace(namespace_prefix=_checked(op.namespace_prefix))
         elif isinstance(op, ListNamespacesOp):
+            for condition in op.match_conditions or ():
+                _checked(condition.path)
             plan.lists[index] = op
         elif isinstance(op, PutOp):
-            name = DocumentName(op.namespace, op.key)
-            plan.writes[user_of(op.namespace)][name] = _write(name, op, fields)
+            name = DocumentName(_checked(op.namespace), str(op.key))
+            if name.namespace:
+                plan.writes[user_of(name.namespace)][name] = _write(name, op, fields)
+            elif op.value is not None:
+                raise InvalidNamespaceError("an item needs a namespace of at least one label")
         else:
             raise ValueError(f"unknown operation: {type(op).__name__}")
     return plan
@@ -104,27 +117,40 @@ def requests_of(writes: Mapping[DocumentName, PutDocument | DeleteDocument]) -> 
         yield request
 
 
-def filters_of(conditions: Mapping[str, Any] | None) -> list[DocumentFilter]:
-    """The conditions of a search; members of nested objects are conditions of their own.
+def is_one_page(op: SearchOp) -> bool:
+    """Whether the request of a search returns what the search returns, and nothing beside it."""
+    return op.offset == 0 and op.limit <= LIMIT_MAX and bool(op.query or not op.filter)
+
+
+def filters_of(conditions: Mapping[str, Any] | None, *, dotted: bool = False) -> list[DocumentFilter] | None:
+    """The conditions of a search, or None where no value can meet them.
+
+    Members of nested objects are conditions of their own; so are, where `dotted`, names with periods.
 
     Raises:
         ValueError: An operator is unknown.
     """
-    return list(_filters((), conditions or {}))
+    found = list(_filters((), conditions or {}, dotted=dotted))
+    return None if _NEVER in found else [one for one in found if isinstance(one, DocumentFilter)]
 
 
-def namespaces_wanted(op: ListNamespacesOp) -> tuple[Namespace, Namespace]:
-    """The prefix and the suffix that a list of namespaces is asked for.
+def namespaces_wanted(op: ListNamespacesOp) -> tuple[Namespace, Namespace] | None:
+    """The prefix and the suffix that a list of namespaces is asked for; None where no namespace can have all of them.
 
     Raises:
-        ValueError: There are several of one kind, or one of another kind.
+        ValueError: A condition is of another kind.
     """
-    wanted: dict[str, Namespace] = {"prefix": (), "suffix": ()}
+    prefix: Namespace | None = ()
+    suffix: Namespace | None = ()
     for condition in op.match_conditions or ():
-        if condition.match_type not in wanted or wanted[condition.match_type]:
-            raise ValueError(f"namespaces can be matched by one prefix and one suffix, not by {op.match_conditions}")
-        wanted[condition.match_type] = tuple(condition.path)
-    return wanted["prefix"], wanted["suffix"]
+        path = _labels(condition.path)
+        if condition.match_type == "prefix":
+            prefix = _both(prefix, path)
+        elif condition.match_type == "suffix":
+            suffix = _both(suffix, path[::-1])
+        else:
+            raise ValueError(f"namespaces are matched by prefixes and suffixes, not by {condition.match_type!r}")
+    return None if prefix is None or suffix is None else (prefix, suffix[::-1])
 
 
 def item(document: Document) -> Item:
@@ -178,15 +204,52 @@ def _size(write: PutDocument | DeleteDocument) -> int:
     return len(json.dumps(write.value)) + sum(map(len, write.search_texts))
 
 
-def _filters(path: tuple[str, ...], conditions: Mapping[str, Any]) -> Iterator[DocumentFilter]:
+def _filters(path: Namespace, conditions: Mapping[str, Any], *, dotted: bool) -> Iterator[DocumentFilter | bool]:
     for name, wanted in conditions.items():
-        inner = (*path, name)
+        inner = (*path, *name.split(".")) if dotted else (*path, name)
         if not isinstance(wanted, Mapping) or not wanted:
-            yield DocumentFilter(inner, wanted)
+            yield _filter(inner, "$eq", wanted)
         elif any(operator.startswith("$") for operator in wanted):
             for operator, value in wanted.items():
                 if operator not in _COMPARISONS:
                     raise ValueError(f"unknown operator: {operator}")
-                yield DocumentFilter(inner, value, _COMPARISONS[operator])
+                yield _filter(inner, operator, value)
         else:
-            yield from _filters(inner, wanted)
+            yield from _filters(inner, wanted, dotted=dotted)
+
+
+def _filter(path: Namespace, operator: str, value: Any) -> DocumentFilter | bool:
+    """One condition; True or False where JSON's numbers, which are finite, always or never meet it."""
+    if not isinstance(value, float) or math.isfinite(value):
+        return DocumentFilter(path, value, _COMPARISONS[operator])
+    if operator == "$ne":
+        return True
+    if value > 0 and operator in {"$lt", "$lte"}:
+        return DocumentFilter(path, sys.float_info.max, DocumentComparison.LESS_OR_EQUAL)
+    if value < 0 and operator in {"$gt", "$gte"}:
+        return DocumentFilter(path, -sys.float_info.max, DocumentComparison.GREATER_OR_EQUAL)
+    return _NEVER
+
+
+def _checked(labels: Sequence[Any]) -> Namespace:
+    """A namespace, or a part of one, by LangGraph's rules, which hold for operations that bypass its methods too."""
+    for label in labels:
+        if not isinstance(label, str) or not label or "." in label:
+            raise InvalidNamespaceError(f"labels are strings that are not empty and have no period, not {label!r}")
+    return tuple(labels)
+
+
+def _labels(path: Sequence[str]) -> Namespace:
+    return (path,) if isinstance(path, str) else tuple(path)
+
+
+def _both(one: Namespace | None, other: Namespace) -> Namespace | None:
+    """What begins with both; None where nothing can."""
+    if one is None:
+        return None
+    both: list[str] = []
+    for first, second in zip_longest(one, other, fillvalue=_ANY_LABEL):
+        if _ANY_LABEL not in {first, second} and first != second:
+            return None
+        both.append(second if first == _ANY_LABEL else first)
+    return tuple(both)

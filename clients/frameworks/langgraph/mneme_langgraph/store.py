@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, Iterable, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
 from langgraph.store.base import BaseStore, ListNamespacesOp, Op, Result, SearchItem, SearchOp, TTLConfig
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
-from mneme_client import Client, SyncClient
+from mneme_client import Client, Document, SyncClient
 from mneme_langgraph import plan as p
 
 T = TypeVar("T")
@@ -28,10 +28,12 @@ class MnemeStore(BaseStore):
         ttl: LangGraph's settings of times to live. Expired items are gone at once, whatever `sweep_interval_minutes`
             says.
         timeout_seconds: Deadline of one request that writes: a thousand items whose texts are embedded take seconds.
+        dotted_filters: Whether a name with periods in a filter is a path ("address.city"), as in LangGraph's store on
+            SQLite. Otherwise it is the name of one member, as in its stores on PostgreSQL and in memory.
     """
 
     supports_ttl = True
-    __slots__ = ("_client", "_fields", "_timeout_seconds", "_user_of", "ttl_config")
+    __slots__ = ("_client", "_dotted_filters", "_fields", "_timeout_seconds", "_user_of", "ttl_config")
 
     def __init__(
         self,
@@ -41,11 +43,13 @@ class MnemeStore(BaseStore):
         fields: Sequence[str] = ("$",),
         ttl: TTLConfig | None = None,
         timeout_seconds: float = 60.0,
+        dotted_filters: bool = False,
     ) -> None:
         self._client = client
         self._user_of = _user_of(user_id)
         self._fields = fields
         self._timeout_seconds = timeout_seconds
+        self._dotted_filters = dotted_filters
         self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
@@ -70,30 +74,40 @@ class MnemeStore(BaseStore):
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        user_id, prefix = self._user_of(op.namespace_prefix), op.namespace_prefix
-        filters = p.filters_of(op.filter)
-        end = op.offset + op.limit
+        user_id, filters = self._user_of(op.namespace_prefix), p.filters_of(op.filter, dotted=self._dotted_filters)
+        end, is_exact = op.offset + op.limit, p.is_one_page(op)
+        if filters is None or op.limit <= 0:
+            return []
+        scored: list[tuple[Document, float | None]]
         if op.query:
             found = self._client.search_documents(
                 user_id,
                 op.query,
-                namespace_prefix=prefix,
+                namespace_prefix=op.namespace_prefix,
                 filters=filters,
                 limit=min(end, p.LIMIT_MAX),
-                extend_ttl=op.refresh_ttl,
+                extend_ttl=op.refresh_ttl and is_exact,
             )
-            return [p.search_item(one.document, one.score) for one in found.documents[op.offset : end]]
-        listed = self._client.list_documents(
-            user_id,
-            namespace_prefix=prefix,
-            filters=filters,
-            page_size=min(end, p.LIMIT_MAX),
-            extend_ttl=op.refresh_ttl,
-        )
-        return [p.search_item(document) for document in islice(listed, op.offset, end)]
+            scored = [(one.document, one.score) for one in found.documents[op.offset : end]]
+        else:
+            listed = self._client.list_documents(
+                user_id,
+                namespace_prefix=op.namespace_prefix,
+                filters=filters,
+                page_size=min(end, p.LIMIT_MAX),
+                extend_ttl=op.refresh_ttl and is_exact,
+            )
+            scored = [(document, None) for document in islice(listed, op.offset, end)]
+        if op.refresh_ttl and not is_exact:
+            for names in _parts([document.name for document, _ in scored if document.ttl is not None]):
+                self._client.batch_get_documents(user_id, names, extend_ttl=True)
+        return [p.search_item(document, score) for document, score in scored]
 
     def _list(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        prefix, suffix = p.namespaces_wanted(op)
+        wanted = p.namespaces_wanted(op)
+        if wanted is None:
+            return []
+        prefix, suffix = wanted
         listed = self._client.list_document_namespaces(
             self._user_of(prefix), prefix=prefix, suffix=suffix, max_depth=op.max_depth or 0
         )
@@ -109,10 +123,12 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
         fields: See `MnemeStore`.
         ttl: See `MnemeStore`.
         timeout_seconds: See `MnemeStore`.
+        dotted_filters: See `MnemeStore`.
+        requests_max: Requests that are on the way at once; others of this store wait.
     """
 
     supports_ttl = True
-    __slots__ = ("_client", "_fields", "_timeout_seconds", "_user_of", "ttl_config")
+    __slots__ = ("_client", "_dotted_filters", "_fields", "_free", "_timeout_seconds", "_user_of", "ttl_config")
 
     def __init__(
         self,
@@ -122,26 +138,30 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
         fields: Sequence[str] = ("$",),
         ttl: TTLConfig | None = None,
         timeout_seconds: float = 60.0,
+        dotted_filters: bool = False,
+        requests_max: int = 32,
     ) -> None:
         super().__init__()
         self._client = client
         self._user_of = _user_of(user_id)
         self._fields = fields
         self._timeout_seconds = timeout_seconds
+        self._dotted_filters = dotted_filters
+        self._free = asyncio.Semaphore(requests_max)
         self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """The same for code in another thread.
 
         Raises:
-            RuntimeError: It is called in the event loop, which it would block: use `abatch`.
+            InvalidStateError: It is called in the event loop, which it would block: use `abatch`.
         """
         try:
-            if asyncio.get_running_loop() is self._loop:
-                raise RuntimeError("called in the event loop of the store: use its asynchronous methods")
-        except RuntimeError as error:
-            if "no running event loop" not in str(error):
-                raise
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            running = None
+        if running is self._loop:
+            raise asyncio.InvalidStateError("called in the event loop of the store: use its asynchronous methods")
         return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -150,7 +170,7 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
         results: list[Result] = [None] * plan.count
 
         async def get(user_id: str, names: dict[int, Any], names_of_one: list[Any], *, refresh: bool) -> None:
-            found = await self._client.batch_get_documents(user_id, names_of_one, extend_ttl=refresh)
+            found = await self._ask(lambda: self._client.batch_get_documents(user_id, names_of_one, extend_ttl=refresh))
             _place(results, names, found)
 
         async def search(index: int, op: SearchOp) -> None:
@@ -159,48 +179,74 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
         async def list_them(index: int, op: ListNamespacesOp) -> None:
             results[index] = await self._list(op)
 
-        async with asyncio.TaskGroup() as group:
-            for (user_id, refresh), names in plan.gets.items():
-                for names_of_one in _parts(list(names.values())):
-                    group.create_task(get(user_id, names, names_of_one, refresh=refresh))
-            for index, wanted in plan.searches.items():
-                group.create_task(search(index, wanted))
-            for index, listing in plan.lists.items():
-                group.create_task(list_them(index, listing))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for (user_id, refresh), names in plan.gets.items():
+                    for names_of_one in _parts(list(names.values())):
+                        group.create_task(get(user_id, names, names_of_one, refresh=refresh))
+                for index, wanted in plan.searches.items():
+                    group.create_task(search(index, wanted))
+                for index, listing in plan.lists.items():
+                    group.create_task(list_them(index, listing))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
         for user_id, writes in plan.writes.items():
             for request in p.requests_of(writes):
-                await self._client.write_documents(user_id, request, timeout_seconds=self._timeout_seconds)
+                await self._write(user_id, request)
         return results
 
+    async def _ask(self, request: Callable[[], Awaitable[T]]) -> T:
+        async with self._free:
+            return await request()
+
+    async def _write(self, user_id: str, writes: list[Any]) -> None:
+        timeout = self._timeout_seconds
+        await self._ask(lambda: self._client.write_documents(user_id, writes, timeout_seconds=timeout))
+
     async def _search(self, op: SearchOp) -> list[SearchItem]:
-        user_id, prefix = self._user_of(op.namespace_prefix), op.namespace_prefix
-        filters = p.filters_of(op.filter)
-        end = op.offset + op.limit
-        if op.query:
-            found = await self._client.search_documents(
-                user_id,
-                op.query,
-                namespace_prefix=prefix,
-                filters=filters,
-                limit=min(end, p.LIMIT_MAX),
-                extend_ttl=op.refresh_ttl,
+        user_id, filters = self._user_of(op.namespace_prefix), p.filters_of(op.filter, dotted=self._dotted_filters)
+        end, is_exact = op.offset + op.limit, p.is_one_page(op)
+        if filters is None or op.limit <= 0:
+            return []
+        scored: list[tuple[Document, float | None]]
+        if query := op.query:
+            found = await self._ask(
+                lambda: self._client.search_documents(
+                    user_id,
+                    query,
+                    namespace_prefix=op.namespace_prefix,
+                    filters=filters,
+                    limit=min(end, p.LIMIT_MAX),
+                    extend_ttl=op.refresh_ttl and is_exact,
+                )
             )
-            return [p.search_item(one.document, one.score) for one in found.documents[op.offset : end]]
-        listed = self._client.list_documents(
-            user_id,
-            namespace_prefix=prefix,
-            filters=filters,
-            page_size=min(end, p.LIMIT_MAX),
-            extend_ttl=op.refresh_ttl,
-        )
-        return [p.search_item(document) for document in await _slice(listed, op.offset, end)]
+            scored = [(one.document, one.score) for one in found.documents[op.offset : end]]
+        else:
+            listed = self._client.list_documents(
+                user_id,
+                namespace_prefix=op.namespace_prefix,
+                filters=filters,
+                page_size=min(end, p.LIMIT_MAX),
+                extend_ttl=op.refresh_ttl and is_exact,
+            )
+            scored = [(document, None) for document in await self._ask(lambda: _slice(listed, op.offset, end))]
+        if op.refresh_ttl and not is_exact:
+            for names in _parts([document.name for document, _ in scored if document.ttl is not None]):
+                await self._extend(user_id, names)
+        return [p.search_item(document, score) for document, score in scored]
+
+    async def _extend(self, user_id: str, names: list[Any]) -> None:
+        await self._ask(lambda: self._client.batch_get_documents(user_id, names, extend_ttl=True))
 
     async def _list(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        prefix, suffix = p.namespaces_wanted(op)
+        wanted = p.namespaces_wanted(op)
+        if wanted is None:
+            return []
+        prefix, suffix = wanted
         listed = self._client.list_document_namespaces(
             self._user_of(prefix), prefix=prefix, suffix=suffix, max_depth=op.max_depth or 0
         )
-        return await _slice(listed, op.offset, op.offset + op.limit)
+        return await self._ask(lambda: _slice(listed, op.offset, op.offset + op.limit))
 
 
 def _user_of(user_id: str | p.UserOf) -> p.UserOf:
