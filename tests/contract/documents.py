@@ -17,7 +17,15 @@ import pytest
 from services.common.errors import AlreadyExists, Conflict, InvalidArgument, LimitExceeded, Reason
 from services.common.owners import Owner, TenantId, UserId
 from services.gateway.documents.config import DocumentSettings
-from services.gateway.documents.model import Document, DocumentName, DocumentWrite, Vectors, WriteDocuments, Written
+from services.gateway.documents.model import (
+    Document,
+    DocumentName,
+    DocumentWrite,
+    Position,
+    Vectors,
+    WriteDocuments,
+    Written,
+)
 from services.gateway.documents.store import DocumentStore
 from services.gateway.journal.model import Caller
 from tests.support.clock import FakeClock
@@ -141,10 +149,35 @@ class DocumentStoreContract:
         while not is_last:
             listed = await documents.list_documents(ADA, (), key_prefix="", after=after, limit=2)
             pages.append([one.name.key for one in listed.documents])
-            after, is_last = listed.documents[-1].name, listed.is_last
+            after, is_last = Position(listed.documents[-1].name), listed.is_last
         assert pages == [["ab", "b"], ["é", "a"], ["a"]]
         assert await documents.list_namespaces(ADA, ()) == [("notes",), ("notes", "x"), ("notes x",)]
         assert await documents.list_namespaces(ADA, ("notes",)) == [("notes",), ("notes", "x")]
+
+    async def test_spec_9_4_documents_are_listed_by_their_last_write(
+        self, documents: DocumentStore, clock: FakeClock
+    ) -> None:
+        await write(documents, put("c"), put("b"), put("a", 1, "notes", "x"))
+        clock.advance(seconds=0.000001)
+        await write(documents, put("d"), put("e", 1, "other"))
+        clock.advance(seconds=1)
+        await write(documents, put("b", 2))
+
+        async def pages(limit: int, *prefix: str, key_prefix: str = "") -> list[list[str]]:
+            read, after, is_last = [], None, False
+            while not is_last:
+                listed = await documents.list_documents(
+                    ADA, prefix, key_prefix=key_prefix, after=after, limit=limit, latest_first=True
+                )
+                read.append([one.name.key for one in listed.documents])
+                after, is_last = Position.of(listed.documents[-1]) if listed.documents else after, listed.is_last
+            return read
+
+        assert await pages(9) == [["b", "d", "e", "c", "a"]]
+        assert await pages(2) == [["b", "d"], ["e", "c"], ["a"]]
+        assert await pages(1, "notes") == [["b"], ["d"], ["c"], ["a"], []]
+        assert await pages(9, "notes", "x") == [["a"]]
+        assert await pages(9, key_prefix="d") == [["d"]]
 
     async def test_spec_9_4_a_response_ends_before_it_is_too_long(self, documents: DocumentStore) -> None:
         await write(documents, put("a", "x" * 2_000), put("b", "x" * 2_000), put("c"))

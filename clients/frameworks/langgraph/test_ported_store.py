@@ -149,6 +149,23 @@ def test_spec_9_4_ported_a_search_has_prefix_filter_limit_and_offset(any_store: 
     assert len(any_store.search((), offset=3)) == 1
 
 
+def test_spec_9_4_ported_what_was_put_last_comes_first(any_store: BaseStore) -> None:
+    for key in ("rose", "aster", "lily", "daisy"):
+        any_store.put(HERBS, key, {"kind": "flower"})
+    any_store.put(TREES, "aster", {"kind": "flower"})
+    any_store.put(HERBS, "aster", {"kind": "flower", "color": "blue"})
+    any_store.get(HERBS, "rose")
+    expected = [(HERBS, "aster"), (TREES, "aster"), (HERBS, "daisy"), (HERBS, "lily"), (HERBS, "rose")]
+
+    def found(**arguments: Any) -> list[tuple[tuple[str, ...], str]]:
+        return [(item.namespace, item.key) for item in any_store.search(("garden",), **arguments)]
+
+    assert found() == expected
+    assert found(filter={"kind": "flower"}) == expected
+    assert [found(limit=2, offset=offset) for offset in (0, 2, 4)] == [expected[:2], expected[2:4], expected[4:]]
+    assert found(filter={"color": "blue"}, limit=1) == expected[:1]
+
+
 def test_spec_9_4_ported_numbers_compare_as_numbers_and_strings_as_strings(any_store: BaseStore) -> None:
     numbered(any_store, "height", 3, 8, 20, 21, 8.5)
     any_store.put(("n",), "text", {"height": "9"})

@@ -9,7 +9,7 @@ from google.protobuf.duration_pb2 import Duration
 from mneme.gateway.v1 import documents_pb2 as pb
 from services.common.convert import timestamp
 from services.common.paging import fitting
-from services.gateway.documents.model import Document, DocumentName, WriteResult, Written
+from services.gateway.documents.model import Document, DocumentName, Position, WriteResult, Written
 from services.gateway.documents.service import DocumentPage, SearchedDocuments
 from services.gateway.documents.store import Found
 
@@ -28,11 +28,11 @@ def found_response(found: Found, *, bytes_max: int) -> pb.BatchGetDocumentsRespo
     return pb.BatchGetDocumentsResponse(documents=messages[:count], unread=map(_name, unread))
 
 
-def page_of(page: DocumentPage, *, bytes_max: int) -> tuple[list[pb.Document], DocumentName | None]:
-    """The messages of a page, as many as fit, and the name after which the next page goes on."""
+def page_of(page: DocumentPage, *, bytes_max: int) -> tuple[list[pb.Document], Position | None]:
+    """The messages of a page, as many as fit, and the position after which the next page goes on."""
     messages = [document_message(document) for document in page.documents]
     count = fitting(messages, bytes_max=bytes_max)
-    behind = page.next_name if count == len(messages) else page.documents[count - 1].name
+    behind = page.behind if count == len(messages) else Position.of(page.documents[count - 1])
     return messages[:count], behind
 
 

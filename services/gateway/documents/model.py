@@ -41,6 +41,19 @@ class Document:
     expire_time: datetime | None = None  # from then on it is gone
 
 
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A document that a list goes on behind."""
+
+    name: DocumentName
+    update_time: datetime | None = None  # when it was last written; needed where those written last come first
+
+    @classmethod
+    def of(cls, document: Document) -> Position:
+        """The position of a document."""
+        return cls(document.name, document.update_time)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentWrite:
     """Puts a document where there is a value, else deletes it."""

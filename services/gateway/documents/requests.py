@@ -68,7 +68,10 @@ class DocumentRequestReader:
         size = v.page_size(request.page_size, default=chosen.page_size_default, maximum=chosen.page_size_max)
         v.raise_if_any()
         owner = _owner(request.user_id, caller)
-        return DocumentQuery(owner, prefix, request.key_prefix, filters, request.extend_ttl), size
+        query = DocumentQuery(
+            owner, prefix, request.key_prefix, filters, request.extend_ttl, latest_first=request.latest_first
+        )
+        return query, size
 
     def search(self, request: pb.SearchDocumentsRequest, caller: Principal) -> DocumentSearch:
         """What is searched for."""

@@ -22,6 +22,7 @@ from services.gateway.documents.model import (
     DocumentName,
     DocumentWrite,
     Namespace,
+    Position,
     Vectors,
     WriteDocuments,
     Written,
@@ -45,6 +46,7 @@ class DocumentQuery:
     key_prefix: str = ""
     filters: tuple[DocumentFilter, ...] = ()
     extend_ttl: bool = False
+    latest_first: bool = False  # those written last, ties in the order of their names
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class DocumentPage:
     """A page of a list."""
 
     documents: Sequence[Document]
-    next_name: DocumentName | None  # the last one of the page, where the next one goes on; None on the last page
+    behind: Position | None  # of the last document looked at, where the next page goes on; None on the last page
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,8 @@ class Documents:
         found = await self._store.get(owner, names)
         return replace(found, documents=await self._extended(owner, found.documents, is_wanted=extend_ttl))
 
-    async def list_documents(self, query: DocumentQuery, *, after: DocumentName | None, page_size: int) -> DocumentPage:
-        """Documents in the order of their names. Filters may leave a page short, or empty, although more follow."""
+    async def list_documents(self, query: DocumentQuery, *, after: Position | None, page_size: int) -> DocumentPage:
+        """Documents in order. Filters may leave a page short, or empty, although more follow."""
         found: list[Document] = []
         scanned = scanned_bytes = 0
         chosen = self._settings
@@ -117,13 +119,14 @@ class Documents:
                 key_prefix=query.key_prefix,
                 after=after,
                 limit=_SCANNED_AT_ONCE if query.filters else wanted,
+                latest_first=query.latest_first,
             )
             for document in listed.documents:
                 if meets(document, query.filters):
                     if len(found) == page_size:
-                        return await self._page(query, found, found[-1].name)
+                        return await self._page(query, found, Position.of(found[-1]))
                     found.append(document)
-                after = document.name
+                after = Position.of(document)
                 scanned += 1
                 scanned_bytes += len(document.value)
             if listed.is_last:
@@ -216,7 +219,7 @@ class Documents:
         parts: list[Vector] = [part.reshape(-1) for part in np.split(matrix, ends[:-1])]
         return [Vectors(one.name, one.etag, part) for one, part in zip(searched, parts, strict=True)]
 
-    async def _page(self, query: DocumentQuery, found: Sequence[Document], behind: DocumentName | None) -> DocumentPage:
+    async def _page(self, query: DocumentQuery, found: Sequence[Document], behind: Position | None) -> DocumentPage:
         return DocumentPage(await self._extended(query.owner, found, is_wanted=query.extend_ttl), behind)
 
     async def _extended(self, owner: Owner, documents: Sequence[Document], *, is_wanted: bool) -> Sequence[Document]:

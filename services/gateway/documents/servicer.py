@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 from google.protobuf.message import Message
@@ -17,7 +18,7 @@ from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import ServiceBinding
 from services.gateway.documents import convert
 from services.gateway.documents.config import DocumentSettings
-from services.gateway.documents.model import DocumentName, Namespace
+from services.gateway.documents.model import DocumentName, Namespace, Position
 from services.gateway.documents.requests import DocumentRequestReader
 from services.gateway.documents.service import Documents
 from services.gateway.journal.model import Caller
@@ -64,10 +65,10 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         """See the proto."""
         caller = current_principal()
         query, size = self._reader.list_query(request, caller)
-        after = _name_of(self._cursor(request, caller))
+        after = _position_of(self._cursor(request, caller))
         page = await self._documents.list_documents(query, after=after, page_size=size)
         messages, behind = convert.page_of(page, bytes_max=self._bytes_max)
-        cursor = None if behind is None else (json.dumps(behind.namespace), behind.key)
+        cursor = None if behind is None else _cursor_of(behind)
         return pb.ListDocumentsResponse(documents=messages, next_page_token=self._token(cursor, request, caller))
 
     async def SearchDocuments(self, request: pb.SearchDocumentsRequest, context: Context) -> pb.SearchDocumentsResponse:
@@ -120,8 +121,17 @@ def _query(request: Message) -> Cursor:
     return (query.DESCRIPTOR.name, hashlib.sha256(query.SerializeToString(deterministic=True)).hexdigest())
 
 
-def _name_of(cursor: Cursor | None) -> DocumentName | None:
-    return None if cursor is None else DocumentName(_namespace_of(cursor), str(cursor[1]))
+def _cursor_of(position: Position) -> Cursor:
+    name, time = position.name, position.update_time
+    return (json.dumps(name.namespace), name.key, "" if time is None else time.isoformat())
+
+
+def _position_of(cursor: Cursor | None) -> Position | None:
+    """A position; tokens of gateways that knew one order alone have no time."""
+    if cursor is None:
+        return None
+    time = str(cursor[2]) if len(cursor) > 2 else ""
+    return Position(DocumentName(_namespace_of(cursor), str(cursor[1])), datetime.fromisoformat(time) if time else None)
 
 
 def _namespace_of(cursor: Cursor) -> Namespace:

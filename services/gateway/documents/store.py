@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from services.common.owners import Owner
-from services.gateway.documents.model import Document, DocumentName, Namespace, Vectors, WriteDocuments, Written
+from services.gateway.documents.model import (
+    Document,
+    DocumentName,
+    Namespace,
+    Position,
+    Vectors,
+    WriteDocuments,
+    Written,
+)
 from services.gateway.journal.model import Caller
 
 
@@ -50,9 +58,19 @@ class DocumentStore(Protocol):
         ...
 
     async def list_documents(
-        self, owner: Owner, prefix: Namespace, *, key_prefix: str, after: DocumentName | None, limit: int
+        self,
+        owner: Owner,
+        prefix: Namespace,
+        *,
+        key_prefix: str,
+        after: Position | None,
+        limit: int,
+        latest_first: bool = False,
     ) -> Listed:
-        """Documents in the order of their names; of those that exceed `page_bytes_max` bytes at least the first."""
+        """Documents in the order of their names; of those that exceed `page_bytes_max` bytes at least the first.
+
+        With `latest_first` those written last come first, ties in the order of names; `after` needs its time then.
+        """
         ...
 
     async def list_namespaces(self, owner: Owner, prefix: Namespace) -> Sequence[Namespace]:

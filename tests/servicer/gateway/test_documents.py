@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -53,6 +53,25 @@ async def test_spec_9_4_documents_are_written_read_and_deleted(client: Client, u
     (deleted,) = await client.write_documents(user_id, [DeleteDocument(made.name, etag=read.etag)])
     assert (deleted.existed, deleted.etag, deleted.create_time) == (True, "", None)
     assert await client.batch_get_documents(user_id, [made.name]) == ()
+
+
+async def test_spec_9_4_documents_are_listed_by_their_last_write(client: Client, user_id: str) -> None:
+    await client.write_documents(user_id, [put("b", {"n": 1}), put("a", {"n": 2})])
+    for key in ("d", "c", "b"):
+        await client.write_documents(user_id, [put(key, {"n": 1})])
+    assert await keys(client, user_id) == ["a", "b", "c", "d"]
+    some = DocumentFilter(("n",), 1)
+    for page_size in (1, 2, 4):
+        assert await keys(client, user_id, latest_first=True, page_size=page_size) == ["b", "c", "d", "a"]
+        assert await keys(client, user_id, some, latest_first=True, page_size=page_size) == ["b", "c", "d"]
+    assert [key async for key in keys_while_they_are_written(client, user_id)] == ["b", "c", "a"]
+
+
+async def keys_while_they_are_written(client: Client, user_id: str) -> AsyncIterator[str]:
+    """Writes `d` anew once the first page, of two, has been read."""
+    async for document in client.list_documents(user_id, latest_first=True, page_size=2):
+        yield document.name.key
+        await client.write_documents(user_id, [put("d", {"n": 3})])
 
 
 async def test_spec_9_4_conditions_of_writes_hold_for_all_or_none(client: Client, user_id: str) -> None:

@@ -96,6 +96,7 @@ class MnemeStore(BaseStore):
                 filters=filters,
                 page_size=min(end, p.LIMIT_MAX),
                 extend_ttl=op.refresh_ttl and is_exact,
+                latest_first=True,
             )
             scored = [(document, None) for document in islice(listed, op.offset, end)]
         if op.refresh_ttl and not is_exact:
@@ -228,6 +229,7 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
                 filters=filters,
                 page_size=min(end, p.LIMIT_MAX),
                 extend_ttl=op.refresh_ttl and is_exact,
+                latest_first=True,
             )
             scored = [(document, None) for document in await self._ask(lambda: _slice(listed, op.offset, end))]
         if op.refresh_ttl and not is_exact:

@@ -82,10 +82,11 @@ class DocumentOperations(Operations):
         key_prefix: str = "",
         filters: Sequence[r.DocumentFilter] = (),
         extend_ttl: bool = False,
+        latest_first: bool = False,
         page_size: int = PAGE_SIZE_MAX,
         timeout_seconds: float | None = None,
     ) -> Iterator[r.Document]:
-        """Documents in the order of namespace and key; pages are fetched as they are needed.
+        """Documents in the order of namespace and key, or of their last write; pages are fetched as they are needed.
 
         Args:
             user_id: Whose.
@@ -93,6 +94,7 @@ class DocumentOperations(Operations):
             key_prefix: Only keys that begin with this.
             filters: Conditions that must all hold, at most 16.
             extend_ttl: Whether the time to live of those that are returned begins anew.
+            latest_first: Whether those written last come first. One that is written meanwhile may be missed.
             page_size: How many each call fetches.
             timeout_seconds: Deadline of each call.
         """
@@ -103,6 +105,7 @@ class DocumentOperations(Operations):
             filters=wire_documents.filters(filters),
             page_size=page_size,
             extend_ttl=extend_ttl,
+            latest_first=latest_first,
         )
         read = read_page("documents", wire_documents.document)
         call = Call(f"{_SERVICE}/ListDocuments", request, documents_pb2.ListDocumentsResponse, read)

@@ -24,6 +24,7 @@ from services.gateway.documents.model import (
     DocumentName,
     DocumentWrite,
     Namespace,
+    Position,
     Vectors,
     WriteDocuments,
     WriteResult,
@@ -83,6 +84,18 @@ _LIST: Final = f"""
             ORDER BY d.namespace, d.key LIMIT $10
         ) AS d
     ) AS d ORDER BY d.namespace, d.key
+"""  # noqa: S608
+_LIST_LATEST: Final = f"""
+    SELECT {_SHOWN} FROM (
+        SELECT d.*, sum({_SIZE}) OVER (ORDER BY d.update_time DESC, d.namespace, d.key) - ({_SIZE}) AS before FROM (
+            SELECT * FROM gateway.documents AS d WHERE {_OF_USER} AND {_LIVES} AND {_UNDER}
+                AND ($7 = '' OR starts_with(d.key, $7)) AND (
+                    $8::timestamptz IS NULL OR d.update_time < $8
+                    OR d.update_time = $8 AND (d.namespace, d.key) > ($9, $10)
+                )
+            ORDER BY d.update_time DESC, d.namespace, d.key LIMIT $11
+        ) AS d
+    ) AS d ORDER BY d.update_time DESC, d.namespace, d.key
 """  # noqa: S608
 _NAMESPACES: Final = f"""
     SELECT DISTINCT d.namespace FROM gateway.documents AS d WHERE {_OF_USER} AND {_LIVES} AND {_UNDER}
@@ -161,13 +174,24 @@ class PostgresDocuments:
         return Found(documents, [_name_of(row) for row in cut])
 
     async def list_documents(
-        self, owner: Owner, prefix: Namespace, *, key_prefix: str, after: DocumentName | None, limit: int
+        self,
+        owner: Owner,
+        prefix: Namespace,
+        *,
+        key_prefix: str,
+        after: Position | None,
+        limit: int,
+        latest_first: bool = False,
     ) -> Listed:
         """See `DocumentStore.list_documents`."""
-        position = (None, None) if after is None else (_encoded(after.namespace), after.key)
+        position = (None, None) if after is None else (_encoded(after.name.namespace), after.name.key)
+        if latest_first:
+            query, position = _LIST_LATEST, (None if after is None else after.update_time, *position)
+        else:
+            query = _LIST
         arguments = (*_range(prefix), self._settings.page_bytes_max, key_prefix, *position, limit)
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            rows_found = await connection.fetch(_LIST, *_key(owner), self._clock.now(), *arguments)
+            rows_found = await connection.fetch(query, *_key(owner), self._clock.now(), *arguments)
             documents, cut = await self._documents(connection, rows_found)
         return Listed(documents, is_last=not cut and len(rows_found) < limit)
 

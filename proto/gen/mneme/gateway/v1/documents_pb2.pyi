@@ -143,7 +143,7 @@ class DocumentFilter(_message.Message):
     def __init__(self, path: _Optional[_Iterable[str]] = ..., comparison: _Optional[_Union[DocumentComparison, str]] = ..., value: _Optional[str] = ...) -> None: ...
 
 class ListDocumentsRequest(_message.Message):
-    __slots__ = ("user_id", "namespace_prefix", "key_prefix", "filters", "page_size", "page_token", "extend_ttl")
+    __slots__ = ("user_id", "namespace_prefix", "key_prefix", "filters", "page_size", "page_token", "extend_ttl", "latest_first")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     KEY_PREFIX_FIELD_NUMBER: _ClassVar[int]
@@ -151,6 +151,7 @@ class ListDocumentsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     EXTEND_TTL_FIELD_NUMBER: _ClassVar[int]
+    LATEST_FIRST_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     namespace_prefix: _containers.RepeatedScalarFieldContainer[str]
     key_prefix: str
@@ -158,7 +159,8 @@ class ListDocumentsRequest(_message.Message):
     page_size: int
     page_token: str
     extend_ttl: bool
-    def __init__(self, user_id: _Optional[str] = ..., namespace_prefix: _Optional[_Iterable[str]] = ..., key_prefix: _Optional[str] = ..., filters: _Optional[_Iterable[_Union[DocumentFilter, _Mapping]]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., extend_ttl: _Optional[bool] = ...) -> None: ...
+    latest_first: bool
+    def __init__(self, user_id: _Optional[str] = ..., namespace_prefix: _Optional[_Iterable[str]] = ..., key_prefix: _Optional[str] = ..., filters: _Optional[_Iterable[_Union[DocumentFilter, _Mapping]]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., extend_ttl: _Optional[bool] = ..., latest_first: _Optional[bool] = ...) -> None: ...
 
 class ListDocumentsResponse(_message.Message):
     __slots__ = ("documents", "next_page_token")

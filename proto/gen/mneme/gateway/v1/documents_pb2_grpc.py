@@ -95,8 +95,8 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListDocuments(self, request, context):
-        """ListDocuments pages through documents in the order of namespace and key, by bytes of UTF-8, label by label. A page may
-        hold fewer documents than asked for, or none, although more follow: filters look at 1,000 documents
+        """ListDocuments pages through documents in the order of namespace and key, by bytes of UTF-8, label by label, or of their last
+        write. A page may hold fewer documents than asked for, or none, although more follow: filters look at 1,000 documents
         a page, or at as many as have 3 MiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

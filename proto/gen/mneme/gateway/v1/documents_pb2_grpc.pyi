@@ -31,8 +31,8 @@ class DocumentServiceStub:
     BatchGetDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.BatchGetDocumentsRequest, _documents_pb2.BatchGetDocumentsResponse]
     """BatchGetDocuments returns documents by namespace and key, all as of one moment."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
-    """ListDocuments pages through documents in the order of namespace and key, by bytes of UTF-8, label by label. A page may
-    hold fewer documents than asked for, or none, although more follow: filters look at 1,000 documents
+    """ListDocuments pages through documents in the order of namespace and key, by bytes of UTF-8, label by label, or of their last
+    write. A page may hold fewer documents than asked for, or none, although more follow: filters look at 1,000 documents
     a page, or at as many as have 3 MiB.
     """
     SearchDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.SearchDocumentsRequest, _documents_pb2.SearchDocumentsResponse]
@@ -77,8 +77,8 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.ListDocumentsRequest,
         context: _aio.ServicerContext[_documents_pb2.ListDocumentsRequest, _abc.Awaitable[_documents_pb2.ListDocumentsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.ListDocumentsResponse]:
-        """ListDocuments pages through documents in the order of namespace and key, by bytes of UTF-8, label by label. A page may
-        hold fewer documents than asked for, or none, although more follow: filters look at 1,000 documents
+        """ListDocuments pages through documents in the order of namespace and key, by bytes of UTF-8, label by label, or of their last
+        write. A page may hold fewer documents than asked for, or none, although more follow: filters look at 1,000 documents
         a page, or at as many as have 3 MiB.
         """
 
