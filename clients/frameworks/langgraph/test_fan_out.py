@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, Op, PutOp, 
 from langgraph.types import Send
 from mneme_langgraph import AsyncMnemeStore, MnemeStore
 
-from mneme_client import Client, SyncClient
+from mneme_client import Client, MnemeClientError, SyncClient
 
 COUNT = 1_000
 GROUPS = 50
@@ -222,3 +222,39 @@ async def test_spec_9_4_a_failure_of_the_asynchronous_store_is_the_error_itself(
         await astore.asearch(("a",), filter={"v": {"$like": 1}})
     with pytest.raises(ValueError, match="unknown operator"):
         await astore.abatch([GetOp(("a",), "k"), SearchOp(("a",), {"v": {"$like": 1}})])
+
+
+async def test_spec_9_4_of_many_concurrent_calls_those_alone_fail_that_are_refused(
+    aclient: Client, user_id: str
+) -> None:
+    """Calls of one moment are one batch; those of other callers, and of other users, do not suffer from each other."""
+    astore = AsyncMnemeStore(aclient, lambda namespace: f"{user_id}-{namespace[0]}", fields=())
+    users = [f"u{i % 5}" for i in range(COUNT // 4)]
+    calls: list[Any] = []
+    for i, user in enumerate(users):
+        is_wrong = i % 10 == 0
+        operator_name = "$like" if is_wrong else "$eq"
+        calls += [
+            astore.aput((user, "n"), f"k{i}", {"text": "x" * 300_000 if is_wrong else "x"}),
+            astore.aget((user, "n"), f"k{i}"),
+            astore.asearch((user, "n"), filter={"text": {operator_name: str(i)}}),
+            astore.alist_namespaces(prefix=(user,)),
+        ]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert len(results) == COUNT
+    for i in range(len(users)):
+        put, got, searched, listed = results[4 * i : 4 * i + 4]
+        is_wrong = i % 10 == 0
+        assert isinstance(put, MnemeClientError) if is_wrong else put is None
+        assert got is None
+        assert isinstance(searched, ValueError) if is_wrong else searched == []
+        assert listed == []
+    stored = [item.key for user in sorted(set(users)) for item in await astore.asearch((user,), limit=COUNT)]
+    assert sorted(stored) == sorted(f"k{i}" for i in range(len(users)) if i % 10)
+
+
+async def test_spec_9_4_a_batch_of_one_caller_fails_as_a_whole(aclient: Client, user_id: str) -> None:
+    astore = AsyncMnemeStore(aclient, user_id)
+    with pytest.raises(MnemeClientError):
+        await astore.abatch([PutOp(("n",), "good", {}), PutOp(("n",), "large", {"text": "x" * 300_000})])
+    assert await astore.asearch(("n",)) == []

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Sequen
 from itertools import islice
 from typing import Any, TypeVar
 
-from langgraph.store.base import BaseStore, ListNamespacesOp, Op, Result, SearchItem, SearchOp, TTLConfig
+from langgraph.store.base import BaseStore, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp, TTLConfig
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 
-from mneme_client import Client, Document, SyncClient
+from mneme_client import Client, Document, MnemeClientError, SyncClient
 from mneme_langgraph import plan as p
 
 T = TypeVar("T")
@@ -118,6 +118,8 @@ class MnemeStore(BaseStore):
 class AsyncMnemeStore(AsyncBatchedBaseStore):
     """A store for asyncio: calls that are made at the same time are one batch. Made inside the event loop that uses it.
 
+    Where one of these calls is refused, it alone fails: the others are made again, each on its own.
+
     Args:
         client: Of the gateway; its owner closes it.
         user_id: See `MnemeStore`.
@@ -165,9 +167,55 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
             raise asyncio.InvalidStateError("called in the event loop of the store: use its asynchronous methods")
         return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
 
+    async def aget(self, *args: Any, **kwargs: Any) -> Item | None:
+        """See `BaseStore`."""
+        return _raised(await super().aget(*args, **kwargs))
+
+    async def asearch(self, *args: Any, **kwargs: Any) -> list[SearchItem]:
+        """See `BaseStore`."""
+        return _raised(await super().asearch(*args, **kwargs))
+
+    async def aput(self, *args: Any, **kwargs: Any) -> None:
+        """See `BaseStore`."""
+        _raised(await super().aput(*args, **kwargs))  # type: ignore[func-returns-value]
+
+    async def adelete(self, *args: Any, **kwargs: Any) -> None:
+        """See `BaseStore`."""
+        _raised(await super().adelete(*args, **kwargs))  # type: ignore[func-returns-value]
+
+    async def alist_namespaces(self, *args: Any, **kwargs: Any) -> list[tuple[str, ...]]:
+        """See `BaseStore`."""
+        return _raised(await super().alist_namespaces(*args, **kwargs))
+
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Carries out operations; gets and searches see what was there before the puts."""
-        plan = p.plan_of(ops, self._user_of, self._fields)
+        operations = list(ops)
+        is_of_one = len(operations) == 1 or asyncio.current_task() is not self._task
+        try:
+            return await self._carry_out(operations)
+        except Exception as error:
+            # The base class has put calls together that have nothing to do with one another.
+            if is_of_one or (isinstance(error, MnemeClientError) and error.retryable):
+                raise
+        return await self._each_alone(operations)
+
+    async def _each_alone(self, operations: Sequence[Op]) -> list[Any]:
+        """The results of operations of several callers, reads before writes; the error of one that is refused."""
+        results: list[Any] = [None] * len(operations)
+
+        async def carry_out(index: int) -> None:
+            try:
+                (results[index],) = await self._carry_out([operations[index]])
+            except Exception as error:
+                results[index] = error
+
+        for are_writes in (False, True):
+            chosen = [i for i, operation in enumerate(operations) if isinstance(operation, PutOp) is are_writes]
+            await asyncio.gather(*map(carry_out, chosen))
+        return results
+
+    async def _carry_out(self, operations: Sequence[Op]) -> list[Result]:
+        plan = p.plan_of(operations, self._user_of, self._fields)
         results: list[Result] = [None] * plan.count
 
         async def get(user_id: str, names: dict[int, Any], names_of_one: list[Any], *, refresh: bool) -> None:
@@ -249,6 +297,13 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
             self._user_of(prefix), prefix=prefix, suffix=suffix, max_depth=op.max_depth or 0
         )
         return await self._ask(lambda: _slice(listed, op.offset, op.offset + op.limit))
+
+
+def _raised(result: T) -> T:
+    """A result; raised where it is an error."""
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def _user_of(user_id: str | p.UserOf) -> p.UserOf:
