@@ -89,10 +89,8 @@ _LIST_LATEST: Final = f"""
     SELECT {_SHOWN} FROM (
         SELECT d.*, sum({_SIZE}) OVER (ORDER BY d.update_time DESC, d.namespace, d.key) - ({_SIZE}) AS before FROM (
             SELECT * FROM gateway.documents AS d WHERE {_OF_USER} AND {_LIVES} AND {_UNDER}
-                AND ($7 = '' OR starts_with(d.key, $7)) AND (
-                    $8::timestamptz IS NULL OR d.update_time < $8
-                    OR d.update_time = $8 AND (d.namespace, d.key) > ($9, $10)
-                )
+                AND ($7 = '' OR starts_with(d.key, $7)) AND d.update_time <= coalesce($8::timestamptz, 'infinity')
+                AND ($8::timestamptz IS NULL OR d.update_time < $8 OR (d.namespace, d.key) > ($9, $10))
             ORDER BY d.update_time DESC, d.namespace, d.key LIMIT $11
         ) AS d
     ) AS d ORDER BY d.update_time DESC, d.namespace, d.key
