@@ -128,7 +128,7 @@ async def test_spec_9_4_tasks_see_batches_of_writes_whole(aclient: Client, user_
     async def read() -> list[int]:
         return versions_in(await reader.abatch(whole()))
 
-    reading = asyncio.gather(*(read() for _ in range(COUNT // 2)))
+    reading = asyncio.gather(*(read() for _ in range(COUNT)))
     written = 0
     while not reading.done():
         written += 1
@@ -143,7 +143,7 @@ def test_spec_9_4_threads_see_batches_of_writes_whole(client: SyncClient, user_i
     store = MnemeStore(client, user_id)
     store.batch(version(0))
     with ThreadPoolExecutor(THREADS) as threads:
-        reading = [threads.submit(lambda: versions_in(store.batch(whole()))) for _ in range(COUNT // 4)]
+        reading = [threads.submit(lambda: versions_in(store.batch(whole()))) for _ in range(COUNT)]
         written = 0
         while not all(read.done() for read in reading):
             written += 1
