@@ -1,10 +1,9 @@
-// Where TypeScript's compiler finds what is called at places of a tree.
+// What TypeScript's compiler says is called in a tree.
 //
-//     node bench/code_calls.mjs FOLDER_OF_THE_PACKAGE TREE < places.json
+//     node bench/code_calls.mjs FOLDER_OF_THE_PACKAGE TREE
 //
-// Reads [{"path", "line", "name"}], lines from 1, and prints for each of them the declarations inside the tree,
-// [["path", line]], or null where no call of that name begins in the line.
-import { readFileSync } from "node:fs";
+// Prints [{"path", "line", "start", "name", "places"}] of all calls: the line of the name, from 1, and the line in which
+// what is called begins. Places are declarations inside the tree, [["path", line]]; ["", 0] is a parameter or a variable inside of a function, which the code graph does not define.
 import { createRequire } from "node:module";
 import { relative, resolve } from "node:path";
 
@@ -36,7 +35,7 @@ function calledName(node) {
   return ts.isPropertyAccessExpression(called) ? called.name : undefined;
 }
 
-/** Names of calls in a file, by line and name. */
+/** Names of calls in a file, one of each name in a line. */
 function callsOf(file) {
   const found = new Map();
   const visit = (node) => {
@@ -45,27 +44,46 @@ function callsOf(file) {
     ts.forEachChild(node, visit);
   };
   visit(file);
-  return found;
+  return found.values();
 }
 
-/** Declarations of functions, methods, classes and variables inside the tree. */
-function declarationsOf(name) {
+/** What a name means, behind imports and behind variables such as `parse` in `const { parse } = util`. */
+function symbolOf(name) {
   let symbol = checker.getSymbolAtLocation(name);
   if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
+  const one = symbol?.declarations?.[0];
+  if (one === undefined || !ts.isBindingElement(one) || !ts.isObjectBindingPattern(one.parent)) return symbol;
+  const key = (one.propertyName ?? one.name).text;
+  return (key !== undefined && checker.getTypeAtLocation(one.parent).getProperty(key)) || symbol;
+}
+
+/** Whether a declaration only holds what is called: a parameter, or a variable inside of a function. */
+function isHolder(one) {
+  if (ts.isParameter(one)) return !ts.isParameterPropertyDeclaration(one, one.parent);
+  if (ts.isBindingElement(one)) return true;
+  if (!ts.isVariableDeclaration(one)) return false;
+  const value = one.initializer;
+  if (value !== undefined && (ts.isArrowFunction(value) || ts.isFunctionExpression(value))) return false;
+  return !ts.isVariableStatement(one.parent.parent) || !ts.isSourceFile(one.parent.parent.parent);
+}
+
+/** Declarations of functions, methods, classes, fields and variables of modules inside the tree. */
+function declarationsOf(name) {
   const found = [];
-  for (const one of symbol?.declarations ?? []) {
+  for (const one of symbolOf(name)?.declarations ?? []) {
     const path = relative(root, one.getSourceFile().fileName);
-    if (!path.startsWith("..") && !path.includes("node_modules")) found.push([path, lineOf(one)]);
+    if (path.startsWith("..") || path.includes("node_modules")) continue;
+    found.push(isHolder(one) ? ["", 0] : [path, lineOf(one)]);
   }
   return found;
 }
 
-const calls = new Map();
-const places = JSON.parse(readFileSync(0, "utf-8")).map(({ path, line, name }) => {
-  const file = program.getSourceFile(resolve(root, path));
-  if (file === undefined) return null;
-  if (!calls.has(path)) calls.set(path, callsOf(file));
-  const called = calls.get(path).get(`${line} ${name}`);
-  return called === undefined ? null : declarationsOf(called);
-});
-console.log(JSON.stringify(places));
+const found = [];
+for (const file of program.getSourceFiles()) {
+  const path = relative(root, file.fileName);
+  if (path.startsWith("..") || path.includes("node_modules") || file.isDeclarationFile) continue;
+  for (const name of callsOf(file)) {
+    found.push({ path, line: lineOf(name), start: lineOf(name.parent), name: name.text, places: declarationsOf(name) });
+  }
+}
+console.log(JSON.stringify(found));

@@ -4,7 +4,8 @@
     python -m bench.code_calls --tree FOLDER --typescript node_modules/typescript # needs Node and that npm package
 
 The other one counts as right where it finds a function or class inside the tree. Where it finds none, ours may be
-right or wrong.
+right or wrong. Where TypeScript's compiler finds a parameter or a variable inside of a function, ours is right if it
+finds nothing.
 """
 
 from __future__ import annotations
@@ -14,33 +15,41 @@ import json
 import random
 import re
 import subprocess
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from services.semantic.code.graph import CodeGraph
 from services.semantic.code.model import Reference, ReferenceKind
 from services.semantic.code.parser import parse_file
 
-_DECORATORS_MAX = 6
+_DECORATORS_MAX: Final = 6
 """Lines from a definition's first decorator, which is our first line, to its name, which is jedi's."""
 
-Call: TypeAlias = tuple[str, Reference]
-"""A call site: the file's path, and the reference in it."""
-Places: TypeAlias = set[tuple[str, int]] | None
-"""Paths and lines, from 1, of what is called; None where the name is not found in the line."""
+_HOLDER: Final = ("", 0)
+"""A parameter or a local variable, which is no definition of the graph."""
+
+Site: TypeAlias = tuple[str, int, str]
+"""A call: the file's path, the line from 1, and the name that is called."""
+Places: TypeAlias = set[tuple[str, int]]
+"""Paths and lines of what is called."""
 
 
-def _jedi_places(root: Path, calls: Sequence[Call]) -> list[Places]:
-    """Where jedi finds what is called."""
+def _jedi_calls(root: Path, graph: CodeGraph, sites: int) -> Iterator[tuple[Site, Places]]:
+    """A sample of the graph's calls, with where jedi finds what is called."""
     import jedi  # type: ignore[import-not-found]
 
+    calls = [(p, one) for p, f in graph.files.items() for one in f.references if one.kind is ReferenceKind.CALLS]
+    random.Random(1).shuffle(calls)
     project = jedi.Project(str(root))
-    return [_jedi_place(root, project, path, call) for path, call in calls]
+    for path, call in calls[:sites]:
+        places = _jedi_place(root, project, path, call)
+        if places is not None:
+            yield (path, call.line, call.name), places
 
 
-def _jedi_place(root: Path, project: object, path: str, call: Reference) -> Places:
+def _jedi_place(root: Path, project: object, path: str, call: Reference) -> Places | None:
     import jedi
 
     text = (root / path).read_text()
@@ -57,16 +66,14 @@ def _jedi_place(root: Path, project: object, path: str, call: Reference) -> Plac
     return places
 
 
-def _typescript_places(package: Path) -> Callable[[Path, Sequence[Call]], list[Places]]:
-    """Where the compiler of a folder of npm's `typescript` finds what is called."""
-
-    def places(root: Path, calls: Sequence[Call]) -> list[Places]:
-        sites = [{"path": path, "line": call.line, "name": call.name} for path, call in calls]
-        command = ["node", str(Path(__file__).with_name("code_calls.mjs")), str(package.resolve()), str(root)]
-        found = subprocess.run(command, input=json.dumps(sites), capture_output=True, check=True, text=True)
-        return [None if one is None else {(path, line) for path, line in one} for one in json.loads(found.stdout)]
-
-    return places
+def _typescript_calls(root: Path, package: Path, known: Container[Site], sites: int) -> Iterator[tuple[Site, Places]]:
+    """A sample of all calls, with where the compiler of a folder of npm's `typescript` finds what is called."""
+    command = ["node", str(Path(__file__).with_name("code_calls.mjs")), str(package.resolve()), str(root)]
+    found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    random.Random(1).shuffle(found)
+    for one in found[:sites]:
+        line = one["line"] if (one["path"], one["line"], one["name"]) in known else one["start"]
+        yield (one["path"], line, one["name"]), {(path, line) for path, line in one["places"]}
 
 
 def main() -> None:
@@ -79,27 +86,34 @@ def main() -> None:
     arguments = parser.parse_args()
     root = arguments.tree.resolve()
     suffixes = {".py"} if arguments.typescript is None else {".ts", ".tsx"}
-    locate = _jedi_places if arguments.typescript is None else _typescript_places(arguments.typescript)
     graph = CodeGraph()
     for file in sorted(root.rglob("*")):
         if file.suffix in suffixes and "node_modules" not in file.parts:
             graph.put(parse_file(file.relative_to(root).as_posix(), file.read_bytes()))
-    calls = [(p, one) for p, f in graph.files.items() for one in f.references if one.kind is ReferenceKind.CALLS]
-    random.Random(1).shuffle(calls)
-    sample = calls[: arguments.sites]
+    at_site: dict[Site, list[Reference]] = defaultdict(list)
+    for path, parsed in graph.files.items():
+        for one in parsed.references:
+            if one.kind is ReferenceKind.CALLS:
+                at_site[path, one.line, one.name].append(one)
+    if arguments.typescript is None:
+        sample = _jedi_calls(root, graph, arguments.sites)
+    else:
+        sample = _typescript_calls(root, arguments.typescript, at_site, arguments.sites)
+    more = _DECORATORS_MAX if arguments.typescript is None else 0
     counts: Counter[str] = Counter()
-    for (path, call), places in zip(sample, locate(root, sample), strict=True):
-        if places is None:
-            continue
-        ours = [(target.ref.path, graph.symbol(target.ref).start_line) for target in graph.resolve(path, call)]
-        is_same = any(p == q and b <= line <= b + _DECORATORS_MAX for p, b in ours for q, line in places)
-        if places:
+    for site, places in sample:
+        targets = [target for one in at_site[site] for target in graph.resolve(site[0], one)]
+        ours = [(target.ref.path, graph.symbol(target.ref).start_line) for target in targets]
+        is_same = any(p == q and b <= line <= b + more for p, b in ours for q, line in places)
+        if places == {_HOLDER}:
+            verdict = "different" if ours else "neither"
+        elif places:
             verdict = "same" if is_same else "different" if ours else "missed"
         else:
             verdict = "ours alone" if ours else "neither"
         counts[verdict] += 1
         if arguments.show and verdict not in {"same", "neither"}:
-            print(verdict, f"{path}:{call.line}", call.name, "theirs", sorted(places), "ours", ours)
+            print(verdict, f"{site[0]}:{site[1]}", site[2], "theirs", sorted(places), "ours", ours)
     same, different, missed = counts["same"], counts["different"], counts["missed"]
     print(dict(counts))
     print(f"precision where the other knows: {same / max(same + different, 1):.3f}")

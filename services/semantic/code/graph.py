@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from services.semantic.code.entries import Entry, entry_of
 from services.semantic.code.model import (
     Import,
     ParsedFile,
@@ -20,7 +21,7 @@ from services.semantic.code.model import (
 )
 from services.semantic.code.modules import Modules
 from services.semantic.code.names import Names
-from services.semantic.code.resolution import GUESSES_MAX, SURE, Entry, Resolver, Target, entry_of
+from services.semantic.code.resolution import GUESSES_MAX, SURE, Resolver, Target
 
 
 class CodeGraph:

@@ -54,6 +54,8 @@ def _javascript(text: str) -> Iterator[Name]:
         yield module, "" if star[2] else "*", star[2] or "*"
     elif re.fullmatch(r"[\w$]+", rest):
         yield module, "default", rest
+    elif whole := re.match(r"([\w$]+) ?= ?require\b", rest):
+        yield module, "", whole[1]
     elif not names and not is_export:
         yield module, "", ""
 

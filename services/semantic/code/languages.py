@@ -26,13 +26,17 @@ class LanguageSpec:
     """What the package calls the grammar."""
     query: str = ""
     """Name of the file with its queries, where it is not the language's."""
+    common_query: str = ""
+    """Name of a file with more, which several languages share."""
 
 
 SPECS: Final = (
     LanguageSpec("python", "tree_sitter_python", (".py", ".pyi", ".pyw")),
-    LanguageSpec("javascript", "tree_sitter_javascript", (".js", ".jsx", ".mjs", ".cjs")),
-    LanguageSpec("typescript", "tree_sitter_typescript", (".ts", ".mts", ".cts"), "language_typescript"),
-    LanguageSpec("tsx", "tree_sitter_typescript", (".tsx",), "language_tsx", "typescript"),
+    LanguageSpec("javascript", "tree_sitter_javascript", (".js", ".jsx", ".mjs", ".cjs"), common_query="scripts"),
+    LanguageSpec(
+        "typescript", "tree_sitter_typescript", (".ts", ".mts", ".cts"), "language_typescript", "typescript", "scripts"
+    ),
+    LanguageSpec("tsx", "tree_sitter_typescript", (".tsx",), "language_tsx", "typescript", "scripts"),
     LanguageSpec("go", "tree_sitter_go", (".go",)),
     LanguageSpec("java", "tree_sitter_java", (".java",)),
     LanguageSpec("rust", "tree_sitter_rust", (".rs",)),
@@ -88,5 +92,6 @@ def language_of(path: str) -> str:
 def grammar_of(spec: LanguageSpec) -> Grammar:
     """The grammar of a language, loaded with its first file. Belongs to the thread that uses it."""
     language = Language(getattr(importlib.import_module(spec.module), spec.function)())
-    source = (_QUERIES / f"{spec.query or spec.name}.scm").read_text(encoding="utf-8")
+    names = (spec.query or spec.name, spec.common_query)
+    source = "\n".join((_QUERIES / f"{name}.scm").read_text(encoding="utf-8") for name in names if name)
     return Grammar(spec, Parser(language), Query(language, source))

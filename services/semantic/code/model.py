@@ -147,7 +147,11 @@ class ParsedFile:
     package: str = ""
     """The package or namespace that the file declares, where its language has that."""
     types: Mapping[str, str] = field(default_factory=dict)
-    """Classes of variables and parameters, where the text says so: "function.variable" to a class's name."""
+    """Classes of variables and parameters, where the text says so: "function.variable" to a class's name.
+
+    For TypeScript and JavaScript, what definitions and members are made of: see scripts/reading.py."""
+    exports: Mapping[str, str] = field(default_factory=dict)
+    """Names that a script exports to those that it has for them, where they differ."""
     summary: str = ""
     """First words of what the file says about itself."""
 

@@ -9,10 +9,19 @@ from typing import Final
 
 from services.semantic.code.model import Import, ParsedFile
 
+SCRIPT_LANGUAGES: Final = ("javascript", "typescript")
 _PATHS_MAX: Final = 200
 _SCRIPTS: Final = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
 _FOLDER_IS_PACKAGE: Final = {"go": ".go", "java": ".java"}
 _INDEXES: Final = tuple(f"/index{extension}" for extension in _SCRIPTS)
+_NODE: Final = frozenset(
+    """
+    assert async_hooks buffer child_process cluster constants crypto dgram dns domain events fs http http2 https
+    inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder timers
+    tls tty url util v8 vm worker_threads zlib
+    """.split()  # noqa: SIM905
+)
+"""Modules of Node.js, which files of the repository may be named like."""
 
 
 class Modules:
@@ -86,7 +95,7 @@ class Modules:
         module = one.module
         if file.language == "python":
             return self._python(file.path, module, one.name)
-        if file.language in ("javascript", "typescript"):
+        if file.language in SCRIPT_LANGUAGES:
             return self._script(file.path, module)
         if file.language == "go":
             return self._go(module)
@@ -141,6 +150,8 @@ class Modules:
             base = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
             stem = posixpath.splitext(base)[0] if base.endswith((".js", ".mjs", ".cjs", ".jsx")) else base
             return self._existing([base, *(stem + e for e in _SCRIPTS), *(base + i for i in _INDEXES)])
+        if module.startswith("node:") or module.split("/", maxsplit=1)[0] in _NODE:
+            return []
         bare = module.lstrip("@~/")
         return next((f for end in (*_SCRIPTS, *_INDEXES) if (f := self._suffix(bare + end, path))), [])
 

@@ -34,6 +34,7 @@ def pack(file: ParsedFile, text: bytes = b"") -> PackedFile:
         "chunks": [[c.start_line, c.end_line, dict(c.terms)] for c in file.chunks],
         "package": file.package,
         "types": dict(file.types),
+        "exports": dict(file.exports),
         "summary": file.summary,
     }
     # Surrogates and NUL cannot come in: they are escaped.
@@ -58,6 +59,7 @@ def unpack(packed: PackedFile) -> ParsedFile:
         chunks=[Chunk(*row) for row in body["chunks"]],
         package=body["package"],
         types=body["types"],
+        exports=body.get("exports", {}),  # not in files that were stored before
         summary=body["summary"],
     )
 

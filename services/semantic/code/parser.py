@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from tree_sitter import Node, QueryCursor
@@ -16,34 +14,18 @@ from services.semantic.code.imports import imported_names
 from services.semantic.code.languages import Grammar, grammar_of, language_of, spec_of
 from services.semantic.code.lines import definitions_by_line
 from services.semantic.code.model import FileStatus, Import, ParsedFile, Reference, ReferenceKind, Symbol, SymbolKind
+from services.semantic.code.modules import SCRIPT_LANGUAGES
+from services.semantic.code.qualified_names import qualifier_of, split_name
+from services.semantic.code.scopes import Found, Scope, sources_of, with_sources
+from services.semantic.code.scripts.reading import CALLED, ScriptReading
 from services.semantic.code.typed_names import typed_names
 
 SIGNATURE_CHARS_MAX: Final = 200
 _PARSED_BYTES_MAX: Final = 2 * 1024 * 1024
 _NAME_CHARS_MAX: Final = 128
-_CACHED_CHARS_MAX: Final = 80
 _CONSTANT: Final = re.compile(rb"[A-Z][A-Z0-9_]{2,}")
 _SYMBOLS_MAX: Final = 20_000
-_REFERENCES_MAX: Final = 100_000
-_LAST_NAME: Final = re.compile(r"(?<![\w$])([^\W\d][\w$]{0,200}[!?]?)\s{0,20}$")
-_GENERIC: Final = re.compile(r"(::)?<[^<>]*>\s*$")
-_QUALIFIER: Final = re.compile(r"[@\w$.:>\-#?]+")
 _REQUIRE: Final = re.compile(r"""(?:(?:const|let|var)\s+([\w$]+|\{[^}]*\})\s*=\s*)?require\(\s*["']([^"']+)["']\s*\)""")
-
-
-@dataclass(slots=True)
-class _Scope:
-    """A definition while its file is read."""
-
-    start: int
-    end: int
-    name: str
-    kind: SymbolKind | None  # None: a scope that is no definition of its own, such as an impl block
-    node: Node
-    container: str = ""
-    index: int = -1
-    parent: int = -1
-    name_start: int = -1
 
 
 def digest_of(content: bytes) -> str:
@@ -94,6 +76,7 @@ class _Reading:
         self._language = common.language
         self._tree = grammar.parser.parse(content)
         self._captures = QueryCursor(grammar.query).captures(self._tree.root_node)
+        self._script = ScriptReading(self._captures) if self._language in SCRIPT_LANGUAGES else None
 
     def result(self) -> ParsedFile:
         imports = self._imports()
@@ -103,11 +86,11 @@ class _Reading:
         return _finished(
             self._common, self._text, FileStatus.PARTLY_PARSED if has_error else FileStatus.PARSED, symbols,
             imports=imports, references=self._references(scopes, symbols, imports), package=self._package(),
-            types=self._types(scopes),
+            types=self._types(scopes), exports=self._script.exports() if self._script is not None else {},
         )  # fmt: skip
 
-    def _scopes(self, imported: Set[str]) -> list[_Scope]:
-        found: dict[tuple[int, int, str], _Scope] = {}
+    def _scopes(self, imported: Set[str]) -> list[Scope]:
+        found: dict[tuple[int, int, str], Scope] = {}
         for node in self._captures.get("class", ()):
             self._add(found, node, SymbolKind.CLASS)
         for node in self._captures.get("function", ()):
@@ -116,7 +99,7 @@ class _Reading:
             of = node.child_by_field_name("type")
             if of is not None:
                 name, _ = split_name(_text(of))
-                found[node.start_byte, node.end_byte, name] = _Scope(node.start_byte, node.end_byte, name, None, node)
+                found[node.start_byte, node.end_byte, name] = Scope(node.start_byte, node.end_byte, name, None, node)
         for node in self._captures.get("assigned", ()):
             left = node.child_by_field_name("left")
             name, qualifier = split_name(_text(left)) if left is not None else ("", "")
@@ -124,13 +107,13 @@ class _Reading:
                 container = (
                     "" if qualifier in ("exports", "module", "?", "this") else qualifier.removesuffix(".prototype")
                 )
-                scope = _Scope(node.start_byte, node.end_byte, name, SymbolKind.FUNCTION, node, container)
+                scope = Scope(node.start_byte, node.end_byte, name, SymbolKind.FUNCTION, node, container)
                 found[node.start_byte, node.end_byte, name] = scope
         for node in self._captures.get("pair", ()):
             key = node.child_by_field_name("key") or node.child_by_field_name("property")
             if key is not None:
                 name = _text(key)
-                scope = _Scope(node.start_byte, node.end_byte, name, SymbolKind.METHOD, node, name_start=key.start_byte)
+                scope = Scope(node.start_byte, node.end_byte, name, SymbolKind.METHOD, node, name_start=key.start_byte)
                 found[node.start_byte, node.end_byte, name] = scope
         taken = {scope.name_start for scope in found.values()}
         for node in self._captures.get("variable", ()):
@@ -139,14 +122,14 @@ class _Reading:
             if name_node.start_byte in taken or name in imported or not name or len(name) > _NAME_CHARS_MAX:
                 continue
             whole = node.parent if node.parent is not None and node.parent.type not in _BODIES else node
-            scope = _Scope(
+            scope = Scope(
                 whole.start_byte, whole.end_byte, name, SymbolKind.VARIABLE, whole, name_start=name_node.start_byte
             )
             found[name_node.start_byte, whole.end_byte, name] = scope
         ordered = sorted(found.values(), key=lambda scope: (scope.start, -scope.end))
         return ordered[:_SYMBOLS_MAX]
 
-    def _add(self, found: dict[tuple[int, int, str], _Scope], node: Node, kind: SymbolKind) -> None:
+    def _add(self, found: dict[tuple[int, int, str], Scope], node: Node, kind: SymbolKind) -> None:
         name_node = _name_node(node)
         if name_node is None:
             return
@@ -166,18 +149,19 @@ class _Reading:
         begin = node.start_byte
         # Two captures of one definition, such as a typedef around a struct, count once.
         if (begin, node.end_byte, name) not in found:
-            found[begin, node.end_byte, name] = _Scope(
+            found[begin, node.end_byte, name] = Scope(
                 begin, node.end_byte, name, kind, node, container, name_start=name_node.start_byte
             )
 
-    def _symbols(self, scopes: list[_Scope]) -> list[Symbol]:
+    def _symbols(self, scopes: list[Scope]) -> list[Symbol]:
         symbols: list[Symbol] = []
-        stack: list[_Scope] = []
+        stack: list[Scope] = []
         for scope in scopes:
             while stack and stack[-1].end < scope.end:
                 stack.pop()
             around = [one for one in stack if one.end >= scope.end]
-            outer = around[-1] if around else None
+            is_field = scope.node.type in _FIELDS and len(around) > 1  # of the class around the constructor
+            outer = around[-2 if is_field else -1] if around else None
             containers = [outer.container, outer.name] if outer is not None else []
             if outer is not None and outer.kind is SymbolKind.VARIABLE and scope.kind is SymbolKind.METHOD:
                 outer_class = False
@@ -195,11 +179,16 @@ class _Reading:
             else:
                 scope.index = len(symbols)
                 symbols.append(self._symbol(scope))
-            if scope.kind is not SymbolKind.VARIABLE or scope.end - scope.start > 200:
+            if scope.kind is not SymbolKind.VARIABLE or scope.end - scope.start > 200 or self._is_object(scope.node):
                 stack.append(scope)
         return symbols
 
-    def _symbol(self, scope: _Scope) -> Symbol:
+    def _is_object(self, node: Node) -> bool:
+        """Whether a variable of a script is an object that is written out, whose functions are its methods."""
+        value = node.child_by_field_name("value") if self._script is not None else None
+        return value is not None and value.type == "object"
+
+    def _symbol(self, scope: Scope) -> Symbol:
         node = scope.node
         body = node.child_by_field_name("body")
         end = min(body.start_byte, scope.end) if body is not None and body.start_byte > scope.start else scope.end
@@ -229,7 +218,7 @@ class _Reading:
                 if method is not None and _text(method) in ("require", "require_relative", "load", "autoload"):
                     for module, name, alias in imported_names("ruby", _text(node)):
                         found.append(Import(module[:300], name, alias, node.start_point.row + 1))
-        if self._language in ("javascript", "typescript") and "require(" in self._text:
+        if self._script is not None and "require(" in self._text:
             for match in _REQUIRE.finditer(self._text):
                 line = self._text.count("\n", 0, match.start()) + 1
                 for part in (match[1] or "").strip("{} ").split(","):
@@ -242,8 +231,10 @@ class _Reading:
         nodes = self._captures.get("package", ())
         return _text(nodes[0])[:300] if nodes else ""
 
-    def _types(self, scopes: list[_Scope]) -> dict[str, str]:
+    def _types(self, scopes: list[Scope]) -> dict[str, str]:
         """Where the text says of which class a variable is."""
+        if self._script is not None:
+            return self._script.types(scopes, lambda starts: sources_of(starts, scopes))
         found: dict[str, str] = {}
         for scope in scopes:
             if scope.kind not in _CALLABLE or len(found) > 5_000:
@@ -253,10 +244,10 @@ class _Reading:
                 found.setdefault(f"{scope.index}.{name}", type_name)
         return found
 
-    def _references(self, scopes: list[_Scope], symbols: list[Symbol], imports: list[Import]) -> list[Reference]:
+    def _references(self, scopes: list[Scope], symbols: list[Symbol], imports: list[Import]) -> list[Reference]:
         defined = {scope.name_start for scope in scopes}
         taken: set[int] = set()
-        found: list[_Found] = []
+        found: list[Found] = []
 
         def put(node: Node, name: str, qualifier: str, kind: ReferenceKind) -> None:
             if name and len(name) <= _NAME_CHARS_MAX:
@@ -268,14 +259,25 @@ class _Reading:
             taken.add(node.end_byte)
 
         for node in self._captures.get("inherits", ()):
-            put_named(node, ReferenceKind.INHERITS)
+            if self._script is None:
+                put_named(node, ReferenceKind.INHERITS)
+                continue
+            taken.add(node.end_byte)
+            for base, qualifier in self._script.bases(node):
+                put(node, base, qualifier, ReferenceKind.INHERITS)
         for node in self._captures.get("call", ()):
-            put_named(node, ReferenceKind.CALLS)
+            if self._script is None or node.type not in CALLED:
+                put_named(node, ReferenceKind.CALLS)
+                continue
+            taken.add(node.end_byte)
+            called = self._script.called(node)
+            if called is not None:
+                put(*called, ReferenceKind.CALLS)
         for node in self._captures.get("member_call", ()):
             name_node = node.child_by_field_name("name") or node.child_by_field_name("method")
             receiver = node.child_by_field_name("object") or node.child_by_field_name("receiver")
             if name_node is not None:
-                qualifier = _qualifier(_text(receiver)) if receiver is not None else ""
+                qualifier = qualifier_of(_text(receiver)) if receiver is not None else ""
                 put(node, _text(name_node), qualifier, ReferenceKind.CALLS)
                 taken.add(name_node.end_byte)
         # Captures come in any order. Of "a.B", its parts are captured too: the whole comes first.
@@ -291,11 +293,15 @@ class _Reading:
             name = content[start:end]
             is_meant = name in wanted or (name.isupper() and _CONSTANT.fullmatch(name))
             if is_meant and start not in defined and end not in taken:
-                put(node, name.decode("utf-8", errors="replace"), "", ReferenceKind.USES)
-        return _with_sources(found, scopes)
+                used = name.decode("utf-8", errors="replace")
+                if self._script is None or not self._script.is_local(used, start):
+                    put(node, used, "", ReferenceKind.USES)
+        return with_sources(found, scopes)
 
 
 _CALLABLE: Final = (SymbolKind.FUNCTION, SymbolKind.METHOD)
+_FIELDS: Final = ("required_parameter", "optional_parameter")
+"""Parameters that are also fields."""
 _BODIES: Final = (
     "program",
     "translation_unit",
@@ -306,58 +312,6 @@ _BODIES: Final = (
     "block",
     "enum_body",
 )
-
-
-_Found = tuple[int, str, str, ReferenceKind, int]
-"""A reference while its file is read: first byte, name, qualifier, kind, line."""
-
-
-def _with_sources(found: list[_Found], scopes: list[_Scope]) -> list[Reference]:
-    """References with the innermost definitions around them, each reference of one line once."""
-    found.sort()
-    placed: dict[tuple[str, str, ReferenceKind, int, int], None] = {}
-    stack: list[_Scope] = []
-    at = 0
-    for start, name, qualifier, kind, line in found:
-        while at < len(scopes) and scopes[at].start <= start:
-            stack.append(scopes[at])
-            at += 1
-        while stack and stack[-1].end <= start:
-            stack.pop()
-        source = -1
-        for scope in reversed(stack):
-            if scope.end > start and scope.kind is not None and scope.index >= 0:
-                source = scope.index
-                break
-        placed[name, qualifier, kind, line, source] = None
-        if len(placed) >= _REFERENCES_MAX:
-            break
-    return [Reference(*one) for one in placed]
-
-
-def split_name(text: str) -> tuple[str, str]:
-    """The last name of an expression such as "a.b::c<T>", and what stands before it."""
-    if text.isidentifier():
-        return text, ""
-    return _split_expression(text) if len(text) <= _CACHED_CHARS_MAX else _split_expression.__wrapped__(text)
-
-
-@lru_cache(maxsize=20_000)
-def _split_expression(text: str) -> tuple[str, str]:
-    text = text.strip()
-    while (shorter := _GENERIC.sub("", text)) != text:
-        text = shorter
-    found = _LAST_NAME.search(text)
-    if found is None:
-        return "", ""
-    return found[1], _qualifier(text[: found.start(1)])
-
-
-def _qualifier(text: str) -> str:
-    before = text.rstrip().removesuffix("?.").rstrip(".:->&*~ \n\t").lstrip("&*( ")
-    if not before:
-        return ""
-    return before if len(before) <= 80 and _QUALIFIER.fullmatch(before) else "?"
 
 
 def _name_node(node: Node) -> Node | None:

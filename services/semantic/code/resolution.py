@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import posixpath
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from services.semantic.code.model import Import, ParsedFile, Reference, ReferenceKind, Symbol, SymbolKind, SymbolRef
-from services.semantic.code.modules import Modules
+from services.semantic.code.entries import Entry
+from services.semantic.code.model import Import, Reference, ReferenceKind, Symbol, SymbolKind, SymbolRef
+from services.semantic.code.modules import SCRIPT_LANGUAGES, Modules
+from services.semantic.code.scripts.resolution import meant_by
+from services.semantic.code.scripts.values import Values
 
 _OWN: Final = ("self", "this", "cls", "Self", "@", "super", "base", "super()")
 _DEPTH_MAX: Final = 5
@@ -30,25 +30,6 @@ class Target(NamedTuple):
     confidence: float
 
 
-@dataclass(slots=True)
-class Entry:
-    """A file with what is looked up in it."""
-
-    file: ParsedFile
-    top: Mapping[str, int]
-    """Definitions at the top by name; of several the last one, which is the one in force."""
-    members: Mapping[tuple[str, str], int]
-    """Definitions inside others, by container and name."""
-    qualified: Mapping[str, int]
-    """The first definition with each qualified name."""
-    classes: Mapping[str, int]
-    """The first class with each qualified name."""
-    bases: Mapping[int, Sequence[Reference]]
-    """What classes inherit from, by their index."""
-    aliases: Mapping[str, Import]
-    stars: Sequence[Import]
-
-
 class Resolver:
     """Resolves references in files that change. It sees them through what its graph hands over."""
 
@@ -65,12 +46,18 @@ class Resolver:
         self._files = files
         self._modules = modules
         self._definitions = definitions
+        self._values = Values(files, modules)
 
     def resolve(self, path: str, reference: Reference) -> Sequence[Target]:
         """The definitions that a reference may mean, the most likely first; none outside of the repository."""
         entry = self._files[path]
         name, qualifier = reference.name, reference.qualifier
         found: Sequence[Target]
+        if entry.file.language in SCRIPT_LANGUAGES:
+            meant = meant_by(self._values, path, reference)
+            if meant is not None:
+                return [Target(one.ref, one.confidence) for one in meant if one.ref is not None]
+            return self._guess(path, reference, name)
         if not qualifier:
             found = self._plain(path, entry, reference)
         elif qualifier in _OWN:
@@ -232,18 +219,7 @@ class Resolver:
         files = self._modules.files_of(entry.file, one)
         wanted = one.name if one.name not in ("", "*") else one.alias
         found = self._in_files(files, wanted, depth=depth, seen=seen)
-        if found is None and one.name == "default":
-            found = next((self._default_of(other) for other in files), None)
         return [Target(found, SURE if depth == 0 else _PACKAGE)] if found is not None else ()
-
-    def _default_of(self, path: str) -> SymbolRef | None:
-        """What a script exports by default, where it defines one class or function of its own name, or just one."""
-        entry = self._files[path]
-        stem = posixpath.splitext(posixpath.basename(path))[0].lower()
-        tops = [at for at in entry.top.values() if entry.file.symbols[at].kind is not SymbolKind.VARIABLE]
-        named = [at for at in tops if entry.file.symbols[at].name.lower() == stem]
-        chosen = named or (tops if len(tops) == 1 else [])
-        return SymbolRef(path, chosen[0]) if chosen else None
 
     def _through(self, path: str, one: Import, name: str) -> Target | None:
         """A name taken through an imported one: of a module, or a member of a class."""
@@ -299,6 +275,8 @@ class Resolver:
             file = self._files[ref.path].file
             symbol = file.symbols[ref.index]
             is_fitting = symbol.kind is not SymbolKind.VARIABLE and (bool(symbol.container) or not is_member)
+            if language in SCRIPT_LANGUAGES and not is_member and file.imports:
+                continue  # what a module defines is seen nowhere else without an import
             if is_fitting and file.language == language:
                 found.append(ref)
                 if len(found) > GUESSES_MAX:
@@ -307,31 +285,3 @@ class Resolver:
 
     def _symbol(self, ref: SymbolRef) -> Symbol:
         return self._files[ref.path].file.symbols[ref.index]
-
-
-def entry_of(file: ParsedFile) -> Entry:
-    """A file with what is looked up in it."""
-    top: dict[str, int] = {}
-    members: dict[tuple[str, str], int] = {}
-    qualified: dict[str, int] = {}
-    classes: dict[str, int] = {}
-    for at, symbol in enumerate(file.symbols):
-        name = symbol.qualified_name
-        qualified.setdefault(name, at)
-        if symbol.kind is SymbolKind.CLASS:
-            classes.setdefault(name, at)
-        if symbol.container:
-            members.setdefault((symbol.container, symbol.name), at)
-            if file.language in ("csharp", "cpp") and symbol.kind is SymbolKind.CLASS:
-                top.setdefault(symbol.name, at)  # its containers are mostly namespaces
-            elif file.language in ("c", "cpp") and symbol.kind is SymbolKind.VARIABLE:
-                top.setdefault(symbol.name, at)  # constants of an enumeration
-        else:
-            top[symbol.name] = at
-    bases: dict[int, list[Reference]] = defaultdict(list)
-    for reference in file.references:
-        if reference.kind is ReferenceKind.INHERITS:
-            bases[reference.source].append(reference)
-    aliases = {one.alias: one for one in file.imports if one.alias not in ("", "*")}
-    stars = [one for one in file.imports if one.name == "*"]
-    return Entry(file, top, members, qualified, classes, dict(bases), aliases, stars)

@@ -29,3 +29,14 @@
 (type_identifier) @type
 (nested_type_identifier) @type
 (identifier) @use
+[(function_signature) (method_signature) (abstract_method_signature)] @closure
+(interface_body (property_signature) @member)
+(type_alias_declaration value: (object_type (property_signature) @member))
+(intersection_type (object_type (property_signature) @member))
+(interface_body (property_signature type: (type_annotation (function_type))) @function)
+(type_alias_declaration value: (object_type (property_signature type: (type_annotation (function_type))) @function))
+(required_parameter (accessibility_modifier) pattern: (identifier) @variable)
+(required_parameter "readonly" pattern: (identifier) @variable)
+(optional_parameter (accessibility_modifier) pattern: (identifier) @variable)
+(optional_parameter "readonly" pattern: (identifier) @variable)
+(export_statement "=") @export

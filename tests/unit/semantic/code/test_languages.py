@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from services.semantic.code.graph import CodeGraph
-from services.semantic.code.model import FileStatus, RelationKind, SymbolKind
+from services.semantic.code.model import FileStatus, ReferenceKind, RelationKind, SymbolKind
 from services.semantic.code.parser import parse_file
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "code"
@@ -15,8 +16,12 @@ DATA = Path(__file__).resolve().parents[3] / "data" / "code"
 SYMBOLS = {
     "python": "Base Base.kind Base.save Base.validate LIMIT Order Order.Line Order.Line.price Order.ship Order.total"
     " Order.total.inner square tax good bad Later Later.method",
-    "typescript": "Animal Animal.constructor Animal.count Animal.label Animal.speak Color Dog Dog.speak Named"
-    " Named.label Pair helper run shout",
+    "typescript": "Animal Animal.constructor Animal.count Animal.label Animal.name Animal.speak Clock Clock.now"
+    " Clock.tick Color Dog Dog.speak Line Line.price Named Named.label Options Order Order.add Order.each Order.first Order.lines"
+    " Order.made Orders Orders.assignedField Orders.chained Orders.clock Orders.clockOf Orders.constructedField"
+    " Orders.constructor Orders.declaredField Orders.last Orders.parameterProperty Orders.store Pair Visitor awaited"
+    " bounded cast constructed defaults defaults.describe eachItem given givenByType global helper hidden lent load"
+    " looped namespaces ofObject passedOn renamed run shadowed shout slug taken throughDefault visit written",
     "javascript": "Box Box.size LIMIT close later main numbers open",
     "go": "Base Base.Name NewSquare Shape Shape.Area Sides Square Square.Area Total",
     "java": "Animal Animal.LEGS Animal.Mood Animal.Mood.CALM Animal.sound Animal.speak Dog Dog.Dog Dog.make Dog.name"
@@ -40,6 +45,17 @@ RELATIONS = {
         calls Animal.label Animal.speak; calls Dog.speak helper; calls shout helper; calls run Dog; calls run helper
         calls run Dog.speak; calls run shout; inherits Dog Animal; inherits Animal Named; references run Named
         references Pair Color
+        calls Order.each Line.price; calls Order.made Line
+        calls Orders.parameterProperty Clock.now; calls Orders.assignedField Clock.tick
+        calls Orders.assignedField Order.first; calls Orders.constructedField Order.first
+        calls Orders.constructedField Line.price; calls Orders.declaredField Order.made
+        calls Orders.declaredField Line.price; calls Orders.chained Order.add; calls Orders.chained Order.first
+        calls namespaces slug; calls throughDefault Dog; calls throughDefault Dog.speak; calls renamed hidden
+        calls constructed Order.first; calls awaited Order.first; calls passedOn Order.first; calls taken Clock.now
+        calls written Order.first; calls eachItem Order.first; calls eachItem Order.made; calls given Line.price
+        calls given Order.first; calls givenByType Order.first; calls ofObject Order.first
+        calls ofObject defaults.describe; calls bounded Order.first; calls cast Order.first; calls looped Order.first
+        calls lent slug; calls defaults.describe hidden
     """,
     "javascript": """
         calls Box.size numbers; calls open Box; calls close open; calls main open; calls main close; uses numbers LIMIT
@@ -99,6 +115,59 @@ def test_spec_3_11_references_resolve_to_what_they_mean(language: str) -> None:
                     found.add(f"{target.kind.name.lower()} {symbol.qualified_name} {meant}")
     wanted = {part.strip() for line in RELATIONS[language].splitlines() for part in line.split(";") if part.strip()}
     assert wanted - found == set()
+
+
+def _calls(graph: CodeGraph, path: str, caller: str) -> list[tuple[str, float]]:
+    """What a function calls, with how surely, in its order."""
+    file = graph.files[path]
+    found = []
+    for reference in file.references:
+        is_here = reference.source >= 0 and file.symbols[reference.source].name == caller
+        if is_here and reference.kind is ReferenceKind.CALLS:
+            found += [(graph.symbol(one.ref).qualified_name, one.confidence) for one in graph.resolve(path, reference)]
+    return found
+
+
+def test_spec_3_11_parameters_and_what_the_language_defines_are_no_calls_of_the_repository() -> None:
+    graph = read("typescript")
+    assert _calls(graph, "orders.ts", "shadowed") == []
+    assert _calls(graph, "orders.ts", "global") == []
+
+
+@pytest.mark.parametrize(
+    ("caller", "confidence"),
+    [("namespaces", 0.95), ("constructed", 0.8), ("written", 0.8), ("given", 0.7), ("givenByType", 0.7)],
+)
+def test_spec_3_11_the_confidence_of_a_call_says_how_it_was_resolved(caller: str, confidence: float) -> None:
+    assert _calls(read("typescript"), "orders.ts", caller)[-1][1] == confidence
+
+
+def test_spec_3_11_types_that_are_made_of_each_other_take_bounded_time() -> None:
+    names = [f"T{number}" for number in range(40)]
+    union = " | ".join(names)
+    text = "".join(f"type {name} = {union};\n" for name in names)
+    text += "".join(f"function f{name}(one: {union}) {{ return f{name}(one).next().next(); }}\n" for name in names)
+    graph = CodeGraph()
+    graph.put(parse_file("a.ts", (text + f"fT0({names[0]}).a().b().c().d();\n").encode()))
+    begin = time.process_time()
+    for reference in graph.files["a.ts"].references:
+        graph.resolve("a.ts", reference)
+    assert time.process_time() - begin < 5.0
+
+
+def test_spec_3_11_modules_of_node_are_no_files_of_the_same_name() -> None:
+    graph = CodeGraph()
+    graph.put(parse_file("src/util.ts", b"export function inspect(text: string) {}\n"))
+    graph.put(parse_file("src/a.ts", b'import { inspect } from "util";\nexport function run() { inspect("a"); }\n'))
+    assert _calls(graph, "src/a.ts", "run") == []
+
+
+def test_spec_3_11_modules_of_javascript_that_export_one_class_are_that_class() -> None:
+    graph = CodeGraph()
+    graph.put(parse_file("shop.js", b"class Shop { open() {} }\nfunction other() {}\nmodule.exports = Shop;\n"))
+    source = b"const Store = require('./shop');\nfunction run() { const s = new Store(); s.open(); Store.open(); }\n"
+    graph.put(parse_file("a.js", source))
+    assert [name for name, _ in _calls(graph, "a.js", "run")] == ["Shop", "Shop.open", "Shop.open"]
 
 
 def test_spec_3_11_a_broken_file_is_read_around_its_errors() -> None:
