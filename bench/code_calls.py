@@ -72,8 +72,10 @@ def _typescript_calls(root: Path, package: Path, known: Container[Site], sites: 
     found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
     random.Random(1).shuffle(found)
     for one in found[:sites]:
-        line = one["line"] if (one["path"], one["line"], one["name"]) in known else one["start"]
-        yield (one["path"], line, one["name"]), {(path, line) for path, line in one["places"]}
+        path, name = one["path"], one["name"]
+        named = [(path, one["line"], name), (path, one["start"], name), (path, one["line"], name.removeprefix("#"))]
+        site = next((site for site in named if site in known), named[0])
+        yield site, {(path, line) for path, line in one["places"]}
 
 
 def main() -> None:

@@ -25,7 +25,9 @@ _PARSED_BYTES_MAX: Final = 2 * 1024 * 1024
 _NAME_CHARS_MAX: Final = 128
 _CONSTANT: Final = re.compile(rb"[A-Z][A-Z0-9_]{2,}")
 _SYMBOLS_MAX: Final = 20_000
-_REQUIRE: Final = re.compile(r"""(?:(?:const|let|var)\s+([\w$]+|\{[^}]*\})\s*=\s*)?require\(\s*["']([^"']+)["']\s*\)""")
+_REQUIRE: Final = re.compile(
+    r"""(?:(?:const|let|var)\s+([\w$]+|\{[^}]*\})\s*=\s*)?(?:require|await import)\(\s*["']([^"']+)["']\s*\)"""
+)
 
 
 def digest_of(content: bytes) -> str:
@@ -133,7 +135,8 @@ class _Reading:
         name_node = _name_node(node)
         if name_node is None:
             return
-        name, qualifier = split_name(_text(name_node))
+        is_private = name_node.type == "private_property_identifier"  # "#name", beside which "name" may be
+        name, qualifier = (_text(name_node), "") if is_private else split_name(_text(name_node))
         if not name or len(name) > _NAME_CHARS_MAX:
             return
         if node.type == "method_declaration" and self._language == "go":
@@ -218,7 +221,7 @@ class _Reading:
                 if method is not None and _text(method) in ("require", "require_relative", "load", "autoload"):
                     for module, name, alias in imported_names("ruby", _text(node)):
                         found.append(Import(module[:300], name, alias, node.start_point.row + 1))
-        if self._script is not None and "require(" in self._text:
+        if self._script is not None and ("require(" in self._text or "await import(" in self._text):
             for match in _REQUIRE.finditer(self._text):
                 line = self._text.count("\n", 0, match.start()) + 1
                 for part in (match[1] or "").strip("{} ").split(","):

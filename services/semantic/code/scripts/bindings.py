@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 from tree_sitter import Node
 
 _FUNCTION_VALUES: Final = ("arrow_function", "function_expression", "generator_function", "class")
+_LOADS: Final = ("call_expression", "await_expression")
+_LOADED: Final = (b"require(", b"await import(")
 _NO_CLOSURES: Final = ("statement_block", "for_in_statement", "for_statement", "catch_clause")
 _PATTERNS: Final = ("rest_pattern", "object_assignment_pattern", "assignment_pattern")
 
@@ -55,8 +57,7 @@ class Bindings:
             if at >= 0:
                 value = node.child_by_field_name("value")
                 is_definition = value is not None and (
-                    value.type in _FUNCTION_VALUES
-                    or (value.type == "call_expression" and (value.text or b"").startswith(b"require("))
+                    value.type in _FUNCTION_VALUES or (value.type in _LOADS and (value.text or b"").startswith(_LOADED))
                 )
                 name = node.child_by_field_name("name")
                 if name is not None:

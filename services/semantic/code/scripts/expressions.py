@@ -8,6 +8,7 @@ The result is a text that `values.py` evaluates once all files are known:
     <()Order>()            the result of a function
     <=shop.defaults>       what `typeof` says
     operate@0.1            what a function that is passed as its first argument gets as its second
+    {}                     an object whose functions are defined in the function that returns it
     pairs[*]               a part of it, if it is a collection of collections
     <A|B>                  an object that is either, or both
     <this>                 an object of the class that the method is called on
@@ -84,14 +85,9 @@ class Expressions:
         elif kind in ("this", "super"):
             found = kind
         elif kind == "member_expression":
-            inner, name_node = (
-                self.value(node.child_by_field_name("object"), depth + 1),
-                node.child_by_field_name("property"),
-            )
-            found = f"{inner}.{text_of(name_node)}" if inner and name_node is not None else ""
+            found = self._member(node, depth)
         elif kind == "call_expression":
-            inner = self.value(node.child_by_field_name("function"), depth + 1)
-            found = f"{inner}()" if inner else ""
+            found = self._call(node, depth)
         elif kind == "new_expression":
             found = self._constructed(node)
         elif kind in _INNER:

@@ -156,15 +156,20 @@ class ScriptReading:
             return self._expressions.declared(declared)
         body = function.child_by_field_name("body")
         if body is not None and body.type != "statement_block":
-            text = self._expressions.value(body)
+            text = self._returned_value(body)
             return text and f"~{text}"
         for node in returned.get(function.start_byte, ()):
-            text = self._expressions.value(next(iter(node.named_children), None))
+            text = self._returned_value(first_of(node.named_children))
             if text and text != "this":
                 return f"~{text}"
             if text:
                 return "<this>"
         return ""
+
+    def _returned_value(self, node: Node | None) -> str:
+        while node is not None and node.type == "parenthesized_expression":
+            node = first_of(node.named_children)
+        return "{}" if node is not None and node.type == "object" else self._expressions.value(node)
 
     def _parameters(self, node: Node) -> Iterator[tuple[str, str]]:
         """Types of the parameters of functions that are passed to a function, or of which a type is."""

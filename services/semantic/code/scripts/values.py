@@ -98,7 +98,9 @@ class Values:
         if at is not None:
             return (Value(ValueKind.DEFINITION, SymbolRef(path, at)),)
         one = entry.aliases.get(name)
-        return self._imported(path, one, depth, {}) if one is not None else ()
+        if one is not None:
+            return self._imported(path, one, depth, {})
+        return _OUTSIDE if name in _GLOBALS else ()
 
     def of(self, path: str, scope: int, text: str, depth: int = 0) -> Sequence[Value]:
         """What an expression means; nothing where that is not known."""
@@ -108,6 +110,8 @@ class Values:
         if text.startswith("~"):
             found = self.of(path, scope, text[1:], depth + 1)
             return [one._replace(confidence=min(one.confidence, _INFERRED)) for one in found]
+        if text == "{}":
+            return (Value(ValueKind.OBJECT, SymbolRef(path, scope)),)
         if text.startswith("<"):
             end = text.find(">")
             values, rest = self.typed(path, scope, text[1:end], depth + 1), text[end + 1 :]
@@ -263,8 +267,7 @@ class Values:
         if name == "super":
             owner = self._class_around(path, scope)
             return list(self._bases(owner, depth)) if owner is not None else ()
-        found = self.named(path, scope, name, depth)
-        return found or (_OUTSIDE if name in _GLOBALS else ())
+        return self.named(path, scope, name, depth)
 
     def _class_around(self, path: str, scope: int) -> SymbolRef | None:
         entry = self._files[path]

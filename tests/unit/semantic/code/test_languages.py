@@ -17,11 +17,12 @@ SYMBOLS = {
     "python": "Base Base.kind Base.save Base.validate LIMIT Order Order.Line Order.Line.price Order.ship Order.total"
     " Order.total.inner square tax good bad Later Later.method",
     "typescript": "Animal Animal.constructor Animal.count Animal.label Animal.name Animal.speak Clock Clock.now"
-    " Clock.tick Color Dog Dog.speak Line Line.price Named Named.label Options Order Order.add Order.each Order.first Order.lines"
-    " Order.made Orders Orders.assignedField Orders.chained Orders.clock Orders.clockOf Orders.constructedField"
-    " Orders.constructor Orders.declaredField Orders.last Orders.parameterProperty Orders.store Pair Visitor awaited"
-    " bounded cast constructed defaults defaults.describe eachItem given givenByType global helper hidden lent load"
-    " looped namespaces ofObject passedOn renamed run shadowed shout slug taken throughDefault visit written",
+    " Clock.tick Color Dog Dog.speak Line Line.price Named Named.label Options Order Order.add Order.each"
+    " Order.first Order.lines Order.made Orders Orders.assignedField Orders.chained Orders.clock"
+    " Orders.clockOf Orders.constructedField Orders.constructor Orders.declaredField Orders.last"
+    " Orders.parameterProperty Orders.store Pair Visitor awaited bounded cast constructed defaults"
+    " defaults.describe eachItem given givenByType global helper hidden lent load looped namespaces"
+    " ofObject passedOn renamed run shadowed shout slug taken throughDefault visit written",
     "javascript": "Box Box.size LIMIT close later main numbers open",
     "go": "Base Base.Name NewSquare Shape Shape.Area Sides Square Square.Area Total",
     "java": "Animal Animal.LEGS Animal.Mood Animal.Mood.CALM Animal.sound Animal.speak Dog Dog.Dog Dog.make Dog.name"
