@@ -251,26 +251,27 @@ class _Reading:
         defined = {scope.name_start for scope in scopes}
         taken: set[int] = set()
         found: list[Found] = []
+        content = self._content
 
-        def put(node: Node, name: str, qualifier: str, kind: ReferenceKind) -> None:
+        def put(start: int, name: str, qualifier: str, kind: ReferenceKind) -> None:
             if name and len(name) <= _NAME_CHARS_MAX:
-                found.append((node.start_byte, name, qualifier, kind, node.start_point.row + 1))
+                found.append((start, name, qualifier, kind))
 
-        def put_named(node: Node, kind: ReferenceKind) -> None:
-            name, qualifier = split_name(_text(node))
-            put(node, name, qualifier, kind)
-            taken.add(node.end_byte)
+        def put_named(start: int, end: int, kind: ReferenceKind) -> None:
+            text = content[start:end].decode("utf-8", errors="replace")
+            put(start, *split_name(text), kind)
+            taken.add(end)
 
         for node in self._captures.get("inherits", ()):
             if self._script is None:
-                put_named(node, ReferenceKind.INHERITS)
+                put_named(*node.byte_range, ReferenceKind.INHERITS)
                 continue
             taken.add(node.end_byte)
             for base, qualifier in self._script.bases(node):
-                put(node, base, qualifier, ReferenceKind.INHERITS)
-        for node in self._captures.get("call", ()):
+                put(node.start_byte, base, qualifier, ReferenceKind.INHERITS)
+        for node in self._captures.get("call", ()) if self._script is None else self._script.calls():
             if self._script is None or node.type not in CALLED:
-                put_named(node, ReferenceKind.CALLS)
+                put_named(*node.byte_range, ReferenceKind.CALLS)
                 continue
             taken.add(node.end_byte)
             called = self._script.called(node)
@@ -281,16 +282,15 @@ class _Reading:
             receiver = node.child_by_field_name("object") or node.child_by_field_name("receiver")
             if name_node is not None:
                 qualifier = qualifier_of(_text(receiver)) if receiver is not None else ""
-                put(node, _text(name_node), qualifier, ReferenceKind.CALLS)
+                put(node.start_byte, _text(name_node), qualifier, ReferenceKind.CALLS)
                 taken.add(name_node.end_byte)
         # Captures come in any order. Of "a.B", its parts are captured too: the whole comes first.
-        for node in sorted(self._captures.get("type", ()), key=lambda one: (one.start_byte, -one.end_byte)):
-            if node.start_byte not in defined and node.end_byte not in taken:
-                put_named(node, ReferenceKind.REFERENCES)
+        for start, negative_end in sorted([(n.start_byte, -n.end_byte) for n in self._captures.get("type", ())]):
+            if start not in defined and -negative_end not in taken:
+                put_named(start, -negative_end, ReferenceKind.REFERENCES)
         variables = {symbol.name for symbol in symbols if symbol.kind is SymbolKind.VARIABLE}
         variables |= {one.alias for one in imports if one.name not in ("", "*")}
         wanted = {name.encode() for name in variables}
-        content = self._content
         for node in self._captures.get("use", ()):  # all identifiers: most are none of these
             start, end = node.byte_range
             name = content[start:end]
@@ -298,8 +298,8 @@ class _Reading:
             if is_meant and start not in defined and end not in taken:
                 used = name.decode("utf-8", errors="replace")
                 if self._script is None or not self._script.is_local(used, start):
-                    put(node, used, "", ReferenceKind.USES)
-        return with_sources(found, scopes)
+                    put(start, used, "", ReferenceKind.USES)
+        return with_sources(found, scopes, content)
 
 
 _CALLABLE: Final = (SymbolKind.FUNCTION, SymbolKind.METHOD)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,9 +12,10 @@ from tree_sitter import Node
 from services.semantic.code.model import Reference, ReferenceKind, SymbolKind
 
 _REFERENCES_MAX: Final = 100_000
+_NEVER: Final = sys.maxsize
 
-Found = tuple[int, str, str, ReferenceKind, int]
-"""A reference while its file is read: first byte, name, qualifier, kind, line."""
+Found = tuple[int, str, str, ReferenceKind]
+"""A reference while its file is read: first byte, name, qualifier, kind."""
 
 
 @dataclass(slots=True)
@@ -31,31 +33,37 @@ class Scope:
     name_start: int = -1
 
 
-def sources_of(starts: Sequence[int], scopes: Sequence[Scope]) -> Iterator[int]:
+def sources_of(starts: Iterable[int], scopes: Sequence[Scope]) -> Iterator[int]:
     """The innermost symbol around each of some places, -1 at the top. Both are sorted by where they begin."""
     stack: list[Scope] = []
-    at = 0
+    at, source = 0, -1
+    until = scopes[0].start if scopes else _NEVER  # up to here the answer is the same
     for start in starts:
-        while at < len(scopes) and scopes[at].start <= start:
-            stack.append(scopes[at])
-            at += 1
-        while stack and stack[-1].end <= start:
-            stack.pop()
-        source = -1
-        for scope in reversed(stack):
-            if scope.end > start and scope.kind is not None and scope.index >= 0:
-                source = scope.index
-                break
+        if start >= until:
+            while at < len(scopes) and scopes[at].start <= start:
+                stack.append(scopes[at])
+                at += 1
+            while stack and stack[-1].end <= start:
+                stack.pop()
+            around = (scope for scope in reversed(stack) if scope.end > start)
+            source = next((scope.index for scope in around if scope.kind is not None and scope.index >= 0), -1)
+            until = min((scope.end for scope in stack if scope.end > start), default=_NEVER)
+            if at < len(scopes):
+                until = min(until, scopes[at].start)
         yield source
 
 
-def with_sources(found: list[Found], scopes: Sequence[Scope]) -> list[Reference]:
-    """References with the innermost definitions around them, each reference of one line once."""
+def with_sources(found: list[Found], scopes: Sequence[Scope], content: bytes) -> list[Reference]:
+    """References with their lines and the innermost definitions around them, each reference of one line once."""
     found.sort()
-    placed: dict[tuple[str, str, ReferenceKind, int, int], None] = {}
-    sources = sources_of([one[0] for one in found], scopes)
-    for (_, name, qualifier, kind, line), source in zip(found, sources, strict=False):
-        placed[name, qualifier, kind, line, source] = None
+    placed: dict[Reference, None] = {}
+    before, line = 0, 1
+    for (start, name, qualifier, kind), source in zip(
+        found, sources_of([one[0] for one in found], scopes), strict=True
+    ):
+        line += content.count(b"\n", before, start)
+        before = start
+        placed[Reference(name, qualifier, kind, line, source)] = None
         if len(placed) >= _REFERENCES_MAX:
             break
-    return [Reference(*one) for one in placed]
+    return list(placed)

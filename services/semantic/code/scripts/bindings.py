@@ -52,7 +52,7 @@ class Bindings:
             self._nodes.append(node)
         for node, names in zip(self._nodes, self._names, strict=True):
             _declare(names, node)
-        for node in captures.get("local", ()):
+        for node in in_order(captures, "local"):
             at = self.block_at(node.start_byte)
             if at >= 0:
                 value = node.child_by_field_name("value")
@@ -126,21 +126,26 @@ def _bind(names: dict[str, Binding], pattern: Node, node: Node, steps: str, *, i
         names[text_of(pattern)] = Binding(node, steps, is_definition)
     elif kind == "shorthand_property_identifier_pattern":
         name = text_of(pattern)
-        names[name] = Binding(node, f"{steps}.{name}")
+        names[name] = Binding(node, f"{steps}.{name}", is_definition)
     elif kind == "object_pattern":
         for child in pattern.named_children:
-            _bind(names, child, node, steps)
+            _bind(names, child, node, steps, is_definition=is_definition)
     elif kind == "pair_pattern":
         key, value = pattern.child_by_field_name("key"), pattern.child_by_field_name("value")
         if key is not None and value is not None:
-            _bind(names, value, node, f"{steps}.{text_of(key)}")
+            _bind(names, value, node, f"{steps}.{text_of(key)}", is_definition=is_definition)
     elif kind == "array_pattern":
         for child in pattern.named_children:
-            _bind(names, child, node, f"{steps}[*]")
+            _bind(names, child, node, f"{steps}[*]", is_definition=is_definition)
     elif kind in _PATTERNS:
         inner = pattern.child_by_field_name("left") or next(iter(pattern.named_children), None)
         if inner is not None:
-            _bind(names, inner, node, steps)
+            _bind(names, inner, node, steps, is_definition=is_definition)
+
+
+def in_order(captures: Mapping[str, Sequence[Node]], name: str) -> list[Node]:
+    """Captured nodes by where they begin: a query gives them in any order."""
+    return sorted(captures.get(name, ()), key=lambda node: node.start_byte)
 
 
 def text_of(node: Node) -> str:

@@ -18,7 +18,7 @@ An empty text: nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from tree_sitter import Node
@@ -50,6 +50,7 @@ _SAME_AS_PASSED: Final = {
 _AROUND_TYPES: Final = (
     "type_annotation", "parenthesized_type", "readonly_type", "union_type", "intersection_type",
 )  # fmt: skip
+_PLAIN: Final = ("predefined_type", "literal_type", "comment")
 _TYPE_DEPTH_MAX: Final = 5
 _CHILDREN_MAX: Final = 200
 """Parameters, arguments or properties: of longer lists nothing is looked up."""
@@ -193,7 +194,7 @@ class Expressions:
         elif kind == "array_type":
             found = items_of(self.type_text(first_of(node.named_children), depth + 1))
         elif kind in ("union_type", "intersection_type"):
-            found = _joined(self.type_text(child, depth + 1) for child in node.named_children)
+            found = self._joined(node.named_children, depth)
         elif kind == "this_type":
             found = "this"
         elif kind == "type_query":
@@ -215,6 +216,12 @@ class Expressions:
         """An object of a declared type."""
         found = self.type_text(node)
         return f"<{found}>" if found else ""
+
+    def _joined(self, nodes: Sequence[Node], depth: int) -> str:
+        """Of several types those with names; else that of the first one."""
+        named = [node for node in nodes if node.type not in _PLAIN]
+        listed = [one for node in named for one in self.type_text(node, depth + 1).split("|") if one]
+        return "|".join(dict.fromkeys(listed)) if named else self.type_text(nodes[0], depth + 1) if nodes else ""
 
     def _named_type(self, name: str, node: Node, depth: int) -> str:
         generic = self._bindings.find(f"<{name}>", node.start_byte)
@@ -313,12 +320,6 @@ class Expressions:
 def items_of(item: str) -> str:
     """The type of a collection of items of a type."""
     return "|".join(f"{part}[]" for part in item.split("|")) if item else ""
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "|".join(
-        dict.fromkeys(one for part in parts for one in part.split("|") if one and one not in ("null", "undefined"))
-    )
 
 
 def first_of(nodes: list[Node]) -> Node | None:

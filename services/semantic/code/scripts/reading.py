@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from tree_sitter import Node
 
-from services.semantic.code.scripts.bindings import Bindings, text_of
+from services.semantic.code.scripts.bindings import Bindings, in_order, text_of
 from services.semantic.code.scripts.expressions import Expressions, first_of
 
 CALLED: Final = ("identifier", "member_expression", "await_expression", "non_null_expression")
 """Nodes that `ScriptReading.called` reads."""
 _MADE: Final = ("identifier", "member_expression", "call_expression", "new_expression", "as_expression")
+_NAMED_TYPE: Final = re.compile(rb"[A-Z]|typeof|this")
+"""What the types of members hold that are looked at: most other ones are strings and numbers."""
 _TYPES_MAX: Final = 20_000
 _VALUES: Final = ("arrow_function", "function_expression", "generator_function")
 
@@ -41,8 +44,12 @@ class ScriptReading:
         """Whether a name means a parameter or local variable at a place."""
         return self._bindings.find(name, byte) is not None
 
-    def called(self, node: Node) -> tuple[Node, str, str] | None:
-        """Where the name of what is called stands, the name and its qualifier, for a node of a type in `CALLED`.
+    def calls(self) -> list[Node]:
+        """What is called, of chains the inner calls first: what they mean is a part of what follows."""
+        return sorted(self._captures.get("call", ()), key=lambda node: node.end_byte)
+
+    def called(self, node: Node) -> tuple[int, str, str] | None:
+        """Where the name of what is called begins, the name and its qualifier, for a node of a type in `CALLED`.
 
         None: what a parameter or local variable holds.
         """
@@ -55,15 +62,15 @@ class ScriptReading:
             name_node = node.child_by_field_name("property")
             if name_node is not None:
                 qualifier = self._expressions.value(node.child_by_field_name("object"))
-                return name_node, text_of(name_node), qualifier or "?"
+                return name_node.start_byte, text_of(name_node), qualifier or "?"
         name = text_of(node)
         binding = self._bindings.find(name, node.start_byte)
         if binding is None:
-            return node, name, ""
+            return node.start_byte, name, ""
         # Of "const { parse } = util" it is util's.
         inner, dot, member = self._expressions.bound(name, binding).rpartition(".")
         is_taken = dot and inner and binding.steps.endswith(f".{member}")
-        return (node, member, f"{inner}!") if is_taken else None
+        return (node.start_byte, member, f"{inner}!") if is_taken else None
 
     def bases(self, node: Node) -> Iterator[tuple[str, str]]:
         """Names and qualifiers of what a class or interface extends."""
@@ -108,7 +115,7 @@ class ScriptReading:
     def exports(self) -> dict[str, str]:
         """Names that the file gives to its definitions for others, where they are not their own."""
         found: dict[str, str] = {}
-        for node in self._captures.get("export", ()):
+        for node in in_order(self._captures, "export"):
             if node.child_by_field_name("source") is not None:
                 continue
             given = node.child_by_field_name("value") or node.child_by_field_name("declaration")
@@ -124,7 +131,7 @@ class ScriptReading:
                     name, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
                     if name is not None and alias is not None:
                         found[text_of(alias)] = text_of(name)
-        for node in self._captures.get("common", ()):
+        for node in in_order(self._captures, "common"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is not None and right is not None and left.text == b"module.exports":
                 found["default"] = text_of(right)
@@ -133,7 +140,7 @@ class ScriptReading:
     def _returned(self) -> dict[int, list[Node]]:
         """Return statements by where their functions begin."""
         found: dict[int, list[Node]] = {}
-        for node in self._captures.get("return", ()):
+        for node in in_order(self._captures, "return"):
             found.setdefault(self._bindings.closure_at(node.start_byte), []).append(node)
         return found
 
@@ -200,15 +207,15 @@ class ScriptReading:
 
     def _members(self) -> Iterator[tuple[int, str, str]]:
         """Members of classes and object types that are no symbols: place, name and what they are made of."""
-        for node in self._captures.get("member", ()):
-            name = node.child_by_field_name("name")
-            if name is not None:
-                yield node.start_byte, text_of(name), self._expressions.declared(node.child_by_field_name("type"))
-        for node in self._captures.get("entry", ()):
+        for node in in_order(self._captures, "member"):
+            name, declared = node.child_by_field_name("name"), node.child_by_field_name("type")
+            if name is not None and declared is not None and _NAMED_TYPE.search(declared.text or b""):
+                yield node.start_byte, text_of(name), self._expressions.declared(declared)
+        for node in in_order(self._captures, "entry"):
             key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
             if key is not None and value is not None and value.type in _MADE:
                 yield node.start_byte, text_of(key), self._expressions.value(value)
-        for node in self._captures.get("own", ()):
+        for node in in_order(self._captures, "own"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             name = left.child_by_field_name("property") if left is not None else None
             if name is not None:

@@ -35,3 +35,4 @@ export function looped(orders: Set<Order>) { for (const order of orders) order.f
 export function shadowed(load: () => void, Order: any) { load(); new Order(); }
 export function global() { setTimeout(() => 1, 2); "a".trim(); new Map().get("first").first(); }
 export function lent() { const { slug } = core.util; slug("b"); }
+export async function loaded() { const { helper } = await import("./models"); helper("a"); }

@@ -21,7 +21,7 @@ SYMBOLS = {
     " Order.first Order.lines Order.made Orders Orders.assignedField Orders.chained Orders.clock"
     " Orders.clockOf Orders.constructedField Orders.constructor Orders.declaredField Orders.last"
     " Orders.parameterProperty Orders.store Pair Visitor awaited bounded cast constructed defaults"
-    " defaults.describe eachItem given givenByType global helper hidden lent load looped namespaces"
+    " defaults.describe eachItem given givenByType global helper hidden lent load loaded looped namespaces"
     " ofObject passedOn renamed run shadowed shout slug taken throughDefault visit written",
     "javascript": "Box Box.size LIMIT close later main numbers open",
     "go": "Base Base.Name NewSquare Shape Shape.Area Sides Square Square.Area Total",
@@ -56,7 +56,7 @@ RELATIONS = {
         calls written Order.first; calls eachItem Order.first; calls eachItem Order.made; calls given Line.price
         calls given Order.first; calls givenByType Order.first; calls ofObject Order.first
         calls ofObject defaults.describe; calls bounded Order.first; calls cast Order.first; calls looped Order.first
-        calls lent slug; calls defaults.describe hidden
+        calls lent slug; calls loaded helper; calls defaults.describe hidden
     """,
     "javascript": """
         calls Box.size numbers; calls open Box; calls close open; calls main open; calls main close; uses numbers LIMIT
@@ -154,6 +154,22 @@ def test_spec_3_11_types_that_are_made_of_each_other_take_bounded_time() -> None
     for reference in graph.files["a.ts"].references:
         graph.resolve("a.ts", reference)
     assert time.process_time() - begin < 5.0
+
+
+def test_spec_3_11_the_same_text_gives_the_same_result_whatever_the_order_of_captures() -> None:
+    chain = "".join(f".step{number}(one => one.run())" for number in range(20))
+    source = f"function go(first: Order) {{ const made = first{chain}; made.last(); }}\n".encode()
+    assert all(parse_file("a.ts", source) == parse_file("a.ts", source) for _ in range(20))
+    [last] = [one for one in parse_file("a.ts", source).references if one.name == "step3"]
+    assert last.qualifier == "<Order>.step0().step1().step2()"
+
+
+def test_spec_3_11_private_methods_are_told_from_public_ones() -> None:
+    graph = CodeGraph()
+    source = b"class Bag { #get() {} get() { this.#get(); } other() { this.get(); } }\n"
+    graph.put(parse_file("a.ts", source))
+    assert _calls(graph, "a.ts", "get") == [("Bag.#get", 0.95)]
+    assert _calls(graph, "a.ts", "other") == [("Bag.get", 0.95)]
 
 
 def test_spec_3_11_modules_of_node_are_no_files_of_the_same_name() -> None:
