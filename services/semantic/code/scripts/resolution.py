@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.semantic.code.model import Reference, ReferenceKind
-from services.semantic.code.scripts.values import Value, ValueKind, Values
+from services.semantic.code.scripts.kinds import Value, ValueKind
+from services.semantic.code.scripts.values import Values
 
 _TYPES: Final = (ReferenceKind.REFERENCES, ReferenceKind.INHERITS)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from services.semantic.code.entries import Entry
 from services.semantic.code.model import Import, Symbol, SymbolKind, SymbolRef
 from services.semantic.code.modules import Modules
+from services.semantic.code.scripts.kinds import GLOBALS, PRIMITIVES, SURE, Value, ValueKind
 
-SURE: Final = 0.95
 _EXPORTED: Final = 0.9
 _INHERITED: Final = 0.85
 _TYPED: Final = 0.8
@@ -29,36 +28,6 @@ _SAME_ITEMS: Final = frozenset(
 _ONE_ITEM: Final = frozenset("at find findLast get pop shift next".split())  # noqa: SIM905
 _WITH_MEMBERS: Final = (SymbolKind.CLASS, SymbolKind.VARIABLE)
 _FUNCTIONS: Final = (SymbolKind.FUNCTION, SymbolKind.METHOD)
-
-
-class ValueKind(enum.IntEnum):
-    """What an expression means."""
-
-    OBJECT = 1
-    """An object of a class, interface or type."""
-    DEFINITION = 2
-    """A definition itself: a function, a class, a variable."""
-    MODULE = 3
-    """What files export."""
-    RESULT = 4
-    """A function whose result is an object of a type."""
-    OUTSIDE = 5
-    """Something that the repository does not define."""
-
-
-class Value(NamedTuple):
-    """One thing that an expression may mean."""
-
-    kind: ValueKind
-    ref: SymbolRef | None = None
-    """The class or definition."""
-    files: Sequence[str] = ()
-    """The files of a module."""
-    items: int = 0
-    """Collections around it: 1 for a list of objects."""
-    owner: SymbolRef | None = None
-    """The class that a method was looked up in."""
-    confidence: float = SURE
 
 
 _OUTSIDE: Final = (Value(ValueKind.OUTSIDE),)
@@ -100,7 +69,7 @@ class Values:
         one = entry.aliases.get(name)
         if one is not None:
             return self._imported(path, one, depth, {})
-        return _OUTSIDE if name in _GLOBALS else ()
+        return _OUTSIDE if name in GLOBALS else ()
 
     def of(self, path: str, scope: int, text: str, depth: int = 0) -> Sequence[Value]:
         """What an expression means; nothing where that is not known."""
@@ -285,7 +254,7 @@ class Values:
 
     def type_named(self, path: str, scope: int, name: str, depth: int = 0) -> Sequence[Value]:
         """Objects of the class, interface or type that a name such as "shop.Order" means."""
-        if name in _PRIMITIVES:
+        if name in PRIMITIVES:
             return _OUTSIDE
         if name == "this":
             owner = self._class_around(path, scope)
@@ -407,14 +376,3 @@ class Values:
 
 def _is_namespace(symbol: Symbol) -> bool:
     return symbol.signature.startswith(("namespace ", "module ", "export namespace ", "declare namespace "))
-
-
-_PRIMITIVES: Final = frozenset("string number boolean bigint undefined null".split())  # noqa: SIM905
-_GLOBALS: Final = frozenset(
-    """
-    Array ArrayBuffer Atomics BigInt Boolean Buffer DataView Date Error Function Infinity Intl JSON Map Math Number
-    Object Promise Proxy Reflect RegExp Set String Symbol URL URLSearchParams Uint8Array WeakMap WeakRef WeakSet console
-    crypto document exports fetch globalThis history localStorage location module navigator performance process
-    sessionStorage window
-    """.split()  # noqa: SIM905
-)
