@@ -23,7 +23,7 @@ class CodeRankingSettings:
     stem_weight: Amount = 4.0
     """How often a file's name counts, compared with a definition's."""
     variable_weight: Amount = 0.3
-    """How often a variable's name counts."""
+    """How often the name of a variable or of an alias of a type counts."""
     body_weight: Amount = 1.0
     """Weight of the best part of a file."""
     names_weight: Amount = 0.6

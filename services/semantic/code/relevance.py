@@ -33,6 +33,8 @@ _PASSING_ON: Final = re.compile(
     r"(^|/)(__init__\.pyi?|index\.[cm]?[jt]sx?|mod\.rs|lib\.rs|setup\.py|conf\.py|package-info\.java)$"
 )
 _SYMBOLS_SHOWN: Final = 5
+_ALIAS: Final = "type "
+"""How the signature of an alias of a type begins: what it names is defined elsewhere."""
 _TERMS_SHOWN: Final = 8
 _STEPS: Final = 8
 
@@ -189,7 +191,8 @@ class RelevanceIndex:
             for term in count_terms(folder):
                 found[term] += 1.0
         for symbol in file.symbols:
-            weight = chosen.variable_weight if symbol.kind is SymbolKind.VARIABLE else 1.0
+            is_minor = symbol.kind is SymbolKind.VARIABLE or symbol.signature.startswith(_ALIAS)
+            weight = chosen.variable_weight if is_minor else 1.0
             for term in terms_of_word(symbol.name):
                 found[term] += weight
         for term, count in count_terms(file.summary).items():
