@@ -30,7 +30,7 @@ PASSING: Final = frozenset(
 )
 """What somebody or something can be beside anything else."""
 _PLACES: Final = frozenset(
-    "in on at near under over behind beside above below opposite outside inside next upstairs downstairs".split()  # noqa: SIM905 - words
+    "in on at by near under over behind beside above below opposite outside inside next upstairs downstairs".split()  # noqa: SIM905 - words
 )
 _DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {f"{day}s" for day in WEEKDAYS} | {"tomorrow", "today", "weekend"}
 _PARTS: Final = PARTS_OF_DAY | SEASONS | {f"{part}s" for part in PARTS_OF_DAY} | {"night", "nights", "noon"}

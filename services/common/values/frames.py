@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from services.common.values.complements import ends_differ
-from services.common.values.splitting import verb_place
+from services.common.values.newness import plainly
+from services.common.values.splitting import DETERMINERS, PREPOSITIONS, verb_place
 
 _MONTHS_AND_DAYS: Final = (
     "january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -43,6 +44,8 @@ _MANY: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Verbs of which a person has many objects at a time: another one takes nothing back."""
+_WITH_OBJECT: Final = frozenset({"have", "has", "get", "play", "eat", "drink", "watch"})
+"""Of these one occasion or thing with an object of its own stays the same: "we have our lunch at ..."."""
 _PRONOUNS: Final = frozenset(
     {"i", "we", "he", "she", "it", "they", "you", "i'm", "we're", "it's", "there", "this", "that"}
 )
@@ -61,15 +64,17 @@ def takes_another_end(earlier: str, later: str) -> bool:
 
     What holds for a while ("this week"), beside something else ("too") or under a condition takes nothing back.
     """
-    earlier, later = " ".join(earlier.split()), " ".join(later.split())
+    later, is_dated = plainly(later)
+    earlier = plainly(earlier)[0]
     if _FOR_A_WHILE.search(_SINCE.sub("", later)) or _ALSO.search(later) or _FOR_A_WHILE.search(earlier):
         return False
     old, _ = _read(earlier)
     new, is_new = _read(later)
+    is_new = is_new or is_dated
     frame = 0
     while frame < min(len(old), len(new)) and old[frame] == new[frame]:
         frame += 1
-    ends = old[frame:], new[frame:]
+    ends = _without_common_end(old[frame:], new[frame:])
     if not all(0 < len(end) <= _END_MAX for end in ends):
         return False
     if ends_differ(old[:frame], *ends) or _is_cut_before_the_verb(old[:frame], ends):
@@ -80,6 +85,13 @@ def takes_another_end(earlier: str, later: str) -> bool:
     return is_new and _is_slot(old[:frame]) and not any(_DENIED.search(" ".join(side)) for side in (old, new))
 
 
+def _without_common_end(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Both without the words in which they end alike, as long as something is left: "spotify [for music]"."""
+    while len(old) > 1 and len(new) > 1 and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return old, new
+
+
 def _is_cut_before_the_verb(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> bool:
     """Whether the subjects differ: "the printer on the second floor takes A3", "... on the third floor takes A4"."""
     return verb_place(frame) is None and all(verb_place(end) is not None for end in ends)
@@ -87,11 +99,25 @@ def _is_cut_before_the_verb(frame: tuple[str, ...], ends: Sequence[Sequence[str]
 
 def _is_slot(frame: tuple[str, ...]) -> bool:
     """Whether the shared beginning names a slot with one value: more than "I am", and no verb with many objects."""
-    if not frame or _MANY & set(frame):
+    if not frame or _is_one_of_many(frame):
         return False
     if frame[0] in _PRONOUNS:
         return len(frame) >= _FRAME_MIN and not (_COPULAS & set(frame) and len(frame) <= _FRAME_MIN)
     return len(frame) >= _FRAME_MIN and frame[0] not in {"on", "in", "at", "for", "when", "if", "during", "every"}
+
+
+def _is_one_of_many(frame: tuple[str, ...]) -> bool:
+    """Whether what differs is the object of a verb that has many: "I like jazz", not "we have lunch at the pub"."""
+    place = next((n for n, word in enumerate(frame) if word in _MANY), None)
+    if place is None:
+        return False
+    between = [word for word in frame[place + 1 :] if word not in DETERMINERS]
+    return not (
+        frame[place] in _WITH_OBJECT
+        and between
+        and frame[-1] not in DETERMINERS - {"the", "my", "our"}
+        and any(word in PREPOSITIONS for word in between)
+    )
 
 
 @lru_cache(maxsize=4_096)

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import Final
 
 from services.common.values.compare import relation
 from services.common.values.complements import KIN
+from services.common.values.conditions import passes_over
 from services.common.values.denials import denies, happens_after_all
 from services.common.values.everyday import abstains, day_named, goes_otherwise, is_born, is_left_out
-from services.common.values.fields import CHANGED, ENDED, FIELDS, OPPOSED
+from services.common.values.fields import CHANGED, ENDED, FIELDS
 from services.common.values.frames import takes_another_end
 from services.common.values.lexicon import MULTIPLE_ROLES, SMALL_NUMBERS, VERBS
 from services.common.values.model import Modality, Relation
+from services.common.values.newness import plainly
+from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
 from services.common.values.reading import CHARS_MAX, Clause, read_clauses
+from services.common.values.restated import gives_another_number
 from services.common.values.sentences import nouns_of
 from services.common.values.slots import has_same_subject, is_denied, is_plain, is_replaced, things_of
 from services.common.values.succession import begins, succeeds, was_so
@@ -34,7 +38,8 @@ _CLAUSES_CHARS_MAX: Final = 400
 _JOURNEYS: Final = frozenset({"fly", "leave", "depart", "return", "move", "marry", "arrive", "travel"})
 _OCCASIONS: Final = _JOURNEYS | {"be", "come", "start", "begin", "open", "deliver", "happen", "ship", "visit"}
 _ROLE_SUBJECTS: Final = re.compile(
-    r"^(?:(?:the|my|our)\s+)?(?:vet|doctor|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist|tests?|results?|scan)\s+"
+    r"^(?:(?:the|my|our)\s+)?(?:vet|doctor|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist|tests?|results?|scan|survey|surveyor|scales?|"
+    r"meter|manual|label|contract|invoice|plate|blood\s+test)\s+"
     r"(?:says?|said|shows?|showed|told\s+me|confirmed|wants)\s+(?:that\s+)?",
     re.IGNORECASE,
 )
@@ -142,6 +147,23 @@ def supersedes(earlier: Said, later: Said) -> Relation:
             return found
     if is_same_speaker and takes_another_end(earlier.text, later.text):
         return Relation.UPDATE
+    return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
+
+
+def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relation:
+    """What two statements say without the words that tell since when."""
+    plain, is_dated = plainly(later.text)
+    later = replace(later, text=f"{plain} now" if is_dated else plain, is_announced=later.is_announced or is_dated)
+    one, other = in_plain_form(plainly(earlier.text)[0], later.text)
+    earlier, later = replace(earlier, text=one), replace(later, text=other)
+    if is_same_speaker and gives_another_number(earlier.text, later.text, is_told=later.is_announced):
+        return Relation.UPDATE
+    if is_same_speaker and any(is_taken_off(earlier.text, piece) for piece in read_statement(later.text).pieces):
+        return Relation.UPDATE
+    if is_same_speaker:
+        found = relation(earlier.text, later.text)
+        if found in {Relation.UPDATE, Relation.CONTRADICT}:
+            return found
     first, second = read_statement(earlier.text), read_statement(later.text)
     is_announced = any(pattern.search(later.text) for pattern in (_AFTER_THAT, _WITH_NEW)) or later.is_announced
     told = [is_announced or _was_named(a, second) for a in first.clauses]
@@ -152,6 +174,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
             if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
     if is_same_speaker and (_rescheduled(first, second, earlier.day, later.day) or _ended(first, second)):
+        return Relation.UPDATE
+    if passes_over(first.pieces, second.pieces) and (is_same_speaker or not _FIRST.search(earlier.text)):
         return Relation.UPDATE
     if is_same_speaker and (_told_otherwise(earlier.text, later.text, is_told=is_announced) or _only(first, second)):
         return Relation.UPDATE
@@ -191,7 +215,7 @@ def _told_otherwise(earlier: str, later: str, *, is_told: bool) -> bool:
         return True
     if not OTHERS.search(earlier) and not OTHERS.search(later) and abstains(earlier, later):
         return True
-    return is_born(earlier, later) or _opposed(earlier, later) or _same_field(earlier, later, is_told=is_told)
+    return is_born(earlier, later) or are_opposed(earlier, later) or _same_field(earlier, later, is_told=is_told)
 
 
 @lru_cache(maxsize=4_096)
@@ -294,26 +318,6 @@ def _is_own(clause: Clause, piece: str) -> bool:
 def _is_of_others(clause: Clause) -> bool:
     """Whether a clause is about a relative of the speaker: "my husband smokes"."""
     return any(word in KIN or word in MULTIPLE_ROLES for item in clause.subject for word in str(item).split())
-
-
-def _opposed(earlier: str, later: str) -> bool:
-    """Orders that take each other back about the same thing: "hold all letters", "forward the letters"."""
-    first, second = _orders(earlier)[0], _orders(later)[1]
-    for place in first.keys() & second.keys():
-        things = nouns_of(earlier[first[place] :]) & nouns_of(later[second[place] :])
-        if things and not re.search(r"\b(?:not|never|don't)\b", later, re.IGNORECASE):
-            return True
-    return False
-
-
-@lru_cache(maxsize=4_096)
-def _orders(text: str) -> tuple[dict[int, int], dict[int, int]]:
-    """Which of `OPPOSED` a statement orders, as the earlier and as the later one, and where each order ends."""
-    pairs = [(one.search(text), other.search(text)) for one, other in OPPOSED]
-    return (
-        {place: one.end() for place, (one, _) in enumerate(pairs) if one is not None},
-        {place: other.end() for place, (_, other) in enumerate(pairs) if other is not None},
-    )
 
 
 def _only(first: Read, second: Read) -> bool:

@@ -42,6 +42,8 @@ _USED: Final = frozenset({"use", "live", "work", "run", "take", "study", "drive"
 _SOUGHT: Final = frozenset({"look", "need", "search", "hunt"})
 _GOT: Final = frozenset({"find", "get", "buy", "have", "rent", "hire"})
 _COLOURED: Final = frozenset({"paint", "dye", "spray", "repaint"})
+_SERVED: Final = frozenset({"drink", "take", "have", "eat", "like", "prefer", "order"})
+"""Verbs for one deed with food and drink: "I take my coffee with milk", "I drink my coffee black"."""
 _GENERAL: Final = frozenset({"thing", "place", "one", "way", "time"})
 
 
@@ -220,7 +222,10 @@ def _timed_otherwise(a: Clause, b: Clause) -> bool:
 
 def _done_otherwise(a: Clause, b: Clause) -> bool:
     """As in "I drink my coffee black", "I drink my coffee with milk now": the same thing in another manner."""
-    if a.verb != b.verb or a.verb in {"be", "have", ""} or not _is_same_we(a, b) or a.past or b.past:
+    is_served = {a.verb, b.verb} <= _SERVED and a.verb != b.verb
+    if not is_served and (a.verb != b.verb or a.verb in {"be", "have", ""}):
+        return False
+    if not _is_same_we(a, b) or a.past or b.past:
         return False
     if not a.subject and not b.changed:
         return False  # "Take care, Sam!", "Take care, bye!"

@@ -1,0 +1,57 @@
+"""Words around a statement that say since when it holds: "since the merger", "as of May". Pure functions."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_CALENDAR: Final = (
+    "january|february|march|april|may|june|july|august|september|october|november|december|"
+    "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+)
+_MOMENT: Final = (
+    rf"(?:now(?:\son)?|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
+    rf"(?:the\s\w+\sof\s)?(?:{_CALENDAR}))(?:\son(?:wards?)?)?"
+)
+_EVENTS: Final = (
+    "(?:move|merger|sale|reshuffle|re-?organi[sz]ation|holidays?|summer|winter|break|renovation|meeting|row|divorce|"
+    "separation|wedding|operation|surgery|diagnosis|exams?|birth|pregnancy|update|upgrade|change|switch|flood|fire|"
+    "accident|course|trial|review|audit|election|promotion|relocation|takeover|incident|vote|lockdown|injury|illness)"
+)
+_AFTER_EVENT: Final = rf"after\s(?:the|my|our)\s(?:\w+\s)?{_EVENTS}"
+_SINCE: Final = (
+    r"(?:since|following)\s(?:the|my|our|a)\s(?!last\s(?:chat|talk|call))(?!chat|talk|conversation|call)\w+"
+    r"(?:\s(?!(?:my|our|i|we|the|is|are|was|has|have)\b)\w+)?"
+)
+_WHEN: Final = (
+    rf"(?:(?:from|as\sof|since|starting|effective|beginning|with\seffect\sfrom)\s{_MOMENT}|{_SINCE}|{_AFTER_EVENT})"
+)
+_OPENER: Final = re.compile(
+    rf"^{_WHEN},?\s(?=(?:my|our|the|i|we|i'm|we're|there|\w+'s|(?-i:[A-Z]\w+))\b)", re.IGNORECASE
+)
+_TRAILER: Final = re.compile(rf",?\s(?:{_WHEN}|by\snow|once\sand\sfor\sall)(?=,\s|$)", re.IGNORECASE)
+_EXCLAIMED: Final = re.compile(
+    r"^(?:(?:update|news|big\snews|correction|typo(?:\s\w+){0,3}|note|fyi|btw|ps|heads[\s-]up|oh|ugh|hey|ok|okay|right|well|so|"
+    r"and|finally|actually|turns\sout|scratch\sthat|my\smistake|my\sbad|oops|sorry|good\snews|bad\snews)\b\s?[:,.!-]{1,3}\s){1,2}(?=\w)",
+    re.IGNORECASE,
+)
+_ANNOUNCES: Final = re.compile(
+    r"update|news|correction|typo|heads|actually|turns|scratch|mistake|my\sbad|oops", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=4_096)
+def plainly(text: str) -> tuple[str, bool]:
+    """Returns a statement without what says since when it holds, and whether something did.
+
+    "After the holidays my boss is Ms Birch" and "my boss is Ms Birch from May" say "my boss is Ms Birch".
+    """
+    plain = " ".join(text.split()).rstrip(".! ")
+    said = _EXCLAIMED.match(plain)
+    opened = plain[said.end() :] if said is not None else plain
+    is_new = said is not None and _ANNOUNCES.search(said[0]) is not None
+    bare = _OPENER.sub("", opened)
+    kept = _TRAILER.sub("", bare)
+    is_dated = kept != opened
+    return (kept, True) if is_dated else (opened, is_new)
