@@ -75,7 +75,10 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
         (
             "vehicle",
             "drive drives car van motorbike scooter estate hatchback",
-            "sold scrapped traded\\s+in leased new\\s+car bike cargo\\s+bike cycle tram",
+            (
+                "sold(?!\\s+(?:the|my|our|an?)\\s+(?:\\w+\\s+)?(?:bike|bicycle|house|flat|boat|tent)\\b) scrapped "
+                "traded\\s+in leased new\\s+car bike cargo\\s+bike cycle tram"
+            ),
         ),
         ("smoke", "smoke smokes smoker cigarettes", "quit\\s+smoking smoke-free patches last\\s+cigarette non-smoker"),
         (
@@ -99,7 +102,10 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
         (
             "debt",
             "(?:student\\s+)?loan mortgage overdraft in\\s+debt owe owes",
-            "paid\\s+off paid\\s+back debt-free last\\s+instalment last\\s+installment",
+            (
+                "paid\\s+off paid\\s+back(?!\\s+the\\s+\\w+\\s+(?:pounds|euros|dollars|quid)\\b) debt-free "
+                "last\\s+instalment last\\s+installment"
+            ),
         ),
         (
             "beard",
@@ -145,7 +151,7 @@ ENDED: Final = re.compile(
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
     r"is\s+gone|are\s+gone|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"
-    r"found\s+a\s+new\s+(?:owner|home)|came\s+off|ran\s+away|burn(?:ed|t)\s+down|torn\s+down|demolished|healed|wore\s+off|cleared\s+up|dissolved|disbanded|"
+    r"found\s+a\s+new\s+(?:owner|home)|crossed\s+the\s+rainbow\s+bridge|put\s+to\s+sleep|sa(?:y|id)\s+goodbye\s+to|no\s+longer\s+with\s+us|no\s+more(?!\s+than\b)|(?:threw|chucked|binned|tossed)(?=\s+(?:the|my|our)\b)|came\s+off|ran\s+away|burn(?:ed|t)\s+down|torn\s+down|demolished|healed|wore\s+off|cleared\s+up|dissolved|disbanded|"
     r"terminated|(?:has|have|had)\s+left|donated|gave\s+away|given\s+away|finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
     re.IGNORECASE,
 )

@@ -21,7 +21,9 @@ from services.common.values.denials import denies, happens_after_all
 from services.common.values.everyday import abstains, day_named, goes_otherwise, is_born, is_left_out
 from services.common.values.fields import CHANGED, ENDED, FIELDS
 from services.common.values.frames import takes_another_end
+from services.common.values.irony import is_ironic
 from services.common.values.lexicon import MULTIPLE_ROLES, SMALL_NUMBERS, VERBS
+from services.common.values.life import turns_a_life
 from services.common.values.model import Modality, Relation
 from services.common.values.newness import plainly
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
@@ -91,13 +93,14 @@ _NO_LONGER: Final = re.compile(r"\bno\s+longer\s+(?P<verb>\w+)", re.IGNORECASE)
 _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _ELLIPSES: Final = frozenset({("can", "not"), ("could", "not"), ("will", "not"), ("have", "not")})
+_THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
 _ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
 _TO_OTHERS: Final = re.compile(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
 _NOT_SO: Final = re.compile(r"(?:\bnot|\bnever|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _UNDERGONE: Final = re.compile(r"\b(?:is|are|was|were|been|be|got|gets)\s+$", re.IGNORECASE)
 _INTRANSITIVE: Final = re.compile(
-    r"died|passed|found|came\s+off|ran\s+away|burn|healed|wore\s+off|cleared\s+up|dissolved|disbanded|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
+    r"died|crossed|passed|found|came\s+off|ran\s+away|burn|healed|wore\s+off|cleared\s+up|dissolved|disbanded|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
     re.IGNORECASE,
 )
 UNSURE: Final = re.compile(
@@ -136,6 +139,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
         return found
     if len(earlier.text) > _CLAUSES_CHARS_MAX or len(later.text) > _CLAUSES_CHARS_MAX or UNSURE.search(later.text):
+        return Relation.UNKNOWN
+    if is_ironic(later.text) or is_ironic(earlier.text):
         return Relation.UNKNOWN
     if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
         return Relation.COMPATIBLE
@@ -335,16 +340,13 @@ def _only(first: Read, second: Read) -> bool:
 
 def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
     """A state of life that is another one now: "I use Windows", "wiped the disk and put Debian on it"."""
-    if (
-        not (CHANGED.search(later) or is_told)
-        or UNSURE.search(earlier)
-        or THIRD.search(later)
-        or OTHERS.search(later)
-        or _ALSO.search(later)
-        or _TO_OTHERS.search(later)
-    ):
+    if UNSURE.search(earlier) or _ALSO.search(later) or _TO_OTHERS.search(later) or _SCOPE_OPENS.match(later):
         return False
-    if OTHERS.search(earlier) or THIRD.search(earlier) or _SCOPE_OPENS.match(later):
+    if _turns_a_life(earlier, later):
+        return True
+    if not (CHANGED.search(later) or is_told) or THIRD.search(later) or OTHERS.search(later):
+        return False
+    if OTHERS.search(earlier) or THIRD.search(earlier):
         return False
     for field, (before, after) in FIELDS.items():
         old = {match[0].casefold() for match in before.finditer(earlier)}
@@ -358,6 +360,23 @@ def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
         ):
             return True
     return False
+
+
+def _turns_a_life(earlier: str, later: str) -> bool:
+    """An event of the speaker's life; whom they did it with or gave it to is nobody's event."""
+    told = _THEY_TO_ME.sub("i was ", later)
+    first, second = _up_to_others(earlier), _up_to_others(told)
+    if not _FIRST.search(first) or THIRD.search(first) or THIRD.search(second):
+        return False
+    clauses = read_statement(told).clauses
+    is_own = _FIRST.search(second) is not None or not (clauses and clauses[0].subject)
+    return turns_a_life(first, second, is_own=is_own)
+
+
+def _up_to_others(text: str) -> str:
+    """A statement up to where somebody else of the speaker's is named: "I live with [my parents]"."""
+    match = OTHERS.search(text)
+    return text if match is None else text[: match.start()]
 
 
 def _repeats(earlier: str, later: str, field: set[str]) -> bool:

@@ -12,6 +12,7 @@ from services.common.errors import StoreUnavailable
 from services.common.interactions import SourceInteraction
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
+from services.common.values.irony import is_ironic
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
 from services.semantic.facts.extraction.clauses import Clause, Modality, clauses_of
@@ -128,6 +129,8 @@ class ParsedFactExtractor:
                 order = instructions.read_sentence(sentence)
                 if order is not None and order.kind != "remember":
                     yield replace(_ordered(order, said), sentence=sentence)
+                    continue
+                if is_ironic(sentence):
                     continue
                 tree = Tree(tokens)
                 found = list(_facts_of_sentence(tree, said, known))

@@ -1,0 +1,39 @@
+"""Sentences that mean the opposite of what they say. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_CHARS_MAX: Final = 400
+_MARKED: Final = re.compile(
+    r"\byeah,?\sright\b|\bas\sif\b(?!\s(?:it|he|she|they|we|i|you|the)\s(?:was|were|had)\b)|"
+    r"^(?:oh\s|yeah,?\s|ah\s)?(?:sure|yeah|yes|right|of\scourse),?\s(?:because|cause|cos|'cause|since)\b|"
+    r"\bjust\swhat\s(?:i|we)\s(?:always\s|really\s)?(?:needed|wanted|ordered)\b|\bliving\sthe\sdream\b|"
+    r"\bwho\s(?:doesn't|wouldn't)\s(?:love|like|enjoy|want)\b|[.!,]\snot[.!]{0,3}$|\s/s$|"
+    r"\b(?:love|enjoy|adore)s?\sit\swhen\b.{3,80}\b(?:again|fail\w*|break\w*|crash\w*|late|wrong|wakes?\sme)\b",
+    re.IGNORECASE,
+)
+_GUSHING: Final = re.compile(
+    r"^(?:(?:oh|ah)\s)?(?:sure|great|brilliant|wonderful|fantastic|perfect|lovely|joy|yippee|yeah),?!?\s(?:i|we|another|yet|just)\b|"
+    r"^oh,?\s(?:joy|goody|another|yet\sanother)\b",
+    re.IGNORECASE,
+)
+_EMPHATIC: Final = re.compile(
+    r"\b(?:another|joy|goody)\b|\b(?:just|simply|absolutely)\s(?:love|adore|enjoy|cannot\swait|can't\swait)\b",
+    re.IGNORECASE,
+)
+_CAPITALS: Final = re.compile(
+    r"\b(?:just|so|simply|absolutely|really)\s(?:LOVE|ADORE|ENJOY|THRILLED|DELIGHTED)\b|\bSO\s(?:fond|happy|glad|rich|lucky|thrilled|keen)\b"
+)
+
+
+def is_ironic(sentence: str) -> bool:
+    """Returns whether a sentence shows by its words that it is not meant: "yeah right, I adore being on call".
+
+    Irony without such words is not seen.
+    """
+    text = " ".join(sentence[:_CHARS_MAX].split())
+    if _MARKED.search(text) or _CAPITALS.search(text):
+        return True
+    return _GUSHING.match(text) is not None and _EMPHATIC.search(text) is not None
