@@ -40,11 +40,13 @@ class Candidates:
         wanted = read(query)
         if wanted.is_empty:
             return ()
-        logged, recalled = await asyncio.gather(
-            self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, limit=self._settings.memories_max + 1),
+        limit = self._settings.memories_max + 1
+        logged, told, recalled = await asyncio.gather(
+            self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, limit=limit),
+            self._turns.turns_with(principal.tenant_id, user_id, wanted.told_terms, limit=limit),
             self._recalled(principal, user_id, query, seconds_left=seconds_left),
         )
-        found = list({(planned.kind, planned.memory_id): planned for planned in (*recalled, *logged)}.values())
+        found = list({(planned.kind, planned.memory_id): planned for planned in (*recalled, *told, *logged)}.values())
         if not found:
             return ()
         question = await self._embedder.embed_query(query)

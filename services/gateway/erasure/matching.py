@@ -10,9 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.values.complements import KIN
 from services.common.values.lexicon import PRONOUNS, STOP
 from services.common.values.sentences import content_words
 from services.common.values.tokens import lemma
+from services.gateway.erasure.names import with_capitals
+from services.gateway.erasure.topics import beginnings_of, told_of
 
 
 def _set(words: str) -> frozenset[str]:
@@ -37,7 +40,10 @@ _LINKS: Final = STOP | {"about", "between", "against", "without", "before", "aft
 _FIRST: Final = _set("i me my mine myself we us our ours you your yours i'm i've i'd i'll we're we've im ive")
 _SELF: Final = _set("i i'm i've i'd i'll im ive you you're")
 _COVERED_SHARE: Final = 0.6
+_OTHER: Final = _set("other another second third next old former previous spare last")
+"""Before a noun these say that another thing is meant."""
 _ARTICLES: Final = frozenset({"a", "an"})
+_OF_THIRD: Final = _set("his her their")
 _DETERMINERS: Final = _set("the a an his her their its this that these those")
 
 
@@ -63,6 +69,11 @@ class Wanted:
         parts = {part for name in self.names for part in name} | set(self.owners) | self.numbers
         return frozenset(parts | {word[: max(4, len(word) - 2)] for word in self.topics})
 
+    @property
+    def told_terms(self) -> frozenset[str]:
+        """Words by which private matters among the topics are told, as beginnings of words."""
+        return beginnings_of(self.topics)
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -72,6 +83,7 @@ class Rules:
     similarity_margin: float = 0.1  # how far below the best one it may be
     beside_words_min: float = 0.45  # the same, where other texts share the words
     with_name_min: float = 0.6  # of a text that has the name and no word of the topic
+    told_min: float = 0.2  # of a text that tells of a private matter in other words
     alone_max: int = 10  # texts that similarity alone chooses
     statement_min: float = 0.55  # of a statement to the one that Correct calls wrong
     statement_margin: float = 0.05  # how far below the best one it may be
@@ -98,7 +110,7 @@ class _Word:
 
 def read(query: str) -> Wanted:
     """Reads a query."""
-    rest = _LEADING.sub("", query.strip()).strip()
+    rest = with_capitals(_LEADING.sub("", query.strip()).strip())
     words = list(_words(rest))
     names: list[tuple[str, ...]] = []
     owners: list[str] = []
@@ -157,6 +169,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
             for index in named
             if any(_has(read_texts[index], topic) for topic in wanted.topics)
             or similarities[index] >= rules.with_name_min
+            or told_of(wanted.topics, texts[index])
         ]
     possible = [
         index
@@ -164,7 +177,11 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         if wanted.numbers <= {word.lower for word in words}
         and all(any(_is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
     ]
-    return _by_topic(wanted, possible, read_texts, similarities, rules)
+    by_words = _by_topic(wanted, possible, read_texts, similarities, rules)
+    told = [
+        index for index in possible if told_of(wanted.topics, texts[index]) and similarities[index] >= rules.told_min
+    ]
+    return sorted({*by_words, *told})
 
 
 def _by_topic(
@@ -243,15 +260,25 @@ def _is_own(words: Sequence[_Word], wanted: Wanted) -> bool:
     if place is None:
         return any(word.lower in wanted.own_words for word in words)
     before = words[:place]
+    owner = next((word for word in reversed(before) if word.lower != word.bare or word.lower in _OF_THIRD), None)
+    if owner is not None and owner.lower not in wanted.own_words:
+        return owner.bare in wanted.topics  # "my sister's shoe size"
     if any(word.lower in wanted.own_words for word in before):
         return True
+    if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
+        return True  # "the divorce of my brother"
     return wanted.own_words != _SELF and not any(
         word.lower in _DETERMINERS or word.lower != word.bare for word in before
     )
 
 
 def _has(words: Sequence[_Word], topic: str) -> bool:
-    return any(_same(word.bare, topic) for word in words)
+    return any(_same(part, topic) for word in words for part in (word.bare, *_parts(word.bare)))
+
+
+def _parts(word: str) -> list[str]:
+    """The parts of a word with a hyphen: "ex-husband"."""
+    return word.split("-") if "-" in word else []
 
 
 def _same(word: str, topic: str) -> bool:
@@ -269,7 +296,10 @@ def _is_described(words: Sequence[_Word], in_names: set[int]) -> bool:
             before = words[place - 1]
             if before.index == word.index - 1 and before.index not in in_names:
                 return before.bare not in _LINKS | _FIRST | PRONOUNS
-    return False
+    # "Ron, our former gardener": a comma behind the name, and nothing but who it is.
+    behind = words[len(in_names) :]
+    is_first = [word.index for word in words[: len(in_names)]] == sorted(in_names)
+    return is_first and bool(behind) and behind[0].index > words[len(in_names) - 1].index + 1
 
 
 def _capital_runs(words: Sequence[_Word]) -> Iterator[list[_Word]]:
@@ -320,11 +350,24 @@ def wrong_statements(
     found = [index for index, one in enumerate(statements) if _content(one.text) != correct]
     worded = [index for index in found if wanted and wanted <= _content(statements[index].text)]
     if worded:
-        return [statements[index] for index in worded]
+        own = [index for index in worded if not _is_of_another(query, statements[index].text)]
+        return [statements[index] for index in own or worded]
     near = _near(found, similarities, rules.statement_min, rules.statement_margin)
     # A name of the query is never somebody else's.
     names = {part for name in read(query).names for part in name}
     return [statements[index] for index in near if names <= {word.bare for word in _words(statements[index].text)}]
+
+
+def _is_of_another(query: str, statement: str) -> bool:
+    """Whether a statement is about another thing of the kind that a query names: "the other flat", "Ida's"."""
+    asked = {word.bare for word in _words(query)}
+    head = next((w.bare for w in _words(query) if w.bare not in _LINKS | _FIRST | PRONOUNS | _DETERMINERS), "")
+    words = list(_words(statement))
+    place = next((n for n, word in enumerate(words) if word.bare == head), 0)
+    before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
+    if before is None or before.bare in asked:
+        return False
+    return before.bare in _OTHER or (before.lower != before.bare and before.lower not in _FIRST)
 
 
 def nearest_statements(statements: Sequence[Statement], similarities: Sequence[float], rules: Rules) -> list[Statement]:

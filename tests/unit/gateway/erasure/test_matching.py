@@ -115,7 +115,7 @@ def test_spec_3_13_a_query_that_names_nothing_chooses_nothing(query: str) -> Non
 
 def test_spec_3_13_similarity_alone_chooses_few() -> None:
     rules = Rules(alone_max=3)
-    assert len(choose(read("my religion"), ["I pray."] * 50, [0.6] * 50, rules)) == 3
+    assert len(choose(read("my religion"), ["I hum."] * 50, [0.6] * 50, rules)) == 3
 
 
 @pytest.mark.parametrize(
@@ -144,3 +144,63 @@ def test_spec_3_12_another_person_is_never_corrected() -> None:
     statements = [Statement(0, 0, "Tom resides in Rome."), Statement(1, 0, "Ada resides in Rome.")]
     wrong = wrong_statements("Ada lives in Rome", "Ada lives in Bari.", statements, [0.8, 0.8], Rules())
     assert [one.turn for one in wrong] == [1]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("my debts", "I owe my landlord 900."),
+        ("my wages", "I earn 19 an hour."),
+        ("my faith", "I'm a Sikh."),
+        ("my illness", "I was diagnosed with gout."),
+        ("my age", "I turned 52."),
+        ("the quarrel with Ida", "I fell out with Ida in May."),
+        ("the lawsuit", "We sued the roofer."),
+    ],
+)
+def test_spec_3_13_a_private_matter_is_found_in_other_words(query: str, text: str) -> None:
+    others = ["Ida likes plums.", "The roofer has a van."]
+    assert choose(read(query), [text, *others], [0.3, 0.1, 0.1], Rules()) == [0]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("my debts", "My brother owes his landlord 900."),
+        ("my faith", "I photographed Sikh temples."),
+        ("my shoe size", "My sister's shoe size is 41."),
+        ("my illness", "The gout of the king is in every book."),
+        ("my age", "I'm 52 minutes late."),
+    ],
+)
+def test_spec_3_13_the_matter_of_somebody_else_stays(query: str, text: str) -> None:
+    assert choose(read(query), [text], [0.35], Rules()) == []
+
+
+def test_spec_3_13_what_is_of_a_relative_goes_by_the_relative() -> None:
+    texts = ["The divorce of my brother is costly.", "My neighbour's divorce took a year.", "My brother plays chess."]
+    assert choose(read("my brother's divorce"), texts, [0.7, 0.5, 0.4], Rules()) == [0]
+
+
+def test_spec_3_13_a_name_in_lower_case_is_seen_by_its_relation() -> None:
+    texts = ["my stepdad tom is a baker", "tom sings", "my uncle tommy is a baker too"]
+    assert choose(read("tom, ida's stepdad"), texts, [0.6, 0.3, 0.3], Rules()) == [0, 1]
+    assert choose(read("my friend tom"), texts, [0.6, 0.3, 0.3], Rules()) == [0, 1]
+
+
+def test_spec_3_13_who_somebody_is_may_follow_the_name() -> None:
+    texts = ["Mr Reed lives in Ripon.", "Mr Reed has the key.", "The reed grows by the pond."]
+    assert choose(read("Mr Reed, our former gardener"), texts, [0.4, 0.3, 0.1], Rules()) == [0, 1]
+
+
+def test_spec_3_12_another_thing_of_the_kind_is_not_wrong() -> None:
+    texts = ["The hut has two beds and costs 80 a night.", "The other hut costs 80 a night as well."]
+    statements = [Statement(number, 0, text) for number, text in enumerate(texts)]
+    found = wrong_statements("The hut costs 80 a night", "The hut costs 90.", statements, [0.8, 0.8], Rules())
+    assert [one.turn for one in found] == [0]
+
+
+def test_spec_3_13_matters_are_found_in_the_log_by_their_words() -> None:
+    assert {"owe", "overdraft"} <= read("my debts").told_terms
+    assert not read("my religion").told_terms & {"the", "member"}
+    assert not read("the piano").told_terms
