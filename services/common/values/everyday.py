@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
 from services.common.values.model import Value, ValueKind
 from services.common.values.reading import Clause
 from services.common.values.sentences import nouns_of
+from services.common.values.slots import has_same_subject, is_plain
 from services.common.values.tokens import lemma
 
 _MODES: Final[Mapping[str, re.Pattern[str]]] = {
@@ -61,6 +62,8 @@ _KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sweet", "sugar", "chocolate", "candy"), "sugar"),
 }
 """Words for what people give up, by what it is."""
+_JOURNEYS: Final = frozenset({"fly", "leave", "depart", "return", "move", "marry", "arrive", "travel"})
+_OCCASIONS: Final = _JOURNEYS | {"be", "come", "start", "begin", "open", "deliver", "happen", "ship", "visit"}
 _DAYS_AHEAD: Final = {"today": 0, "tonight": 0, "tomorrow": 1}
 _WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY_SECONDS: Final = 86_400
@@ -142,6 +145,35 @@ def day_named(clause: Clause, said: date) -> date | None:
         if word in _DAYS_AHEAD:
             return said + timedelta(days=_DAYS_AHEAD[word] + (word == "tomorrow" and "after" in clause.words))
     return None
+
+
+def rescheduled(first: Sequence[Clause], second: Sequence[Clause], earlier: date | None, later: date | None) -> bool:
+    """Returns whether the same thing is on another day: "the inspection is tomorrow", said again a day later.
+
+    Args:
+        first: The clauses of a statement.
+        second: Those of the other one.
+        earlier: When the first one was said.
+        later: When the second one was.
+    """
+    if earlier is None or later is None:
+        return False
+    for a in first:
+        for b in second:
+            old, new = day_named(a, earlier), day_named(b, later)
+            if old is None or new is None or old == new or later > old or a.negated or b.negated:
+                continue
+            if is_plain(a) and is_plain(b) and a.verb == b.verb and has_same_subject(a, b) and _happens_once(a):
+                return True
+    return False
+
+
+def _happens_once(clause: Clause) -> bool:
+    """Whether a clause speaks of one occasion: "the sofa arrives", "we fly"; not "I swim"."""
+    if set(map(str, clause.subject)) <= {"i", "we"}:
+        return bool(clause.subject) and clause.verb in _JOURNEYS
+    is_definite = bool({"the", "my", "our"}.intersection(clause.words[:1]))
+    return bool(clause.subject) and clause.verb in _OCCASIONS and is_definite
 
 
 def _nearest(text: str, said: date) -> date | None:

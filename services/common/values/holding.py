@@ -18,7 +18,8 @@ from services.common.values.compare import relation
 from services.common.values.complements import KIN
 from services.common.values.conditions import passes_over
 from services.common.values.denials import denies, happens_after_all
-from services.common.values.everyday import abstains, day_named, goes_otherwise, is_born, is_left_out
+from services.common.values.endings import goes_with_it
+from services.common.values.everyday import abstains, goes_otherwise, is_born, is_left_out, rescheduled
 from services.common.values.fields import CHANGED, ENDED, FIELDS
 from services.common.values.frames import takes_another_end
 from services.common.values.irony import is_ironic
@@ -30,15 +31,13 @@ from services.common.values.orders import are_opposed, in_plain_form, is_taken_o
 from services.common.values.reading import CHARS_MAX, Clause, read_clauses
 from services.common.values.restated import gives_another_number
 from services.common.values.sentences import nouns_of
-from services.common.values.slots import has_same_subject, is_denied, is_plain, is_replaced, things_of
+from services.common.values.slots import is_denied, is_replaced, things_of
 from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.tokens import lemma, tokenize
 from services.common.values.topics import requantifies
 
 _CLAUSES_CHARS_MAX: Final = 400
 """In longer sentences only what they are about is compared: their clauses belong together in too many ways."""
-_JOURNEYS: Final = frozenset({"fly", "leave", "depart", "return", "move", "marry", "arrive", "travel"})
-_OCCASIONS: Final = _JOURNEYS | {"be", "come", "start", "begin", "open", "deliver", "happen", "ship", "visit"}
 _ROLE_SUBJECTS: Final = re.compile(
     r"^(?:(?:the|my|our)\s+)?(?:vet|doctor|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist|tests?|results?|scan|survey|surveyor|scales?|"
     r"meter|manual|label|contract|invoice|plate|blood\s+test)\s+"
@@ -178,7 +177,9 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
                 return Relation.UPDATE
             if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
-    if is_same_speaker and (_rescheduled(first, second, earlier.day, later.day) or _ended(first, second)):
+    if is_same_speaker and rescheduled(first.clauses, second.clauses, earlier.day, later.day):
+        return Relation.UPDATE
+    if is_same_speaker and (_ended(first, second) or goes_with_it(first.clauses, earlier.text, second.pieces)):
         return Relation.UPDATE
     if passes_over(first.pieces, second.pieces) and (is_same_speaker or not _FIRST.search(earlier.text)):
         return Relation.UPDATE
@@ -249,28 +250,6 @@ def _pieces(text: str) -> Iterator[str]:
         start = match.end()
     if text[start:].strip():
         yield text[start:].strip()
-
-
-def _rescheduled(first: Read, second: Read, earlier: date | None, later: date | None) -> bool:
-    """The same thing is on another day: "the inspection is tomorrow", said again a day later."""
-    if earlier is None or later is None:
-        return False
-    for a in first.clauses:
-        for b in second.clauses:
-            old, new = day_named(a, earlier), day_named(b, later)
-            if old is None or new is None or old == new or later > old or a.negated or b.negated:
-                continue
-            if is_plain(a) and is_plain(b) and a.verb == b.verb and has_same_subject(a, b) and _happens_once(a):
-                return True
-    return False
-
-
-def _happens_once(clause: Clause) -> bool:
-    """Whether a clause speaks of one occasion: "the sofa arrives", "we fly"; not "I swim"."""
-    if set(map(str, clause.subject)) <= {"i", "we"}:
-        return bool(clause.subject) and clause.verb in _JOURNEYS
-    is_definite = bool({"the", "my", "our"}.intersection(clause.words[:1]))
-    return bool(clause.subject) and clause.verb in _OCCASIONS and is_definite
 
 
 def _ended(first: Read, second: Read) -> bool:

@@ -257,7 +257,7 @@ def _with_particle(verb: str, after: Sequence[Item], place: int) -> tuple[str, i
 def _is_past(word: Item) -> bool:
     if not isinstance(word, str):
         return False
-    return word.endswith("ed") or (word in IRREGULAR and not word.endswith(("s", "ing")))
+    return (word.endswith("ed") and word not in VERBS) or (word in IRREGULAR and not word.endswith(("s", "ing")))
 
 
 def _read_modality(clause: Clause, before: Sequence[Item], *, is_question: bool) -> None:

@@ -1,0 +1,191 @@
+"""What goes with a thing that is no more: plans for a project that was scrapped, walks with a dog that died.
+
+A statement goes where it names what ended and says something of the present or of what shall be. What happened stays,
+and so does what is said of a namesake. Pure functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from services.common.values.complements import KIN
+from services.common.values.lexicon import MONTHS, WEEKDAYS
+from services.common.values.model import Modality
+from services.common.values.quantities import Token
+from services.common.values.reading import Clause
+from services.common.values.sentences import nouns_of
+from services.common.values.tokens import PUNCTUATION, lemma, tokenize
+
+_CHARS_MAX: Final = 250
+_ADVERBS: Final = r"(?:\s(?:been|now|finally|just|already|all|sadly|officially))*"
+_GONE: Final = re.compile(
+    rf"^(?P<thing>[\w'\s-]{{2,60}}?)(?:"
+    rf"(?:(?:\s(?:has|have)|'s|'ve){_ADVERBS})?\s(?:died|passed\saway|shut\sdown|closed\s(?:down|for\sgood|its\sdoors|their\sdoors)|"
+    r"shut\s(?:its|their)\sdoors|(?:went|gone)\s(?:bust|bankrupt|under|out\sof\sbusiness)|filed\sfor\sbankruptcy|burn(?:ed|t)\sdown|"
+    r"fell\s(?:through|apart)|fallen\sthrough|folded|disbanded|dissolved|collapsed|left\sme|moved\sout|ran\saway|"
+    r"crossed\sthe\srainbow\sbridge|no\slonger\s(?:exists?|works?\shere)|split\sup|broken?\sup|broke\sup|separated)|"
+    rf"(?:\s(?:is|are|was|were|got|has|have)|'s|'ve){_ADVERBS}\s(?:dead|gone(?=$|\s(?:since|for\sgood|now|forever))|no\smore|cancell?ed|axed|"
+    r"scrapped|called\soff|dissolved|disbanded|wound\sup|shut\sdown|closed\s(?:down|for\sgood)|bankrupt|stolen|written\soff|totalled|"
+    r"wrecked|demolished|torn\sdown|decommissioned|switched\soff|discontinued|abandoned|shelved|mothballed|put\s(?:down|to\ssleep)|"
+    r"euthani[sz]ed|no\slonger\swith\sus|divorced))(?![\w-])",
+    re.IGNORECASE,
+)
+_OFF: Final = re.compile(
+    r"^(?P<thing>[\w'\s-]{0,50}\b(?:wedding|engagement|marathon|race|trip|holiday|vacation|party|concert|tour|deal|project|move|dinner|"
+    r"match|tournament|festival|course|sale|purchase|interview|ceremony|flight|cruise|merger|launch|release|conference|class|lesson|"
+    r"training|rehearsal|play|show|exhibition))\s(?:is|are)\s(?:off|over|history)(?![\w-])",
+    re.IGNORECASE,
+)
+_ENDED_BY: Final = re.compile(
+    r"(?:^|\s)(?:cancell?ed|scrapped|axed|called\soff|dropped|gave\sup|given\sup|quit|sold|closed(?:\sdown)?|shut\sdown|discontinued|dissolved|"
+    r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|decommissioned|switched\soff|"
+    r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
+    r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation)\s(?:at|to))\s"
+    r"(?P<thing>(?:[\w'-]+\s?){1,6}?)(?=$|[,.;]|\s(?:yesterday|today|last|this|on|in|at\sthe\send|because|since|after|for|and|from|before|too|"
+    r"as|with|due|when|when|finally|now|by)\b)",
+    re.IGNORECASE,
+)
+_NO_DOING: Final = re.compile(
+    r"(?:^|[,;:]\s)no\s(?:more\s)?(?P<deed>\w{3,15}ing)\b(?!\s(?:for\s\w+\s(?:day|week)|today|tonight|until|till|this\sweek))",
+    re.IGNORECASE,
+)
+_DENIED: Final = re.compile(r"(?:\b(?:not|never|nearly|almost|without)\b|n't\b)", re.IGNORECASE)
+_OF_ANOTHER: Final = re.compile(
+    rf"\b(?:his|her|their|your)\b|\b(?:my|our)\s(?:{'|'.join(sorted(KIN))}|friend|neighbou?r|colleague|boss|flatmate|roommate)(?:'s)?\b|\w's\s(?!(?:has|is|was|had)\b)\w",
+    re.IGNORECASE,
+)
+_GENERIC: Final = frozenset(
+    """
+    project host server job trip plan studio team club company shop membership contract subscription account journey
+    holiday flight hotel restaurant bar pub firm agency client customer supplier course class machine box cat dog horse
+    hamster rabbit tortoise parrot car van boat bike programme program order booking reservation management
+    """.split()  # noqa: SIM905 - words
+)
+"""What a name is often put behind: the name alone is as good."""
+_LASTING: Final = frozenset(
+    "like love know hate miss remember prefer think believe admire trust recommend be have".split()  # noqa: SIM905 - words
+)
+"""Verbs that hold for a person or thing whatever became of it."""
+_SPEAKER: Final = re.compile(r"\b(?:i|i'm|i've|i'll|we|we're|we've|we'll|me|us|my|our)\b", re.IGNORECASE)
+_DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {"i"}
+
+
+class _Ended(NamedTuple):
+    words: frozenset[str]  # all of them name it
+    is_named: bool  # by a name
+
+
+def goes_with_it(clauses: tuple[Clause, ...], earlier: str, pieces: tuple[str, ...]) -> bool:
+    """Returns whether a statement names what a later one says is no more, or does what is done no more.
+
+    Args:
+        clauses: Of the earlier statement.
+        earlier: The earlier statement.
+        pieces: Clauses of the later statement, of the same speaker.
+    """
+    if len(earlier) > _CHARS_MAX:
+        return False
+    ended = [found for piece in pieces for found in _ended(piece)]
+    deeds = {lemma(match["deed"].casefold()) for piece in pieces for match in _NO_DOING.finditer(piece)}
+    for clause in clauses:
+        if (
+            clause.modality not in {Modality.STATED, Modality.HEDGED}
+            or clause.historic
+            or clause.past
+            or clause.perfect
+        ):
+            continue
+        if clause.verb in deeds and set(clause.subject) <= {"i", "we"} and not _DENIED.search(earlier):
+            return True
+        if any(_is_about(clause, earlier, one) for one in ended):
+            return True
+    return False
+
+
+@lru_cache(maxsize=4_096)
+def _ended(piece: str) -> tuple[_Ended, ...]:
+    if len(piece) > _CHARS_MAX:
+        return ()
+    return tuple(_read(piece.strip().rstrip(".! ")))
+
+
+def _read(piece: str) -> Iterator[_Ended]:
+    for pattern in (_GONE, _OFF, _ENDED_BY):
+        match = pattern.search(piece)
+        if match is None or _DENIED.search(piece[: match.end()]):
+            continue
+        if _OF_ANOTHER.search(piece[: match.end()]):
+            continue
+        for thing in re.split(r"\sand\s(?:i|me)\b|\band\b", match["thing"]):
+            found = _thing(thing, is_opening=not match.start("thing"))
+            if found is not None:
+                yield found
+
+
+def _thing(text: str, *, is_opening: bool) -> _Ended | None:
+    """What names a thing: its name, without the noun before it, else its nouns; None where it has none."""
+    tokens = [token for token in tokenize(text) if token.lower not in PUNCTUATION]
+    nouns = nouns_of(text) - {"'s"}
+    names = {
+        lemma(token.lower)
+        for number, token in enumerate(tokens)
+        if token.text[:1].isupper()
+        and token.lower not in _DAYS
+        and (number or not is_opening or _is_name(tokens, number))
+    }
+    named = (names & nouns) - _GENERIC
+    if named and nouns - named <= _GENERIC:
+        return _Ended(frozenset(named), is_named=True)
+    specific = nouns - _GENERIC
+    words = specific if specific and len(nouns) > 1 and nouns - specific <= {"host", "server", "project"} else nouns
+    return _Ended(frozenset(words), is_named=False) if words else None
+
+
+def _is_name(tokens: Sequence[Token], number: int) -> bool:
+    """Whether a capital that opens a sentence is one of a name: nothing stands before it that a noun would need."""
+    return number == 0 and tokens[0].lower not in {
+        "the",
+        "my",
+        "our",
+        "a",
+        "an",
+        "this",
+        "that",
+        "no",
+        "all",
+        "somebody",
+    }
+
+
+def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
+    """Whether a clause says something of the present in which what ended takes part."""
+    said = {lemma(word) for word in clause.tokens}
+    said |= {part for word in said if "-" in word for part in word.split("-")}
+    if not ended.words <= said:
+        return False
+    owners = {
+        lemma(word)
+        for word, after, _ in zip(clause.tokens, clause.tokens[1:], clause.tokens[2:], strict=False)
+        if after == "'s"
+    }
+    if owners and not owners & ended.words:
+        return False
+    subject = {word for item in clause.subject for word in str(item).split()}
+    if subject & (KIN | {"friend", "neighbour", "colleague", "he", "she", "they"}):
+        return False
+    is_own = set(clause.subject) <= {"i", "we"} or "i" in clause.subject or "we" in clause.subject
+    if ended.is_named and not owners:
+        if clause.verb in _LASTING and is_own and clause.verb not in {"have", "be"}:
+            return False
+        is_of_itself = subject <= ended.words and clause.verb in {"be", "have"}
+        is_thing = (
+            re.search(rf"\b(?:the|my|our)\s(?:\w+\s)?{re.escape(next(iter(ended.words)))}", text, re.IGNORECASE)
+            is not None
+        )
+        return is_thing or (
+            not is_of_itself and (is_own or _SPEAKER.search(text) is not None or bool(subject - ended.words))
+        )
+    return clause.verb not in _LASTING - {"be", "have", "meet"}
