@@ -179,6 +179,8 @@ def _ended(earlier: Clause, later: Clause) -> bool:
     if _POSSIBLE & set(later.words):
         return False  # "I could stop by there"
     rest = [item for item in later.rest if item not in _OWNERS and item not in _ENDING]
+    if later.verb == "leave" and _is_departure(later):
+        return False
     if earlier.negated or later.negated or earlier.verb in _ENDING or not (rest or later.verb == "cancel"):
         return False
     if later.verb == "cancel":
@@ -190,10 +192,20 @@ def _ended(earlier: Clause, later: Clause) -> bool:
             return set(rest) <= _words(earlier)
         # "Stopped taking aspirin" ends the aspirin, not the tram that is taken to work.
         objects = rest[1:] if rest[0] == earlier.verb else rest
-        return isinstance(objects[0], str) and objects[0] in earlier.rest if objects else True
+        if not objects:
+            return True
+        behind = [item for item in objects[1:2] if isinstance(item, str) and not later.prepositions.get(item)]
+        is_more = later.verb == "finish" and any(item not in _words(earlier) for item in behind)
+        return isinstance(objects[0], str) and objects[0] in earlier.rest and not is_more
     listed = {word for item in later.subject for word in str(item).split()}
     named = bool(listed) and listed <= {word for item in earlier.rest for word in str(item).split()}
     return later.verb in {"leave", "quit", "resign", "retire"} and named and rest[0] in _words(earlier)
+
+
+def _is_departure(later: Clause) -> bool:
+    """As in "I left the gym at nine", "left the house early"."""
+    is_timed = any(later.prepositions.get(value) == "at" for value in later.values)
+    return is_timed or bool({"early", "late", "today", "tonight", "home"} & set(later.words))
 
 
 def _died(earlier: Clause, later: Clause) -> bool:

@@ -35,6 +35,11 @@ _PLACES: Final = frozenset(
 _DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {f"{day}s" for day in WEEKDAYS} | {"tomorrow", "today", "weekend"}
 _PARTS: Final = PARTS_OF_DAY | SEASONS | {f"{part}s" for part in PARTS_OF_DAY} | {"night", "nights", "noon"}
 _CLOCK: Final = re.compile(r"^\d{1,2}(?::\d\d|(?::\d\d)?[ap]m)$|^(?:noon|midnight)$")
+_WHICH: Final = re.compile(
+    r"^(?:the|my|our)\s(?P<which>old|former|previous|first|last|new|current|second|third|fourth|next|other|left|right|upper|lower|front|back|"
+    rf"north|south|east|west|{'|'.join(sorted(WEEKDAYS | PARTS_OF_DAY | SEASONS))})\s(?P<what>[a-z]{{2,20}})\b",
+    re.IGNORECASE,
+)
 _COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we're", "it's"})
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
 _TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
@@ -63,6 +68,14 @@ def ends_differ(frame: Sequence[str], first: Sequence[str], second: Sequence[str
     if old == new == {"thing"}:
         return _destination(first) != _destination(second) and bool(_destination(first) and _destination(second))
     return False
+
+
+def are_contrasted(earlier: str, later: str) -> bool:
+    """Returns whether two statements open with two things of one kind: "my old laptop", "my new laptop"."""
+    first, second = _WHICH.match(earlier), _WHICH.match(later)
+    if first is None or second is None or first["what"].casefold() != second["what"].casefold():
+        return False
+    return first["which"].casefold() != second["which"].casefold()
 
 
 def _kinds(words: Sequence[str]) -> set[str]:

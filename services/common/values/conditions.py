@@ -35,7 +35,7 @@ _STATES: Final[tuple[tuple[str, bool, re.Pattern[str]], ...]] = (
         "working",
         False,
         _of(
-            rf"{_IS}{_NOW}\s(?:off(?!\s(?:to|work|sick|on))|down|offline|broken|faulty|dead|jammed|blocked|leaking|flooded|"
+            rf"{_IS}{_NOW}\s(?:off(?!\s(?:to|work|sick|on))|down|offline|broken|faulty|dead|jammed|blocked|leaking|flooded|icy|snowed\sin|under\swater|out(?=$)|on\sstrike|"
             r"out\sof\s(?:order|service|action|use)|on\sthe\sblink|being\srepaired|in\sfor\srepairs?|in\srepair|"
             r"(?:at|in)\sthe\s(?:garage|workshop|repair\sshop)|(?:isn't|not)\s(?:working|running))|"
             r"\s(?:isn't|aren't|is\snot|are\snot)\s(?:working|running|usable)|\s(?:doesn't|don't|does\snot)\swork|"
@@ -47,7 +47,7 @@ _STATES: Final[tuple[tuple[str, bool, re.Pattern[str]], ...]] = (
         True,
         _of(
             rf"{_IS}{_NOW}\s(?:back(?!\s(?:at|in\s(?:for|the)|to))(?:\s(?:on|up|online|in\s(?:service|order|action|use)))?|"
-            r"on|up(?:\sand\srunning)?|running|working|online|fixed|repaired|mended|sealed|unblocked)"
+            r"on|up(?:\sand\srunning)?|running|clear|alive|working|online|fixed|repaired|mended|sealed|unblocked)"
             rf"|\sworks?(?=$|[,.!;]|\s(?:again|now|fine))|\sruns?\sagain|{_HAS}\sbeen\s(?:fixed|repaired|mended|restored|replaced)|"
             r"\s(?:came|come)\sback(?:\son)?|\s(?:was|were|got)\s(?:fixed|repaired|mended)"
         ),
@@ -129,6 +129,7 @@ _SUFFERED: Final = re.compile(
 _UNSURE: Final = re.compile(
     r"\b(?:if|when|until|hope|might|may|will|would|should|soon|tomorrow|probably|not\s(?:yet|back))\b", re.IGNORECASE
 )
+_PLACE: Final = re.compile(r"\s(?:in|on|at|to|of|near|under|behind)\s", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;:]\s")
 _LIGHT: Final = DETERMINERS - {"his", "her", "their", "your", "no", "first", "second"} | {
     "now", "so", "and", "but", "finally", "just", "up", "back", "a", "i", "we", "okay", "ok",
@@ -140,6 +141,7 @@ class _Condition(NamedTuple):
     dimension: str
     is_usual: bool
     thing: frozenset[str]
+    head: frozenset[str]  # the thing without its place
 
 
 def passes_over(earlier: Iterable[str], later: Iterable[str]) -> bool:
@@ -152,7 +154,9 @@ def passes_over(earlier: Iterable[str], later: Iterable[str]) -> bool:
     old = [found for piece in earlier for found in _conditions(piece)]
     new = [found for piece in later for found in _conditions(piece)]
     return any(
-        a.dimension == b.dimension and a.is_usual is not b.is_usual and a.thing == b.thing for a in old for b in new
+        a.dimension == b.dimension and a.is_usual is not b.is_usual and b.thing in (a.thing, a.head)
+        for a in old
+        for b in new
     )
 
 
@@ -168,10 +172,11 @@ def _read(text: str) -> Iterator[_Condition]:
     for dimension, is_usual, pattern in _STATES:
         match = pattern.search(text)
         thing = _thing(text[: match.start()]) if match is not None else None
-        if thing is not None:
-            yield _Condition(dimension, is_usual, thing)
-            if dimension == "working":  # what is back is there again, or home again
-                yield _Condition("there", is_usual, thing)
+        if match is not None and thing is not None:
+            head = _thing(_PLACE.split(text[: match.start()])[0]) or thing
+            yield _Condition(dimension, is_usual, thing, head)
+            if dimension == "working":  # what is back is there again
+                yield _Condition("there", is_usual, thing, head)
     for pattern, dimension, is_usual in (
         (_MISSED, "there", False),
         (_BACK, "working", True),
@@ -186,7 +191,7 @@ def _read(text: str) -> Iterator[_Condition]:
         )
         thing = _thing(named[1]) if named is not None else None
         if thing:
-            yield _Condition(dimension, is_usual, thing)
+            yield _Condition(dimension, is_usual, thing, thing)
 
 
 def _thing(text: str) -> frozenset[str] | None:

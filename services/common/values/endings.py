@@ -40,7 +40,7 @@ _OFF: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDED_BY: Final = re.compile(
-    r"(?:^|\s)(?:cancell?ed|scrapped|axed|called\soff|dropped|gave\sup|given\sup|quit|sold|closed(?:\sdown)?|shut\sdown|discontinued|dissolved|"
+    r"(?:^|\s)(?:cancell?ed|scrapped|axed|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
     r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|decommissioned|switched\soff|"
     r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
     r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation)\s(?:at|to))\s"

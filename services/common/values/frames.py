@@ -33,6 +33,8 @@ _FOR_A_WHILE: Final = re.compile(
     r"this\s(?:week|weekend|month|morning|afternoon|evening)|temporarily|filling\sin)\b",
     re.IGNORECASE,
 )
+_AGAIN: Final = re.compile(r"\bagain\b", re.IGNORECASE)
+_AT_PRESENT: Final = re.compile(r"\b(?:now|these\sdays|nowadays)\b", re.IGNORECASE)
 _ALSO: Final = re.compile(r"\b(?:too|also|as\swell|another|besides|both)\b", re.IGNORECASE)
 _DENIED: Final = re.compile(r"\b(?:not|never|no)\b|n't\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[\w'.:%/-]+")
@@ -44,7 +46,7 @@ _MANY: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Verbs of which a person has many objects at a time: another one takes nothing back."""
-_WITH_OBJECT: Final = frozenset({"have", "has", "get", "play", "eat", "drink", "watch"})
+_WITH_OBJECT: Final = frozenset({"have", "has", "get", "buy", "buys", "play", "eat", "drink", "watch"})
 """Of these one occasion or thing with an object of its own stays the same: "we have our lunch at ..."."""
 _PRONOUNS: Final = frozenset(
     {"i", "we", "he", "she", "it", "they", "you", "i'm", "we're", "it's", "there", "this", "that"}
@@ -77,12 +79,21 @@ def takes_another_end(earlier: str, later: str) -> bool:
     ends = _without_common_end(old[frame:], new[frame:])
     if not all(0 < len(end) <= _END_MAX for end in ends):
         return False
-    if ends_differ(old[:frame], *ends) or _is_cut_before_the_verb(old[:frame], ends):
+    is_back = _AGAIN.search(later) is not None and _AT_PRESENT.search(earlier) is not None
+    if (
+        (not is_back and ends_differ(old[:frame], *ends))
+        or _are_two_objects(old[:frame], ends)
+        or _is_cut_before_the_verb(old[:frame], ends)
+    ):
         return False
     said_not = _NOT.search(later.rstrip(".! "))
     if said_not is not None:
         is_new = _words(said_not["old"])[-len(ends[0]) :] == ends[0]
-    return is_new and _is_slot(old[:frame]) and not any(_DENIED.search(" ".join(side)) for side in (old, new))
+    return (
+        is_new
+        and _is_slot(old[:frame], is_back=is_back)
+        and not any(_DENIED.search(" ".join(side)) for side in (old, new))
+    )
 
 
 def _without_common_end(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -92,15 +103,26 @@ def _without_common_end(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tup
     return old, new
 
 
+def _are_two_objects(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> bool:
+    """Whether the objects differ, each with a place of its own: "I keep the spare key at Nora's"."""
+    is_cut = bool(frame) and frame[-1] in {"the", "my", "our"} and (len(frame) < 2 or frame[-2] not in PREPOSITIONS)
+    return is_cut and all(any(word in PREPOSITIONS for word in end[1:]) for end in ends)
+
+
 def _is_cut_before_the_verb(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> bool:
     """Whether the subjects differ: "the printer on the second floor takes A3", "... on the third floor takes A4"."""
     return verb_place(frame) is None and all(verb_place(end) is not None for end in ends)
 
 
-def _is_slot(frame: tuple[str, ...]) -> bool:
-    """Whether the shared beginning names a slot with one value: more than "I am", and no verb with many objects."""
+def _is_slot(frame: tuple[str, ...], *, is_back: bool) -> bool:
+    """Whether the shared beginning names a slot with one value: more than "I am", and no verb with many objects.
+
+    Where the earlier one says "now" and the later one "again", a verb of the speaker is enough: "I wear ...".
+    """
     if not frame or _is_one_of_many(frame):
         return False
+    if is_back and frame[0] in {"i", "we"} and len(frame) == _FRAME_MIN - 1 and not _COPULAS & set(frame):
+        return True
     if frame[0] in _PRONOUNS:
         return len(frame) >= _FRAME_MIN and not (_COPULAS & set(frame) and len(frame) <= _FRAME_MIN)
     return len(frame) >= _FRAME_MIN and frame[0] not in {"on", "in", "at", "for", "when", "if", "during", "every"}
@@ -129,6 +151,13 @@ def _read(text: str) -> tuple[tuple[str, ...], bool]:
     bare = _NOW.sub("", body)
     said_not = _NOT.sub("", bare)
     return _words(said_not), opened != plain or bare != body
+
+
+def main_part(text: str) -> str:
+    """Returns a statement without a remark behind a comma that has no verb: "I can't drive, sprained wrist"."""
+    main, comma, remark = text.partition(", ")
+    words = [[word.casefold().strip(".,!") for word in part.split()] for part in (main, remark)]
+    return main if comma and verb_place(words[0]) is not None and verb_place(words[1]) is None else text
 
 
 def _without_aside(text: str) -> str:

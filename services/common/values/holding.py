@@ -12,16 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from services.common.values.compare import relation
-from services.common.values.complements import KIN
+from services.common.values.complements import KIN, are_contrasted
 from services.common.values.conditions import passes_over
 from services.common.values.denials import denies, happens_after_all
 from services.common.values.endings import goes_with_it
 from services.common.values.everyday import abstains, goes_otherwise, is_born, is_left_out, rescheduled
 from services.common.values.fields import CHANGED, ENDED, FIELDS
-from services.common.values.frames import takes_another_end
+from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
 from services.common.values.lexicon import MULTIPLE_ROLES, SMALL_NUMBERS, VERBS
 from services.common.values.life import turns_a_life
@@ -39,8 +40,9 @@ from services.common.values.topics import requantifies
 _CLAUSES_CHARS_MAX: Final = 400
 """In longer sentences only what they are about is compared: their clauses belong together in too many ways."""
 _ROLE_SUBJECTS: Final = re.compile(
-    r"^(?:(?:the|my|our)\s+)?(?:vet|doctor|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist|tests?|results?|scan|survey|surveyor|scales?|"
-    r"meter|manual|label|contract|invoice|plate|blood\s+test)\s+"
+    r"^(?:(?:the|my|our)\s+)?"
+    r"(?:vet|doctor|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist|tests?|results?|scan|survey|"
+    r"surveyor|scales?|lease|agreement|valuer|statement|meter|manual|label|contract|invoice|plate|blood\s+test)\s+"
     r"(?:says?|said|shows?|showed|told\s+me|confirmed|wants)\s+(?:that\s+)?",
     re.IGNORECASE,
 )
@@ -93,6 +95,14 @@ _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _ELLIPSES: Final = frozenset({("can", "not"), ("could", "not"), ("will", "not"), ("have", "not")})
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
+_PERSONS: Final = (
+    MULTIPLE_ROLES
+    - {"son", "daughter", "child", "kid", "hobby", "language", "pet", "ingredient", "tablet", "pill", "goal"}
+) | frozenset(
+    """
+    doctor nurse vet dentist therapist physio teacher coach tutor boss manager landlord lawyer neighbour trainer dietician
+    """.split()  # noqa: SIM905 - words
+)
 _ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
 _TO_OTHERS: Final = re.compile(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
@@ -104,7 +114,7 @@ _INTRANSITIVE: Final = re.compile(
 )
 UNSURE: Final = re.compile(
     r"\b(?:if|might|maybe|perhaps|probably|would|wish|dream\w*|imagin\w*|thinking\s+(?:of|about)|considering|hope|"
-    r"planning|whether|supposedly|apparently|unless|yeah\s+right|rumou?r|(?<!got\s)(?<!get\s)used\s+to|believes?|claims?|pretend\w*|as\s+if)\b|\?",
+    r"planning|nearly|almost|whether|supposedly|apparently|unless|yeah\s+right|rumou?r|(?<!got\s)(?<!get\s)used\s+to|believes?|claims?|pretend\w*|as\s+if)\b|\?",
     re.IGNORECASE,
 )
 
@@ -139,6 +149,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return found
     if len(earlier.text) > _CLAUSES_CHARS_MAX or len(later.text) > _CLAUSES_CHARS_MAX or UNSURE.search(later.text):
         return Relation.UNKNOWN
+    if are_contrasted(earlier.text, later.text):
+        return Relation.COMPATIBLE
     if is_ironic(later.text) or is_ironic(earlier.text):
         return Relation.UNKNOWN
     if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
@@ -165,7 +177,7 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
     if is_same_speaker and any(is_taken_off(earlier.text, piece) for piece in read_statement(later.text).pieces):
         return Relation.UPDATE
     if is_same_speaker:
-        found = relation(earlier.text, later.text)
+        found = relation(main_part(earlier.text), main_part(later.text))
         if found in {Relation.UPDATE, Relation.CONTRADICT}:
             return found
     first, second = read_statement(earlier.text), read_statement(later.text)
@@ -234,6 +246,10 @@ def read_statement(text: str) -> Read:
     for clause in clauses:
         if not clause.subject and clause.words[:2] in _ELLIPSES:
             clause.subject = ("i",)  # "can't type for six weeks"
+    for before, clause in pairwise(clauses):
+        is_kin = any(word in KIN for item in before.subject for word in str(item).split())
+        if clause.subject in {("she",), ("he",)} and is_kin and not set(map(str, before.rest)) & before.names:
+            clause.subject = before.subject  # "my mother has moved, she lives in Oban now"
     return Read(pieces, clauses)
 
 
@@ -301,7 +317,7 @@ def _is_own(clause: Clause, piece: str) -> bool:
 
 def _is_of_others(clause: Clause) -> bool:
     """Whether a clause is about a relative of the speaker: "my husband smokes"."""
-    return any(word in KIN or word in MULTIPLE_ROLES for item in clause.subject for word in str(item).split())
+    return any(word in KIN or word in _PERSONS for item in clause.subject for word in str(item).split())
 
 
 def _only(first: Read, second: Read) -> bool:
@@ -348,6 +364,8 @@ def _turns_a_life(earlier: str, later: str) -> bool:
     if not _FIRST.search(first) or THIRD.search(first) or THIRD.search(second):
         return False
     clauses = read_statement(told).clauses
+    if clauses and {word for item in clauses[0].subject for word in str(item).split()} & _PERSONS:
+        return False
     is_own = _FIRST.search(second) is not None or not (clauses and clauses[0].subject)
     return turns_a_life(first, second, is_own=is_own)
 

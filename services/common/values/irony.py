@@ -7,7 +7,7 @@ from typing import Final
 
 _CHARS_MAX: Final = 400
 _MARKED: Final = re.compile(
-    r"\byeah,?\sright\b|\bas\sif\b(?!\s(?:it|he|she|they|we|i|you|the)\s(?:was|were|had)\b)|"
+    r"\byeah,?\sright\b|^oh,?\ssure,|\bas\sif\b(?!\s(?:it|he|she|they|we|i|you|the)\s(?:was|were|had)\b)|"
     r"^(?:oh\s|yeah,?\s|ah\s)?(?:sure|yeah|yes|right|of\scourse),?\s(?:because|cause|cos|'cause|since)\b|"
     r"\bjust\swhat\s(?:i|we)\s(?:always\s|really\s)?(?:needed|wanted|ordered)\b|\bliving\sthe\sdream\b|"
     r"\bwho\s(?:doesn't|wouldn't)\s(?:love|like|enjoy|want)\b|[.!,]\snot[.!]{0,3}$|\s/s$|"

@@ -201,7 +201,7 @@ VERBS: Final = _words(
     tutor jog hike row sail surf juggle whistle snore pray meditate stretch rehearse perform practise practice
     translate edit publish review approve reject check test evaluate supply provide import export produce
     manufacture repeat resign step wait book pin reserve block configure register appoint elect cut rely unsubscribe
-    delay advance suspend resume pause continue
+    delay advance suspend resume pause continue hurt ache itch
     """
 )
 NOUNS_TOO: Final = _words(

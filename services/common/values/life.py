@@ -229,6 +229,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
         _any(rf"{_I}(?:an?\s+)?(?:vegetarian|vegan|veggie|pescatarian)"),
         _any(
             r"(?:had|ate|eat|eating|enjoyed)\s+(?:an?|my\s+first|some|meat|fish|chicken)\s?(?:steak|burger|bacon|meat|chicken|sausage|ham|again|now)",
+            r"(?:bacon|steak|burger|sausage|ham|chicken)\s+(?:sandwich|roll|for\s+(?:lunch|dinner|breakfast)|yesterday|again)",
             r"back\s+to\s+(?:eating\s+)?meat",
             r"eat(?:ing)?\s+meat\s+(?:again|now)",
             r"no\s+longer\s+(?:vegetarian|vegan)",
@@ -267,6 +268,34 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"handed\s+in\s+my\s+resignation",
             r"(?:left|quit)\s+the\s+(?:team|club|choir|band|squad)",
             r"cancelled\s+my\s+membership",
+        ),
+    ),
+    (  # time off
+        _any(r"on\s+(?:parental|maternity|paternity|sick|study)\s+leave", r"on\s+(?:a\s+)?sabbatical"),
+        _any(r"first\s+(?:day|week)\s+back", r"back\s+(?:at|to)\s+work", r"back\s+in\s+the\s+office"),
+    ),
+    (  # getting about
+        _any(r"public\s+transport", r"(?:don't|do\s+not)\s+(?:have|own)\s+a\s+car", r"(?:have|own)\s+no\s+car"),
+        _any(r"(?:bought|got|have|picked\s+up)\s+(?:a|my|our)\s+(?:\w+\s+)?(?:car|van|scooter|motorbike)"),
+    ),
+    (  # an employer
+        _any(rf"{_I}work\s+(?:for|at|with)\s+\w+"),
+        _any(
+            r"(?:started|founded|set\s+up|opened|launched)\s+my\s+own\s+(?:company|business|firm|practice|studio|shop|agency)",
+            r"went\s+(?:freelance|self-employed|solo)",
+        ),
+    ),
+    (  # without children, without pets
+        _any(r"(?:no|don't\s+have\s+any|without)\s+(?:children|kids)", r"childless"),
+        _any(
+            r"became\s+a\s+(?:father|mother|dad|mum|mom|parent)",
+            r"(?:i'm|am)\s+a\s+(?:father|mother|dad|mum|mom|parent)",
+        ),
+    ),
+    (
+        _any(r"(?:no|don't\s+have\s+any|without)\s+pets?"),
+        _any(
+            r"(?:adopted|got|bought|have|took\s+in)\s+an?\s+(?:\w+\s+)?(?:puppy|kitten|dog|cat|rabbit|hamster|parrot)"
         ),
     ),
     (  # hours of work

@@ -8,7 +8,7 @@ from typing import Final
 
 _CALENDAR: Final = (
     "january|february|march|april|may|june|july|august|september|october|november|december|"
-    "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    "monday|tuesday|wednesday|thursday|friday|saturday|sunday|easter|christmas|new\\syear"
 )
 _MOMENT: Final = (
     rf"(?:now(?:\son)?|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
@@ -31,6 +31,14 @@ _OPENER: Final = re.compile(
     rf"^{_WHEN},?\s(?=(?:my|our|the|i|we|i'm|we're|there|\w+'s|(?-i:[A-Z]\w+))\b)", re.IGNORECASE
 )
 _TRAILER: Final = re.compile(rf",?\s(?:{_WHEN}|by\snow|once\sand\sfor\sall)(?=,\s|$)", re.IGNORECASE)
+_BECAUSE: Final = re.compile(r",?\ssince\s(?:they|he|she|it|we|i)\s[\w'\s-]{2,60}$", re.IGNORECASE)
+_TURNED_OUT: Final = re.compile(r"^(?:it\s)?turns\sout\s(?:that\s)?(?=\w)", re.IGNORECASE)
+_MADE_NEW: Final = re.compile(
+    r"^(?:they|we|i|he|she)(?:'ve|\shave|\shas)?\s(?:changed|reset|renewed|replaced|moved|renamed|updated|raised|lowered|cut|swapped)\s"
+    r"(?P<thing>(?:the|my|our)\s[\w'\s-]{2,40}?),\s(?:and\s|so\s)?(?:now\s)?it(?=(?:'s|\sis|\sstarts|\scosts|\sruns)\s)",
+    re.IGNORECASE,
+)
+"""As in "they changed the gate code, it's 7741": what is new is the thing."""
 _EXCLAIMED: Final = re.compile(
     r"^(?:(?:update|news|big\snews|correction|typo(?:\s\w+){0,3}|note|fyi|btw|ps|heads[\s-]up|oh|ugh|hey|ok|okay|right|well|so|"
     r"and|finally|actually|turns\sout|scratch\sthat|my\smistake|my\sbad|oops|sorry|good\snews|bad\snews)\b\s?[:,.!-]{1,3}\s){1,2}(?=\w)",
@@ -48,10 +56,14 @@ def plainly(text: str) -> tuple[str, bool]:
     "After the holidays my boss is Ms Birch" and "my boss is Ms Birch from May" say "my boss is Ms Birch".
     """
     plain = " ".join(text.split()).rstrip(".! ")
+    changed = _MADE_NEW.sub(lambda match: match["thing"], plain)
+    if changed != plain:
+        return changed.replace("'s ", " is ", 1) if "'s " in changed else changed, True
+    plain = _TURNED_OUT.sub("", plain)
     said = _EXCLAIMED.match(plain)
     opened = plain[said.end() :] if said is not None else plain
     is_new = said is not None and _ANNOUNCES.search(said[0]) is not None
     bare = _OPENER.sub("", opened)
-    kept = _TRAILER.sub("", bare)
+    kept = _BECAUSE.sub("", _TRAILER.sub("", bare))
     is_dated = kept != opened
     return (kept, True) if is_dated else (opened, is_new)

@@ -16,7 +16,7 @@ _YOU_MAY: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_NEED: Final = re.compile(
-    r"^(?:(?:you\s)?(?:don't|do\snot|needn't|need\snot|no\slonger)\s(?:have\sto|need\sto\s|need\s)?(?:to\s)?|there's\sno\sneed\sto\s|"
+    r"^(?:(?:you\s)?(?:don't|do\snot|needn't|need\snot|no\slonger)\s(?:have\sto\s|need\sto\s|need\s)?(?:to\s)?|there's\sno\sneed\sto\s|"
     r"no\sneed\sto\s|(?:you\s)?(?:may|can|must|should)\s?(?:not|n't|no\slonger)\s|you\scan't\s|never\s)(?=\w)",
     re.IGNORECASE,
 )

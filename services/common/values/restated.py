@@ -115,4 +115,4 @@ def _is_slot(words: list[str], *, is_new: bool) -> bool:
 
 
 def _is_over(words: list[str]) -> bool:
-    return any(word in _PAST or (word not in VERBS and lemma(word) in VERBS) for word in words)
+    return any(word in _PAST or (word not in VERBS | AUXILIARIES and lemma(word) in VERBS) for word in words)

@@ -47,6 +47,8 @@ def has_same_subject(a: Clause, b: Clause) -> bool:
     """Returns whether both are about the same person or thing, named or in the first person; never "she" or "it"."""
     first = [item for item in a.subject if item not in TIMES]
     second = [item for item in b.subject if item not in TIMES]
+    if not first and not second:
+        return a.subject == b.subject and a.possessors == b.possessors  # "breakfast", "dinner"
     if a.possessors != b.possessors or set(map(str, first)) != set(map(str, second)):
         return False
     return not first or not set(map(str, first)) <= {"he", "she", "it", "they", "you", "that", "this"}

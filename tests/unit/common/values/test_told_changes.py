@@ -153,3 +153,42 @@ def test_spec_3_5_what_is_taken_off_must_be_named_with_its_whole() -> None:
 def test_spec_3_5_food_and_drink_is_taken_in_another_manner() -> None:
     assert ends("I take my tea with honey now.", "I drink my tea plain again.")
     assert not ends("I take my coffee with milk.", "I drink my tea plain again.")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I buy my tea from Roe & Co.", "I buy my tea from Lark since they closed."),
+        ("The door code is 1209.", "They changed the door code, it's 7741 now."),
+        ("I'm allergic to wasps.", "Turns out I'm not allergic to wasps."),
+        ("You must sign in with a key.", "You no longer have to sign in with a key."),
+        ("The course has 22 pupils.", "The course has 24 pupils, two joined."),
+        ("I can't climb, sprained wrist.", "I can climb again."),
+        ("I wear clogs now.", "I wear boots again, the clogs hurt."),
+        ("My hobbies are chess, judo and baking.", "I've stopped judo."),
+        ("The road to the mill is flooded.", "The road is clear again."),
+        ("My mother lives in Dundee.", "My mother has moved in with her sister, she lives in Oban now."),
+    ],
+)
+def test_spec_3_5_what_stands_around_a_change_hides_it_no_more(earlier: str, later: str) -> None:
+    assert ends(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("My old laptop has 8 GB.", "My new laptop has 16 GB."),
+        ("The Monday course is full.", "The Tuesday course is cancelled."),
+        ("Breakfast is at seven.", "Dinner is at eight."),
+        ("I keep the spare key at Nora's.", "I keep the car key in the drawer now."),
+        ("I'm vegan.", "My doctor suggested eating fish again."),
+        ("I work at Boreal.", "I nearly quit Boreal last week."),
+        ("My head hurts.", "My back hurts now."),
+        ("I go to the gym on Mondays.", "I left the gym at nine."),
+        ("I read the Herald.", "I finished the Herald crossword."),
+        ("My laptop is on the desk.", "I closed the laptop."),
+        ("My brother lives in Ulm.", "My brother has met Tom, he lives in Bonn now."),
+    ],
+)
+def test_spec_3_5_two_things_of_a_kind_and_near_misses_stay(earlier: str, later: str) -> None:
+    assert not ends(earlier, later)
