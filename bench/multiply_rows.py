@@ -78,6 +78,7 @@ TREATMENTS: Final = {
     "semantic.fact_statements": Treatment.COPIED,
     "semantic.extracted_interactions": Treatment.COPIED,
     "semantic.observed_interactions": Treatment.COPIED,
+    "semantic.merge_groups": Treatment.KEPT,
     "semantic.assertions": Treatment.KEPT,
     "semantic.supersessions": Treatment.KEPT,
     "semantic.code_repositories": Treatment.KEPT,

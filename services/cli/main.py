@@ -31,6 +31,7 @@ from services.cli.commands.insights import ask, note_health, reflect, suggest
 from services.cli.commands.keys import keys
 from services.cli.commands.maintain import maintain
 from services.cli.commands.mcp import mcp
+from services.cli.commands.merges import merges
 from services.cli.commands.migrate import migrate
 from services.cli.commands.notes import notes
 from services.cli.commands.portability import export
@@ -103,6 +104,7 @@ for _command in (
     sessions,
     facts,
     conflicts,
+    merges,
     notes,
     clusters,
     ask,

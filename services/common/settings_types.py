@@ -16,6 +16,9 @@ TABLE_KEY: Final = "mneme.table"
 Count: TypeAlias = Annotated[int, Ge(1)]
 """A number of things of which there must be some."""
 
+GroupSize: TypeAlias = Annotated[int, Ge(2), Le(64)]
+"""How many things a group may have: two or more, and not more than a person looks at."""
+
 CountOrNone: TypeAlias = Annotated[int, Ge(0)]
 """A number of things that may be 0, which switches them off."""
 

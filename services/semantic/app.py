@@ -59,6 +59,7 @@ from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.feedback import FactFeedback
+from services.semantic.facts.merging import FactMerging
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactStore
@@ -341,7 +342,8 @@ def open_semantic_on(
     tokens = PageTokens(resources.secret)
     form = VectorForm(embedder.model_id, embedder.dimension)
     comparer = fact_comparer(fact_store, embedder, resources.second_embedder, chosen)
-    fact_edge = facts_servicer.FactServicer(facts, removal, chosen, tokens, form, former, comparer)
+    merging = FactMerging(fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen)
+    fact_edge = facts_servicer.FactServicer(facts, removal, merging, chosen, tokens, form, former, comparer)
     return SemanticTier(
         facts,
         supersessions,

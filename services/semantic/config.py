@@ -8,7 +8,7 @@ from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.maintenance.settings import MaintenanceSettings
 from services.common.model_change import ModelChangeSettings
 from services.common.paging import RESPONSE_BYTES_MAX
-from services.common.settings_types import Count, CountOrNone, Positive, ResponseBytes, Seconds, Share, table
+from services.common.settings_types import Count, CountOrNone, GroupSize, Positive, ResponseBytes, Seconds, Share, table
 from services.common.turns import MessageRole, TurnLimits
 from services.semantic.code.config import CodeSettings
 from services.semantic.supersession.model import QueuePolicy
@@ -118,6 +118,12 @@ class FactMergingSettings:
     """Similar pairs of a user that are read in one run, the most similar first."""
     share_max: Share = 0.05
     """Of a user's active facts that one run merges at most."""
+    group_facts_max: GroupSize = 8
+    """Facts of a group that waits for a decision; a larger one is divided."""
+    groups_max: Count = 100
+    """Groups of a user that wait for a decision, the most similar first."""
+    decisions_max: Count = 2_000
+    """Newest groups of a user whose facts are not proposed again, since they are to be kept apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,7 @@ class FactUpkeepContract:
             ],
         )
         report = await upkeep.run(upkeep.merge())
-        assert report.applied == 1
+        assert report.retired == 1
         facts = await upkeep.facts()
         [loser] = [fact for fact in facts if fact.status is FactStatus.MERGED_INTO]
         [winner] = [fact for fact in facts if fact.fact_id == loser.merged_into_fact_id]
@@ -201,7 +201,7 @@ class FactUpkeepContract:
         assert len(await upkeep.found("chairs")) == 3
         others = {fact.text: fact.status for fact in facts if fact not in (winner, loser)}
         assert others == dict.fromkeys(("Ann has twelve tables", "Ann has thirteen chairs"), FactStatus.TENTATIVE)
-        assert (await upkeep.run(upkeep.merge())).applied == 0
+        assert (await upkeep.run(upkeep.merge())).retired == 0
 
     async def test_spec_3_6_what_repeats_a_merged_fact_confirms_the_one_it_was_merged_into(
         self, upkeep: Upkeep

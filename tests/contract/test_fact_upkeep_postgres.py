@@ -18,12 +18,13 @@ from services.semantic.facts.stores.postgres_upkeep import PostgresFactUpkeep
 from services.semantic.facts.upkeep_store import FactUpkeepStore
 from services.semantic.stores.postgres import SCHEMA
 from tests.contract.fact_drivers import semantic_pool
+from tests.contract.fact_merges import FactMergesContract
 from tests.contract.fact_store import MakeStore
 from tests.contract.fact_upkeep import FactUpkeepContract
 from tests.support.encryption import ENCRYPTION, chosen_keys
 
 
-class TestPostgresFactUpkeep(FactUpkeepContract):
+class TestPostgresFactUpkeep(FactUpkeepContract, FactMergesContract):
     @pytest.fixture
     async def pool(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
         async with semantic_pool(postgres_server) as opened:

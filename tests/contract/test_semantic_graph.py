@@ -11,6 +11,7 @@ from services.common.neo4j.graph import operators
 from services.semantic.code.stores import neo4j as code
 from services.semantic.facts.stores import neo4j_cypher as facts
 from services.semantic.facts.stores import neo4j_marks as marks
+from services.semantic.facts.stores import neo4j_merges as merges
 from services.semantic.facts.stores import neo4j_upkeep as upkeep
 from services.semantic.facts.stores import neo4j_vectors as vectors
 from services.semantic.procedures.stores import neo4j as procedures
@@ -21,6 +22,7 @@ from tests.contract.fact_drivers import semantic_graph
 
 QUERIES: Final = (
     *facts.ALL_QUERIES,
+    *merges.ALL_QUERIES,
     *upkeep.OWNER_QUERIES,
     *vectors.OWNER_QUERIES,
     *profiles.ALL_QUERIES,

@@ -240,6 +240,8 @@ class _RunsAgain:
         self.restore = store.restore
         self.remove_owner = store.remove_owner
         self.users = store.users
+        self.facts_of = store.facts_of
+        self.merge_groups = store.merge_groups
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         async def failing(writer: FactWriter) -> None:

@@ -34,6 +34,8 @@ from mneme_client.enums import (
     LinkOrigin,
     LinkType,
     MemoryKind,
+    MergeDecision,
+    MergeGroupState,
     NoteKind,
     NoteStatus,
     ProcedureKind,
@@ -124,6 +126,7 @@ from mneme_client.results_erasure import (
 )
 from mneme_client.results_insights import NoteHealth, ParsedQuestion, QuestionResult, Reflection, Suggestion, TopicCount
 from mneme_client.results_maintenance import MaintenanceChange, MaintenanceJob, MaintenanceJobs, MaintenanceRun
+from mneme_client.results_merges import MergeGroup
 from mneme_client.results_portability import ImportedUser
 from mneme_client.results_procedures import Procedure
 from mneme_client.results_supersessions import Supersession
@@ -203,6 +206,9 @@ __all__ = [
     "MaintenanceRun",
     "Memory",
     "MemoryKind",
+    "MergeDecision",
+    "MergeGroup",
+    "MergeGroupState",
     "MnemeClientError",
     "ModelComparison",
     "ModelQuestion",

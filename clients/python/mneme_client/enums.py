@@ -201,6 +201,23 @@ class FactStatus(WireEnum):
     ARCHIVED = 5
 
 
+class MergeGroupState(WireEnum):
+    """What became of a group of facts that may say the same."""
+
+    UNSPECIFIED = 0
+    WAITING = 1
+    UNITED = 2
+    KEPT_APART = 3
+
+
+class MergeDecision(WireEnum):
+    """What shall become of a group of facts."""
+
+    UNSPECIFIED = 0
+    UNITE = 1
+    KEEP_APART = 2
+
+
 class SupersessionReason(WireEnum):
     """Why a statement holds no more."""
 

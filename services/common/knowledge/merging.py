@@ -2,7 +2,8 @@
 
 An embedding proposes pairs, the value guard decides: a pair whose values differ is no pair, whatever its cosine. The
 remaining pairs form connected components. A component merges by itself only where every pair in it says the same; where
-the guard cannot read a pair, or two ends of a chain differ, the whole component waits.
+the guard cannot read a pair, or two ends of a chain differ, the whole component waits. So do similar pairs that differ
+in their wording alone. What waits is divided into groups of a size that a person can decide about.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from services.common.values.model import Relation
 
 Guard = Callable[[str, str], Relation]
 """The value guard: texts of the earlier and the later belief."""
+MayBeSame = Callable[[str, str], bool]
+"""Whether two texts that can both hold may say the same in other words: texts of the earlier and the later belief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,11 @@ class MergePlan:
     """What to do with the candidates."""
 
     merges: tuple[Merge, ...]
-    queued: tuple[tuple[BeliefId, ...], ...]  # groups that a policy, a user or a language model decides about
+    queued: tuple[tuple[BeliefId, ...], ...]  # groups that somebody decides about, the most similar first
+
+
+def _never(_earlier: str, _later: str) -> bool:
+    return False
 
 
 def plan_merges(
@@ -50,6 +57,7 @@ def plan_merges(
     *,
     at: datetime,
     settings: KnowledgeSettings = DEFAULTS,
+    may_be_same: MayBeSame = _never,
 ) -> MergePlan:
     """Groups what says the same. The order of beliefs and candidates has no effect.
 
@@ -59,6 +67,7 @@ def plan_merges(
         guard: Decides what a pair says.
         at: The time at which confidence is measured.
         settings: Thresholds.
+        may_be_same: Decides which of the pairs that the guard calls compatible are queued.
     """
     active = {belief.belief_id: belief for belief in beliefs if belief.standing is Standing.ACTIVE}
     verdicts: dict[frozenset[BeliefId], Relation] = {}
@@ -69,16 +78,13 @@ def plan_merges(
             verdicts[pair] = _relation(active[first], active[second], guard)
         return verdicts[pair]
 
-    edges = [
+    similar = [
         (candidate.first, candidate.second)
-        for candidate in candidates
-        if candidate.cosine > settings.merge_cosine_above
-        and len(candidate.ids) > 1
-        and candidate.ids <= active.keys()
-        and verdict(candidate.first, candidate.second) in {Relation.SAME, Relation.UNKNOWN}
+        for candidate in sorted(candidates, key=lambda pair: (-pair.cosine, *sorted(pair.ids)))
+        if candidate.cosine > settings.merge_cosine_above and len(candidate.ids) > 1 and candidate.ids <= active.keys()
     ]
+    edges = [edge for edge in similar if verdict(*edge) in {Relation.SAME, Relation.UNKNOWN}]
     merges: list[Merge] = []
-    queued: list[tuple[BeliefId, ...]] = []
     for group in _components(edges):
         agree = all(verdict(first, second) is Relation.SAME for first, second in itertools.combinations(group, 2))
         ranked = sorted(
@@ -88,20 +94,47 @@ def plan_merges(
         if agree and confidence_at(ranked[0], at, settings) > settings.merge_confidence_above:
             winner = ranked[0].belief_id
             merges.append(Merge(winner, tuple(belief_id for belief_id in group if belief_id != winner)))
-        else:
-            queued.append(group)
-    return MergePlan(tuple(merges), tuple(queued))
+    merged = {belief_id for merge in merges for belief_id in (merge.winner_id, *merge.loser_ids)}
+    undecided = [
+        edge
+        for edge in similar
+        if merged.isdisjoint(edge)
+        and (
+            verdict(*edge) in {Relation.SAME, Relation.UNKNOWN}
+            or (verdict(*edge) is Relation.COMPATIBLE and may_be_same(*_texts(active[edge[0]], active[edge[1]])))
+        )
+    ]
+    groups = [group for group in _components(undecided, settings.queued_group_max) if len(group) > 1]
+    return MergePlan(tuple(merges), tuple(_most_similar_first(groups, undecided)))
+
+
+def _most_similar_first(
+    groups: Sequence[tuple[BeliefId, ...]], edges: Sequence[tuple[BeliefId, BeliefId]]
+) -> list[tuple[BeliefId, ...]]:
+    """Groups in the order of their first edges."""
+    places: dict[BeliefId, int] = {}
+    for place, edge in enumerate(edges):
+        for belief_id in edge:
+            places.setdefault(belief_id, place)
+    return sorted(groups, key=lambda group: (min(places[belief_id] for belief_id in group), group))
 
 
 def _relation(first: Belief, second: Belief, guard: Guard) -> Relation:
     if second.belief_id in first.contradicts or first.belief_id in second.contradicts:
         return Relation.CONTRADICT
+    return guard(*_texts(first, second))
+
+
+def _texts(first: Belief, second: Belief) -> tuple[str, str]:
+    """Of the earlier and the later one."""
     earlier, later = sorted((first, second), key=lambda belief: (belief.observed_time, belief.belief_id))
-    return guard(earlier.text, later.text)
+    return earlier.text, later.text
 
 
-def _components(edges: Sequence[tuple[BeliefId, BeliefId]]) -> list[tuple[BeliefId, ...]]:
+def _components(edges: Sequence[tuple[BeliefId, BeliefId]], size_max: int | None = None) -> list[tuple[BeliefId, ...]]:
+    """What edges connect, each by ascending id; an edge that would make a group larger than `size_max` is left out."""
     parent: dict[BeliefId, BeliefId] = {}
+    sizes: dict[BeliefId, int] = {}
 
     def root(belief_id: BeliefId) -> BeliefId:
         parent.setdefault(belief_id, belief_id)
@@ -112,7 +145,9 @@ def _components(edges: Sequence[tuple[BeliefId, BeliefId]]) -> list[tuple[Belief
 
     for first, second in edges:
         low, high = sorted((root(first), root(second)))
-        parent[high] = low
+        size = sizes.get(low, 1) + sizes.get(high, 1)
+        if low != high and (size_max is None or size <= size_max):
+            parent[high], sizes[low] = low, size
     groups: dict[BeliefId, list[BeliefId]] = {}
     for belief_id in sorted(parent):
         groups.setdefault(root(belief_id), []).append(belief_id)

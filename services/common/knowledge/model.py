@@ -70,6 +70,8 @@ class KnowledgeSettings:
     """Confidence that one of a group needs for an automatic merge."""
     merge_cosine_above: float = 0.85
     """Cosine above which a pair is a candidate for merging."""
+    queued_group_max: int = 8
+    """Beliefs of a group that waits for a decision, at least 2; a larger one is divided."""
 
 
 DEFAULTS = KnowledgeSettings()

@@ -14,9 +14,10 @@ from services.common.auth import Role, current_principal
 from services.common.model_change import FormerVectors
 from services.common.paging import PageTokens
 from services.semantic.config import SemanticSettings
-from services.semantic.facts import commands, convert
+from services.semantic.facts import commands, convert, merge_commands, merge_convert
 from services.semantic.facts.commands import VectorForm
 from services.semantic.facts.comparison import FactComparer
+from services.semantic.facts.merging import FactMerging
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 
@@ -32,6 +33,8 @@ ROLES: Final[Mapping[str, Role]] = {
     "GetFactModelComparison": Role.READER,
     "UpdateFact": Role.WRITER,
     "DeleteFact": Role.WRITER,
+    "ListMergeGroups": Role.READER,
+    "ResolveMergeGroup": Role.WRITER,
 }
 """The role that each method needs, by its name."""
 
@@ -43,15 +46,17 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         self,
         facts: FactService,
         removal: FactRemoval,
+        merging: FactMerging,
         settings: SemanticSettings,
         tokens: PageTokens,
         vector_form: VectorForm,
         former: FormerVectors,
         comparer: FactComparer,
     ) -> None:
-        """Serve `facts`, `removal` and `comparer`; requests are checked against the limits of `settings`."""
+        """Serve facts by these use cases; requests are checked against the limits of `settings`."""
         self._facts = facts
         self._removal = removal
+        self._merging = merging
         self._limits = settings.facts
         self._confident_above = settings.use.passive_confidence_above
         self._tokens = tokens
@@ -111,3 +116,20 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         """See facts.proto."""
         await self._removal.delete(commands.delete_fact_command(request, current_principal(), limits=self._limits))
         return pb.DeleteFactResponse()
+
+    async def ListMergeGroups(
+        self, request: pb.ListMergeGroupsRequest, _context: Context
+    ) -> pb.ListMergeGroupsResponse:
+        """See facts.proto."""
+        caller = current_principal()
+        command = merge_commands.list_command(request, caller, limits=self._limits, tokens=self._tokens)
+        page = await self._merging.list_groups(command)
+        bytes_max = self._limits.page_bytes_max
+        return merge_convert.list_response(page, request, caller, tokens=self._tokens, bytes_max=bytes_max)
+
+    async def ResolveMergeGroup(
+        self, request: pb.ResolveMergeGroupRequest, _context: Context
+    ) -> pb.ResolveMergeGroupResponse:
+        """See facts.proto."""
+        command = merge_commands.resolve_command(request, current_principal(), limits=self._limits)
+        return pb.ResolveMergeGroupResponse(group=merge_convert.group_to_proto(await self._merging.resolve(command)))

@@ -12,6 +12,7 @@ from services.common.idempotency.model import IdempotencyRecords
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Reader
 from services.semantic.facts.identity import Keys
+from services.semantic.facts.merge_groups import MergeGroup, MergeGroupWriter, MergePosition, MergeState
 from services.semantic.facts.model import (
     ACTIVE,
     ExtractionResult,
@@ -79,6 +80,11 @@ class FactWriter(Protocol):
         """The tenant's idempotency records, written with all else or not at all."""
         ...
 
+    @property
+    def merge_groups(self) -> MergeGroupWriter:
+        """The user's groups of similar facts, written with all else or not at all."""
+        ...
+
     async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""
         ...
@@ -124,7 +130,11 @@ class FactWriter(Protocol):
         ...
 
     async def remove(self, fact_ids: Sequence[FactId]) -> None:
-        """Remove facts with their statements and links, from the results of extractions too."""
+        """Remove facts with their statements and links, from the results of extractions and from merge groups too.
+
+        A group that waits goes with the first of its facts, one that is united with its survivor, any with its last
+        but one.
+        """
         ...
 
     async def put(self, changes: Sequence[FactChange]) -> None:
@@ -169,6 +179,16 @@ class FactStore(Protocol):
         """Facts, last confirmed first, ties by id, with their versions."""
         ...
 
+    async def facts_of(self, owner: Owner, fact_ids: Sequence[FactId]) -> dict[FactId, Fact]:
+        """Facts by their ids as far as there are any, without their versions."""
+        ...
+
+    async def merge_groups(
+        self, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+    ) -> list[MergeGroup]:
+        """Groups of similar facts, newest first, ties by id."""
+        ...
+
     async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
         """Archive active and deprecated facts; how many. One statement, however many facts."""
         ...
@@ -178,7 +198,7 @@ class FactStore(Protocol):
         ...
 
     async def remove_owner(self, owner: Owner) -> int:
-        """Remove all facts of a user, and erase the responses about them; how many facts there were.
+        """Remove all facts and merge groups of a user, and erase the responses about them; how many facts there were.
 
         Extracted interactions stay recorded, without results, so that late deliveries are not extracted again.
         """

@@ -1,33 +1,39 @@
 """Job: merges facts that say the same (SPEC 3.6).
 
-Similar vectors propose a pair, the value guard decides. What it cannot read is left alone and counted.
+Similar vectors propose a pair, the value guard decides. Groups that it cannot read, or that differ in their wording
+alone, wait for a decision.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 
 from services.common.ids import IdSource
-from services.common.knowledge.merging import Guard, MergePlan, plan_merges
+from services.common.knowledge.merging import Guard, MayBeSame, MergePlan, plan_merges
 from services.common.knowledge.model import Belief, BeliefId, Candidate, KnowledgeSettings
 from services.common.maintenance import Cap, Change, Step
 from services.common.owners import Owner
 from services.common.tier_embedder import TierEmbedder
-from services.common.values.compare import relation
-from services.common.values.model import Relation
+from services.common.values.compare import compare, relation
+from services.common.values.model import DifferenceKind, Relation
 from services.semantic.config import FactMergingSettings, SemanticSettings
-from services.semantic.facts.model import ACTIVE, FactId, FactRecord, FactStatus
+from services.semantic.facts.merge_groups import MergeGroup, MergeState
+from services.semantic.facts.merging import is_merged
+from services.semantic.facts.model import ACTIVE, FactId, FactRecord
 from services.semantic.facts.removal import put_changes
 from services.semantic.facts.store import FactStore, FactWriter
 from services.semantic.facts.upkeep_store import FactUpkeepStore, MergeableFact
 from services.semantic.facts.working_set import FactWorkingSet
+from services.semantic.maintenance import merge_queue
+from services.semantic.maintenance.merge_queue import Apart
 from services.semantic.maintenance.owners import cursor_of, owners_behind
 
 _BLOCK: Final = 256
@@ -42,10 +48,15 @@ class SimilarFacts:
     facts: Mapping[FactId, MergeableFact]
     pairs: Sequence[Candidate]
     verdicts: Mapping[tuple[str, str], Relation]  # of the texts of an earlier and a later fact
+    reworded: frozenset[tuple[str, str]] = frozenset()  # texts of compatible facts that differ in their wording alone
+    waiting: Sequence[MergeGroup] = ()  # groups that wait for a decision
+    apart: Apart = field(default_factory=dict)  # what was decided to be different
 
 
 class MergeFacts:
     """Gives the most confident of facts that say the same the evidence of all, and links the others to it.
+
+    Groups of similar facts that may say the same, or not, are queued for a decision (`facts/merging.py`).
 
     A merged fact keeps its own statements: where the winner goes, it stands again. What is said later in its words
     confirms the winner.
@@ -78,15 +89,18 @@ class MergeFacts:
                 facts = await self._upkeep.mergeable(
                     found.owner, model=self._embedder.model_id, limit=merging.facts_max
                 )
+                waiting, apart = await self._decisions(found.owner)
                 # Comparing takes processor time: requests go on meanwhile.
-                state = await asyncio.to_thread(similar_facts, facts, merging)
-                if state.pairs:
+                state = await asyncio.to_thread(similar_facts, facts, merging, waiting, apart)
+                if state.pairs or state.waiting:
                     yield Step(state, cursor_of(found.owner), found.owner, memory_count=found.count)
 
     def plan(self, state: SimilarFacts, now: datetime) -> Sequence[Change]:
-        """See `Job.plan`: one change for each fact that is merged into another one."""
+        """See `Job.plan`: a change for each fact that is merged into another one, and for each change of the queue."""
         guard = lambda earlier, later: state.verdicts.get((earlier, later), Relation.UNKNOWN)  # noqa: E731
-        return [
+        may_be_same = lambda earlier, later: (earlier, later) in state.reworded  # noqa: E731
+        plan = _planned(state, guard, may_be_same, self._settings.merging, now)
+        merges = [
             Change(
                 _MERGE,
                 loser_id,
@@ -97,8 +111,13 @@ class MergeFacts:
                     "revision": state.facts[FactId(loser_id)].revision,
                 },
             )
-            for merge in _planned(state.facts, state.pairs, guard, self._settings.merging, now).merges
+            for merge in plan.merges
             for loser_id in merge.loser_ids
+        ]
+        queued = [[FactId(belief_id) for belief_id in group] for group in plan.queued]
+        return [
+            *merges,
+            *merge_queue.planned(queued, state.waiting, groups_max=self._settings.merging.groups_max, now=now),
         ]
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
@@ -106,38 +125,60 @@ class MergeFacts:
         if owner is None:
             return []
 
-        async def merge(writer: FactWriter) -> list[Change]:
-            records = {r.fact_id: r for r in await writer.records_of(_ids_of(changes), are_reduced=True)}
-            made = [change for change in changes if _is_mergeable(change, records)]
-            if made:
-                working_set = self._working_set(owner)
-                working_set.load(list(records.values()))
-                for change in made:
-                    working_set.unite(_winner_of(change), FactId(change.target))
-                await put_changes(writer, working_set, self._embedder)
-            return made
+        merges = [change for change in changes if change.action == _MERGE]
 
-        return await self._store.write(owner, merge)
+        async def make(writer: FactWriter) -> list[Change]:
+            merged = await self._merge(owner, writer, merges) if merges else []
+            return [*merged, *await merge_queue.applied(writer.merge_groups, changes)]
+
+        return await self._store.write(owner, make)
+
+    async def _merge(self, owner: Owner, writer: FactWriter, changes: Sequence[Change]) -> list[Change]:
+        records = {r.fact_id: r for r in await writer.records_of(_ids_of(changes), are_reduced=True)}
+        made = [change for change in changes if _is_mergeable(change, records)]
+        if made:
+            working_set = self._working_set(owner)
+            working_set.load(list(records.values()))
+            for change in made:
+                working_set.unite(_winner_of(change), FactId(change.target))
+            await put_changes(writer, working_set, self._embedder)
+        return made
 
     async def undo(self, owner: Owner | None, changes: Sequence[Change]) -> int:
-        """See `Job.undo`: what is still merged into its winner stands on its own evidence again."""
+        """See `Job.undo`: what is still merged into its winner stands on its own evidence again.
+
+        Groups that still wait are withdrawn, and those that were withdrawn wait again.
+        """
         if owner is None:
             return 0
+        merges = [change for change in changes if change.action == _MERGE]
 
-        async def separate(writer: FactWriter) -> int:
-            records = {r.fact_id: r for r in await writer.records_of(_ids_of(changes), are_reduced=True)}
-            merged = [change for change in changes if _is_merged(change, records)]
-            if merged:
-                working_set = self._working_set(owner)
-                working_set.load(list(records.values()))
-                for change in merged:
-                    winner_id = _winner_of(change)
-                    removed = working_set.separate(winner_id, FactId(change.target))
-                    await writer.remove_statements(winner_id, removed)
-                await put_changes(writer, working_set, self._embedder)
-            return len(merged)
+        async def take_back(writer: FactWriter) -> int:
+            separated = await self._separate(owner, writer, merges) if merges else 0
+            return separated + await merge_queue.undone(writer.merge_groups, changes)
 
-        return await self._store.write(owner, separate)
+        return await self._store.write(owner, take_back)
+
+    async def _separate(self, owner: Owner, writer: FactWriter, changes: Sequence[Change]) -> int:
+        records = {r.fact_id: r for r in await writer.records_of(_ids_of(changes), are_reduced=True)}
+        merged = [change for change in changes if is_merged(_winner_of(change), FactId(change.target), records)]
+        if merged:
+            working_set = self._working_set(owner)
+            working_set.load(list(records.values()))
+            for change in merged:
+                winner_id = _winner_of(change)
+                removed = working_set.separate(winner_id, FactId(change.target))
+                await writer.remove_statements(winner_id, removed)
+            await put_changes(writer, working_set, self._embedder)
+        return len(merged)
+
+    async def _decisions(self, owner: Owner) -> tuple[Sequence[MergeGroup], Apart]:
+        merging = self._settings.merging
+        waiting = await self._store.merge_groups(owner, state=MergeState.WAITING, after=None, limit=merging.groups_max)
+        decided = await self._store.merge_groups(
+            owner, state=MergeState.KEPT_APART, after=None, limit=merging.decisions_max
+        )
+        return waiting, merge_queue.apart_of(decided)
 
     def _working_set(self, owner: Owner) -> FactWorkingSet:
         return FactWorkingSet(
@@ -145,18 +186,61 @@ class MergeFacts:
         )
 
 
-def similar_facts(facts: Sequence[MergeableFact], settings: FactMergingSettings) -> SimilarFacts:
-    """The similar pairs of a user's facts, the most similar first, with the verdicts of the value guard."""
+def similar_facts(
+    facts: Sequence[MergeableFact],
+    settings: FactMergingSettings,
+    waiting: Sequence[MergeGroup] = (),
+    apart: Apart | None = None,
+) -> SimilarFacts:
+    """The similar pairs of a user's facts, the most similar first, with the verdicts of the value guard.
+
+    Args:
+        facts: The user's, the last confirmed first.
+        settings: Bounds.
+        waiting: Groups that wait for a decision: their facts are compared however long ago they were confirmed.
+        apart: For each fact those that are to be kept apart from it.
+    """
     by_id = {fact.fact_id: fact for fact in facts}
-    pairs = _similar_pairs(facts, settings)
+    pairs = _with_waiting(_similar_pairs(facts, settings), by_id, waiting, settings)
     verdicts: dict[tuple[str, str], Relation] = {}
+    reworded: set[tuple[str, str]] = set()
 
     def guard(earlier: str, later: str) -> Relation:
         return verdicts.setdefault((earlier, later), relation(earlier, later))
 
+    def may_be_same(earlier: str, later: str) -> bool:
+        """Whether no value, name or negation differs."""
+        is_reworded = {difference.kind for difference in compare(earlier, later).differences} <= {
+            DifferenceKind.WORDING
+        }
+        if is_reworded:
+            reworded.add((earlier, later))
+        return is_reworded
+
+    found = SimilarFacts(by_id, pairs, verdicts, waiting=waiting, apart=apart or {})
     if pairs:
-        _planned(by_id, pairs, guard, settings, facts[0].last_confirmed_time)
-    return SimilarFacts(by_id, pairs, verdicts)
+        _planned(found, guard, may_be_same, settings, facts[0].last_confirmed_time)
+    return replace(found, reworded=frozenset(reworded))
+
+
+def _with_waiting(
+    pairs: Sequence[Candidate],
+    facts: Mapping[FactId, MergeableFact],
+    waiting: Sequence[MergeGroup],
+    settings: FactMergingSettings,
+) -> Sequence[Candidate]:
+    """The pairs, and those of the groups that wait."""
+    known = {pair.ids for pair in pairs}
+    found = list(pairs)
+    for group in waiting:
+        members = [facts[fact_id] for fact_id in group.fact_ids if fact_id in facts]
+        for one, other in itertools.combinations(members, 2):
+            cosine = float(one.vector @ other.vector)
+            pair = Candidate(BeliefId(one.fact_id), BeliefId(other.fact_id), cosine)
+            if pair.ids not in known and cosine > settings.cosine_above and _may_be_same(one, other):
+                known.add(pair.ids)
+                found.append(pair)
+    return found
 
 
 def _similar_pairs(facts: Sequence[MergeableFact], settings: FactMergingSettings) -> list[Candidate]:
@@ -183,17 +267,16 @@ def _may_be_same(one: MergeableFact, other: MergeableFact) -> bool:
 
 
 def _planned(
-    facts: Mapping[FactId, MergeableFact],
-    pairs: Sequence[Candidate],
-    guard: Guard,
-    settings: FactMergingSettings,
-    at: datetime,
+    state: SimilarFacts, guard: Guard, may_be_same: MayBeSame, settings: FactMergingSettings, at: datetime
 ) -> MergePlan:
     # The confidence is that of the evidence, without decay: what has faded is no longer active.
     rules = KnowledgeSettings(
-        decay_per_day=0.0, merge_cosine_above=settings.cosine_above, merge_confidence_above=settings.confidence_above
+        decay_per_day=0.0,
+        merge_cosine_above=settings.cosine_above,
+        merge_confidence_above=settings.confidence_above,
+        queued_group_max=settings.group_facts_max,
     )
-    named = {FactId(belief_id) for pair in pairs for belief_id in pair.ids}
+    named = {FactId(belief_id) for pair in state.pairs for belief_id in pair.ids}
     beliefs = [
         Belief(
             belief_id=BeliefId(fact.fact_id),
@@ -201,12 +284,14 @@ def _planned(
             base_confidence=fact.confidence,
             importance=fact.importance,
             observed_time=fact.first_observed_time,
-            contradicts=frozenset(BeliefId(other) for other in fact.contradictions),
+            contradicts=frozenset(
+                BeliefId(other) for other in (*fact.contradictions, *state.apart.get(fact.fact_id, ()))
+            ),
         )
-        for fact in facts.values()
+        for fact in state.facts.values()
         if fact.fact_id in named
     ]
-    return plan_merges(beliefs, pairs, guard, at=at, settings=rules)
+    return plan_merges(beliefs, state.pairs, guard, at=at, settings=rules, may_be_same=may_be_same)
 
 
 def _winner_of(change: Change) -> FactId:
@@ -224,14 +309,3 @@ def _is_mergeable(change: Change, records: Mapping[FactId, FactRecord]) -> bool:
         if fact is None or fact.status not in ACTIVE or fact.revision != change.facts[revision]:
             return False
     return True
-
-
-def _is_merged(change: Change, records: Mapping[FactId, FactRecord]) -> bool:
-    winner_id, loser_id = _winner_of(change), FactId(change.target)
-    loser = records[loser_id].fact if loser_id in records else None
-    return (
-        winner_id in records
-        and loser is not None
-        and loser.status is FactStatus.MERGED_INTO
-        and loser.merged_into_fact_id == winner_id
-    )

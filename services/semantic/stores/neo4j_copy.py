@@ -11,6 +11,7 @@ from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
 from services.common.copying.postgres_values import moment, vector_values
 from services.semantic.facts.stores.neo4j_records import graph_vector
+from services.semantic.stores.neo4j_copy_evidence import MERGE_GROUPS
 from services.semantic.stores.postgres import SCHEMA
 
 _OWNER: Final = ("tenant_id", "user_id")
@@ -153,19 +154,11 @@ _EXTRACTIONS: Final = GraphKind(
 
 _ASSERTION_READS: Final[dict[str, LiteralString]] = {
     **_fields(
-        "tenant_id",
-        "user_id",
-        "interaction_id",
-        "number",
-        "text",
-        "speaker",
-        "scope_key",
-        "keys",
-        "is_only",
+        "tenant_id", "user_id", "interaction_id", "number", "text", "speaker", "scope_key", "keys", "is_only",
         "is_announced",
     ),
     "time": micros("n.time"),
-}
+}  # fmt: skip
 _ASSERTIONS: Final = GraphKind(
     kind=_kind("assertions", (*_OWNER, "interaction_id", "number"), _ASSERTION_READS),
     match="(n:MnemeAssertion)",
@@ -389,6 +382,7 @@ KINDS: Final = (
     _FACTS,
     _IDEMPOTENCY_RECORDS,
     _JUDGED_RECALLS,
+    MERGE_GROUPS,
     _INTERACTIONS,
     _PROCEDURES,
     _PROFILES,

@@ -18,6 +18,7 @@ _SUBJECTS: Final = ("facts", "supersessions", "profile", "procedures")
 # Statements go with their facts, by reference.
 _REST: Final = (
     "DELETE FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2",
+    "DELETE FROM semantic.merge_groups WHERE tenant_id = $1 AND user_id = $2",
     "DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2",
     "DELETE FROM semantic.supersessions WHERE tenant_id = $1 AND user_id = $2",
     "DELETE FROM semantic.procedures WHERE tenant_id = $1 AND user_id = $2",

@@ -45,6 +45,7 @@ class Ids:
     fact: str
     notes: tuple[str, str]
     grant: str
+    merge_group: str
     supersession: str
     procedure: str
     run: str
@@ -116,6 +117,10 @@ WRITES: Mapping[str, Callable[[Ids], tuple[Fields, Fields]]] = {
     ),
     "FactService.UpdateFact": lambda ids: ({"fact_id": ids.fact, "importance": 0.7}, {"importance": 0.8}),
     "FactService.DeleteFact": lambda ids: ({"fact_id": ids.fact}, {"etag": "other"}),
+    "FactService.ResolveMergeGroup": lambda ids: (
+        {"group_id": ids.merge_group, "decision": "MERGE_DECISION_UNITE"},
+        {"decision": "MERGE_DECISION_KEEP_APART"},
+    ),
     "ProfileService.UpdateProfile": lambda _: (
         {"preferences": {"language": "en"}},
         {"preferences": {"language": "de"}},
@@ -175,6 +180,7 @@ LISTS: Mapping[str, Callable[[Ids], Fields]] = {
     "ContextWindowService.ListContextSnapshots": lambda _: {"conversation_id": "w1"},
     "EpisodicService.ListEpisodes": lambda _: {},
     "FactService.ListFacts": lambda _: {},
+    "FactService.ListMergeGroups": lambda _: {},
     "NoteService.ListNotes": lambda _: {},
     "MaintenanceService.ListRuns": lambda _: {},
     "SupersessionService.ListSupersessions": lambda _: {},
@@ -275,6 +281,11 @@ async def ids(call: Caller) -> Ids:
     grant = await call("GrantService.CreateGrant", {"request_id": unique(), "from_scope": PROJECT, "to_scope": GLOBAL})
     first, second, _ = (made.note.note_id for made in notes)
     run = await call("MaintenanceService.RunJob", {"request_id": unique(), "job": "agentic.consolidate"})
+    for text in ("Ada keeps a diary of her long trips", "Ada writes a diary of her long trips"):
+        similar = {"request_id": unique(), "text": text, "category": "FACT_CATEGORY_CONTEXT"}
+        await call("FactService.CreateFact", similar)
+    await call("MaintenanceService.RunJob", {"request_id": unique(), "job": "semantic.merge_facts"})
+    [group] = (await call("FactService.ListMergeGroups", {})).groups
     link = {"from_note_id": first, "to_note_id": second, "type": "LINK_TYPE_PART_OF"}
     await call("NoteService.CreateLink", {"request_id": unique(), **link})
     documents = [
@@ -295,6 +306,7 @@ async def ids(call: Caller) -> Ids:
         fact.fact.fact_id,
         (first, second),
         grant.grant.grant_id,
+        group.group_id,
         superseded.supersession_id,
         procedure.procedure.procedure_id,
         run.run.run_id,

@@ -21,6 +21,7 @@ from mneme_client.aio.insights import InsightOperations
 from mneme_client.aio.links import LinkOperations
 from mneme_client.aio.maintenance import MaintenanceOperations
 from mneme_client.aio.memory import MemoryOperations
+from mneme_client.aio.merges import MergeOperations
 from mneme_client.aio.notes import NoteOperations
 from mneme_client.aio.portability import PortabilityOperations
 from mneme_client.aio.procedures import ProcedureOperations
@@ -59,6 +60,7 @@ class Client(
     DeliveryOperations,
     MaintenanceOperations,
     SupersessionOperations,
+    MergeOperations,
 ):
     """Remembers and recalls through Mneme's gateway. Belongs to the event loop that first uses it.
 

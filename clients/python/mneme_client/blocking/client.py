@@ -22,6 +22,7 @@ from mneme_client.blocking.insights import InsightOperations
 from mneme_client.blocking.links import LinkOperations
 from mneme_client.blocking.maintenance import MaintenanceOperations
 from mneme_client.blocking.memory import MemoryOperations
+from mneme_client.blocking.merges import MergeOperations
 from mneme_client.blocking.notes import NoteOperations
 from mneme_client.blocking.portability import PortabilityOperations
 from mneme_client.blocking.procedures import ProcedureOperations
@@ -60,6 +61,7 @@ class SyncClient(
     DeliveryOperations,
     MaintenanceOperations,
     SupersessionOperations,
+    MergeOperations,
 ):
     """Remembers and recalls through Mneme's gateway. Thread-safe, and needs no event loop.
 

@@ -15,9 +15,11 @@ from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
+from services.semantic.facts.merge_groups import MergeGroup, MergeGroupWriter, MergePosition, MergeState
 from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact, StatementId
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import neo4j_cypher as cypher
+from services.semantic.facts.stores import neo4j_merges as merges
 from services.semantic.facts.stores.neo4j_records import (
     fact_from_record,
     fact_row,
@@ -70,6 +72,17 @@ class Neo4jFactStore:
         if not rows:
             raise NotFound("fact", fact_id)
         return fact_from_record(rows[0])
+
+    async def facts_of(self, owner: Owner, fact_ids: Sequence[FactId]) -> dict[FactId, Fact]:
+        """Facts by their ids, without versions."""
+        rows = await self._graph.read(cypher.FACTS_OF, {**_key(owner), "fact_ids": list(fact_ids)})
+        return {fact.fact_id: fact for fact in map(fact_from_record, rows)}
+
+    async def merge_groups(
+        self, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+    ) -> list[MergeGroup]:
+        """One query, by an index."""
+        return await merges.list_merge_groups(self._graph, owner, state=state, after=after, limit=limit)
 
     async def list_facts(
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
@@ -149,6 +162,11 @@ class _Neo4jFactWriter:
         """The tenant's idempotency records."""
         return Neo4jIdempotencyRecords(self._transaction, self._owner.tenant_id, IDEMPOTENCY)
 
+    @property
+    def merge_groups(self) -> MergeGroupWriter:
+        """The user's groups of similar facts."""
+        return merges.Neo4jMergeGroupWriter(self._transaction, self._owner)
+
     async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""
         return _results(await self._run(cypher.EXTRACTED, interaction_ids=list(interaction_ids)))
@@ -202,13 +220,14 @@ class _Neo4jFactWriter:
 
     async def remove(self, fact_ids: Sequence[FactId]) -> None:
         """Remove facts, their links and what names them."""
-        for query in (cypher.UNLINK, cypher.FORGET_RESULTS, cypher.REMOVE_FACTS):
+        for query in (cypher.UNLINK, cypher.FORGET_RESULTS, merges.REMOVE_FACTS, cypher.REMOVE_FACTS):
             await self._run(query, fact_ids=list(fact_ids))
 
     async def remove_all(self) -> int:
         """Remove all facts of the user; how many there were."""
         await self._run(cypher.FORGET_RESULTS_OF_OWNER)
         await self._run(cypher.REMOVE_STATEMENTS_OF_OWNER)
+        await self._run(merges.REMOVE_OWNER)
         [row] = await self._run(cypher.REMOVE_OWNER)
         return int(row["changed"])
 

@@ -269,6 +269,12 @@ MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, fact_id: $fact_id
 RETURN {_FACT}
 """
 
+FACTS_OF: Final[LiteralString] = f"""
+UNWIND $fact_ids AS fact_id
+MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id}})
+RETURN {_HIT}
+"""
+
 LIST_FACTS: Final[LiteralString] = f"""
 MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}})
 USING INDEX f:MnemeFact(tenant_id, user_id, last_confirmed_time)
@@ -330,6 +336,7 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     PUT_STATEMENTS,
     PUT_CONTRADICTIONS,
     GET_FACT,
+    FACTS_OF,
     LIST_FACTS,
     SEARCH,
 )

@@ -29,8 +29,10 @@ from services.common.postgres.types import Connection, Pool, array_of_ids
 from services.common.postgres.users import users_statement
 from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.identity import Keys
+from services.semantic.facts.merge_groups import MergeGroup, MergeGroupWriter, MergePosition, MergeState
 from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact, StatementId
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
+from services.semantic.facts.stores import postgres_merges as merges
 from services.semantic.facts.stores import postgres_sql as sql
 from services.semantic.facts.stores.postgres_rows import (
     fact_from_row,
@@ -102,6 +104,20 @@ class PostgresFactStore(StoreWithCachedVectors):
             raise NotFound("fact", fact_id)
         return fact_from_row(opened[0])
 
+    async def facts_of(self, owner: Owner, fact_ids: Sequence[FactId]) -> dict[FactId, Fact]:
+        """Facts by their ids, without versions."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            rows = await connection.fetch(sql.FACTS_OF, owner.tenant_id, owner.user_id, _uuids(fact_ids))
+            opened = await opened_of(self._keys, connection, owner, FACTS, rows)
+        return {fact.fact_id: fact for fact in map(fact_from_row, opened)}
+
+    async def merge_groups(
+        self, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+    ) -> list[MergeGroup]:
+        """One statement, by an index."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            return await merges.list_merge_groups(connection, owner, state=state, after=after, limit=limit)
+
     async def list_facts(
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
     ) -> list[Fact]:
@@ -156,6 +172,7 @@ class PostgresFactStore(StoreWithCachedVectors):
         async def work(writer: _PostgresFactWriter) -> int:
             await writer.idempotency.erase(owner.user_id)
             await writer.run(sql.FORGET_RESULTS_OF_OWNER)
+            await writer.run(merges.REMOVE_OWNER)
             return await writer.run(sql.REMOVE_OWNER)
 
         return await self._write(owner, work)
@@ -246,6 +263,11 @@ class _PostgresFactWriter:
             self._connection, self._owner.tenant_id, schema=SCHEMA, sealing=self._sealing.cipher
         )
 
+    @property
+    def merge_groups(self) -> MergeGroupWriter:
+        """The user's groups of similar facts."""
+        return merges.PostgresMergeGroupWriter(self._connection, self._owner)
+
     async def extracted(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, ExtractionResult]:
         """Results of those of the interactions that were extracted before."""
         rows = await self._connection.fetch(sql.EXTRACTED, *self._key, [uuid.UUID(i) for i in interaction_ids])
@@ -309,7 +331,7 @@ class _PostgresFactWriter:
     async def remove(self, fact_ids: Sequence[FactId]) -> None:
         """Remove facts, their links and what names them."""
         ids = _uuids(fact_ids)
-        for statement in (sql.UNLINK, sql.FORGET_RESULTS, sql.REMOVE):
+        for statement in (sql.UNLINK, sql.FORGET_RESULTS, *merges.REMOVE_FACTS, sql.REMOVE):
             await self.run(statement, ids)
 
     async def run(self, statement: str, *arguments: object) -> int:

@@ -156,6 +156,10 @@ WHERE tenant_id = $1 AND user_id = $2 AND fact_ids <> '{}'
 
 GET_FACT: Final = f"SELECT {_COLUMNS} FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = $3"  # noqa: S608 - no input in it
 
+FACTS_OF: Final = f"""
+SELECT {_PLAIN_COLUMNS} FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[])
+"""  # noqa: S608 - no input in it
+
 _LISTED: Final = """
     AND status = ANY ($4::smallint[]) AND confidence >= $5 AND ($6::smallint IS NULL OR category = $6)
     AND ($7 = '' OR lower(subject) = lower($7)) AND ($8 = '' OR lower(predicate) = lower($8))

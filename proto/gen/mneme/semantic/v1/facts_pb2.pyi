@@ -51,6 +51,19 @@ class FactVersionReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FACT_VERSION_REASON_CONFIRMED: _ClassVar[FactVersionReason]
     FACT_VERSION_REASON_SUPERSEDED: _ClassVar[FactVersionReason]
     FACT_VERSION_REASON_CORRECTED: _ClassVar[FactVersionReason]
+
+class MergeGroupState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MERGE_GROUP_STATE_UNSPECIFIED: _ClassVar[MergeGroupState]
+    MERGE_GROUP_STATE_WAITING: _ClassVar[MergeGroupState]
+    MERGE_GROUP_STATE_UNITED: _ClassVar[MergeGroupState]
+    MERGE_GROUP_STATE_KEPT_APART: _ClassVar[MergeGroupState]
+
+class MergeDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MERGE_DECISION_UNSPECIFIED: _ClassVar[MergeDecision]
+    MERGE_DECISION_UNITE: _ClassVar[MergeDecision]
+    MERGE_DECISION_KEEP_APART: _ClassVar[MergeDecision]
 FACT_CATEGORY_UNSPECIFIED: FactCategory
 FACT_CATEGORY_PREFERENCE: FactCategory
 FACT_CATEGORY_COMMITMENT: FactCategory
@@ -75,6 +88,13 @@ FACT_VERSION_REASON_UNSPECIFIED: FactVersionReason
 FACT_VERSION_REASON_CONFIRMED: FactVersionReason
 FACT_VERSION_REASON_SUPERSEDED: FactVersionReason
 FACT_VERSION_REASON_CORRECTED: FactVersionReason
+MERGE_GROUP_STATE_UNSPECIFIED: MergeGroupState
+MERGE_GROUP_STATE_WAITING: MergeGroupState
+MERGE_GROUP_STATE_UNITED: MergeGroupState
+MERGE_GROUP_STATE_KEPT_APART: MergeGroupState
+MERGE_DECISION_UNSPECIFIED: MergeDecision
+MERGE_DECISION_UNITE: MergeDecision
+MERGE_DECISION_KEEP_APART: MergeDecision
 
 class Fact(_message.Message):
     __slots__ = ("fact_id", "user_id", "text", "subject", "predicate", "object", "category", "confidence", "importance", "first_observed_time", "last_confirmed_time", "valid_from_time", "valid_to_time", "derived_from", "evidence_count", "contradictions", "status", "merged_into_fact_id", "versions", "scope", "revision", "etag", "feedback", "superseded_by")
@@ -337,3 +357,65 @@ class DeleteFactRequest(_message.Message):
 class DeleteFactResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class MergeGroup(_message.Message):
+    __slots__ = ("group_id", "state", "facts", "survivor_fact_id", "create_time", "decide_time", "etag")
+    GROUP_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    SURVIVOR_FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    DECIDE_TIME_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    group_id: str
+    state: MergeGroupState
+    facts: _containers.RepeatedCompositeFieldContainer[Fact]
+    survivor_fact_id: str
+    create_time: _timestamp_pb2.Timestamp
+    decide_time: _timestamp_pb2.Timestamp
+    etag: str
+    def __init__(self, group_id: _Optional[str] = ..., state: _Optional[_Union[MergeGroupState, str]] = ..., facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., survivor_fact_id: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., decide_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ...) -> None: ...
+
+class ListMergeGroupsRequest(_message.Message):
+    __slots__ = ("user_id", "state", "page_size", "page_token")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    state: MergeGroupState
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., state: _Optional[_Union[MergeGroupState, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListMergeGroupsResponse(_message.Message):
+    __slots__ = ("groups", "next_page_token")
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    groups: _containers.RepeatedCompositeFieldContainer[MergeGroup]
+    next_page_token: str
+    def __init__(self, groups: _Optional[_Iterable[_Union[MergeGroup, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ResolveMergeGroupRequest(_message.Message):
+    __slots__ = ("request_id", "user_id", "group_id", "decision", "fact_ids", "survivor_fact_id", "etag")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    GROUP_ID_FIELD_NUMBER: _ClassVar[int]
+    DECISION_FIELD_NUMBER: _ClassVar[int]
+    FACT_IDS_FIELD_NUMBER: _ClassVar[int]
+    SURVIVOR_FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    user_id: str
+    group_id: str
+    decision: MergeDecision
+    fact_ids: _containers.RepeatedScalarFieldContainer[str]
+    survivor_fact_id: str
+    etag: str
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., group_id: _Optional[str] = ..., decision: _Optional[_Union[MergeDecision, str]] = ..., fact_ids: _Optional[_Iterable[str]] = ..., survivor_fact_id: _Optional[str] = ..., etag: _Optional[str] = ...) -> None: ...
+
+class ResolveMergeGroupResponse(_message.Message):
+    __slots__ = ("group",)
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    group: MergeGroup
+    def __init__(self, group: _Optional[_Union[MergeGroup, _Mapping]] = ...) -> None: ...

@@ -70,6 +70,16 @@ class FactServiceStub:
                 request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactResponse.FromString,
                 _registered_method=True)
+        self.ListMergeGroups = channel.unary_unary(
+                '/mneme.semantic.v1.FactService/ListMergeGroups',
+                request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ListMergeGroupsRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ListMergeGroupsResponse.FromString,
+                _registered_method=True)
+        self.ResolveMergeGroup = channel.unary_unary(
+                '/mneme.semantic.v1.FactService/ResolveMergeGroup',
+                request_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ResolveMergeGroupRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ResolveMergeGroupResponse.FromString,
+                _registered_method=True)
 
 
 class FactServiceServicer:
@@ -132,6 +142,25 @@ class FactServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListMergeGroups(self, request, context):
+        """ListMergeGroups pages through groups of facts that may say the same and wait for a decision, and those that were
+        decided about, newest first. Maintenance finds them once a day: facts that are similar, of which it cannot tell
+        whether they say the same. Those that surely do it merges by itself.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResolveMergeGroup(self, request, context):
+        """ResolveMergeGroup decides about a group: its facts become one, or are kept apart. What was united can be kept apart
+        later, and the other way round: nothing is lost. Fails with NOT_FOUND; with CONFLICT if the etag is not the present
+        one; with PRECONDITION_FAILED if a fact to unite is no longer active or has ended, or if the facts are united already
+        and another one of them is to survive.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_FactServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -169,6 +198,16 @@ def add_FactServiceServicer_to_server(servicer, server):
                     servicer.DeleteFact,
                     request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactResponse.SerializeToString,
+            ),
+            'ListMergeGroups': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMergeGroups,
+                    request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ListMergeGroupsRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ListMergeGroupsResponse.SerializeToString,
+            ),
+            'ResolveMergeGroup': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResolveMergeGroup,
+                    request_deserializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ResolveMergeGroupRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_v1_dot_facts__pb2.ResolveMergeGroupResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -361,6 +400,60 @@ class FactService:
             '/mneme.semantic.v1.FactService/DeleteFact',
             mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactRequest.SerializeToString,
             mneme_dot_semantic_dot_v1_dot_facts__pb2.DeleteFactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMergeGroups(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.v1.FactService/ListMergeGroups',
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.ListMergeGroupsRequest.SerializeToString,
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.ListMergeGroupsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResolveMergeGroup(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.v1.FactService/ResolveMergeGroup',
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.ResolveMergeGroupRequest.SerializeToString,
+            mneme_dot_semantic_dot_v1_dot_facts__pb2.ResolveMergeGroupResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -42,6 +42,17 @@ class FactServiceStub:
     """DeleteFact deletes a fact with its evidence, and the facts merged into it. Facts that it contradicted hold again. The
     same interactions do not give rise to it again. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one.
     """
+    ListMergeGroups: _aio.UnaryUnaryMultiCallable[_facts_pb2.ListMergeGroupsRequest, _facts_pb2.ListMergeGroupsResponse]
+    """ListMergeGroups pages through groups of facts that may say the same and wait for a decision, and those that were
+    decided about, newest first. Maintenance finds them once a day: facts that are similar, of which it cannot tell
+    whether they say the same. Those that surely do it merges by itself.
+    """
+    ResolveMergeGroup: _aio.UnaryUnaryMultiCallable[_facts_pb2.ResolveMergeGroupRequest, _facts_pb2.ResolveMergeGroupResponse]
+    """ResolveMergeGroup decides about a group: its facts become one, or are kept apart. What was united can be kept apart
+    later, and the other way round: nothing is lost. Fails with NOT_FOUND; with CONFLICT if the etag is not the present
+    one; with PRECONDITION_FAILED if a fact to unite is no longer active or has ended, or if the facts are united already
+    and another one of them is to survive.
+    """
 
 class FactServiceServicer(metaclass=_abc_1.ABCMeta):
     """FactService stores facts with their evidence, and finds them again."""
@@ -112,6 +123,29 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_facts_pb2.DeleteFactResponse]:
         """DeleteFact deletes a fact with its evidence, and the facts merged into it. Facts that it contradicted hold again. The
         same interactions do not give rise to it again. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one.
+        """
+
+    @_abc_1.abstractmethod
+    def ListMergeGroups(
+        self,
+        request: _facts_pb2.ListMergeGroupsRequest,
+        context: _aio.ServicerContext[_facts_pb2.ListMergeGroupsRequest, _abc.Awaitable[_facts_pb2.ListMergeGroupsResponse]],
+    ) -> _abc.Awaitable[_facts_pb2.ListMergeGroupsResponse]:
+        """ListMergeGroups pages through groups of facts that may say the same and wait for a decision, and those that were
+        decided about, newest first. Maintenance finds them once a day: facts that are similar, of which it cannot tell
+        whether they say the same. Those that surely do it merges by itself.
+        """
+
+    @_abc_1.abstractmethod
+    def ResolveMergeGroup(
+        self,
+        request: _facts_pb2.ResolveMergeGroupRequest,
+        context: _aio.ServicerContext[_facts_pb2.ResolveMergeGroupRequest, _abc.Awaitable[_facts_pb2.ResolveMergeGroupResponse]],
+    ) -> _abc.Awaitable[_facts_pb2.ResolveMergeGroupResponse]:
+        """ResolveMergeGroup decides about a group: its facts become one, or are kept apart. What was united can be kept apart
+        later, and the other way round: nothing is lost. Fails with NOT_FOUND; with CONFLICT if the etag is not the present
+        one; with PRECONDITION_FAILED if a fact to unite is no longer active or has ended, or if the facts are united already
+        and another one of them is to survive.
         """
 
 def add_FactServiceServicer_to_server(servicer: FactServiceServicer, server: _aio.Server) -> None: ...
