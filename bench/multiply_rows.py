@@ -76,6 +76,7 @@ TREATMENTS: Final = {
     "semantic.data_keys": Treatment.EMPTY,
     "semantic.facts": Treatment.COPIED,
     "semantic.fact_statements": Treatment.COPIED,
+    "semantic.fact_supports": Treatment.KEPT,
     "semantic.extracted_interactions": Treatment.COPIED,
     "semantic.observed_interactions": Treatment.COPIED,
     "semantic.merge_groups": Treatment.KEPT,

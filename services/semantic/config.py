@@ -72,6 +72,12 @@ class EvidenceSettings:
     """Newest statements of a fact that its state follows from. Earlier ones count as evidence."""
     derived_from_max: CountOrNone = 64
     """Newest interactions that a fact names; `evidence_count` counts them all."""
+    support_cosine_min: Share = 0.75
+    """Similarity from which on a new statement is compared with a fact that it may support."""
+    support_candidates_max: CountOrNone = 8
+    """Similar facts that a new statement is compared with, the most similar first."""
+    supports_max: Count = 128
+    """Newest interactions that support a fact in other words which its state follows from. Earlier ones count."""
     decay_per_day: Positive = 0.01
     """Rate at which the confidence in a fact falls without new evidence."""
     deprecated_below: Share = 0.3

@@ -16,10 +16,11 @@ from services.semantic.facts.upkeep_store import FactUpkeepStore
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.fact_merges import FactMergesContract
 from tests.contract.fact_store import MakeStore
+from tests.contract.fact_supports import FactSupportsContract
 from tests.contract.fact_upkeep import FactUpkeepContract
 
 
-class TestNeo4jFactUpkeep(FactUpkeepContract, FactMergesContract):
+class TestNeo4jFactUpkeep(FactUpkeepContract, FactMergesContract, FactSupportsContract):
     @pytest.fixture
     async def graph(self, neo4j_url: str) -> AsyncIterator[Graph]:
         async with semantic_graph(neo4j_url) as opened:

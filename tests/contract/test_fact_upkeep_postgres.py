@@ -20,11 +20,12 @@ from services.semantic.stores.postgres import SCHEMA
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_merges import FactMergesContract
 from tests.contract.fact_store import MakeStore
+from tests.contract.fact_supports import FactSupportsContract
 from tests.contract.fact_upkeep import FactUpkeepContract
 from tests.support.encryption import ENCRYPTION, chosen_keys
 
 
-class TestPostgresFactUpkeep(FactUpkeepContract, FactMergesContract):
+class TestPostgresFactUpkeep(FactUpkeepContract, FactMergesContract, FactSupportsContract):
     @pytest.fixture
     async def pool(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
         async with semantic_pool(postgres_server) as opened:

@@ -86,6 +86,28 @@ def fact(n: int) -> Record:
     }
 
 
+def support(n: int) -> Record:
+    return {
+        **owner(n % 6),
+        "fact_id": identifier(n % 6),
+        "interaction_id": identifier(100 + n),
+        "time": _MOMENT + n,
+        "recorded_time": _MOMENT + 2 * n,
+    }
+
+
+def merge_group(n: int) -> Record:
+    return {
+        **owner(n),
+        "group_id": identifier(n),
+        "fact_ids": [identifier(n + 20), identifier(n + 40)],
+        "state": n % 3 + 1,
+        "create_time": _MOMENT + n,
+        "decide_time": _MOMENT if n % 3 else None,
+        "survivor_id": identifier(n + 20) if n % 3 == 1 else None,
+    }
+
+
 def statement(n: int) -> Record:
     return {
         **owner(n % 6),
@@ -204,6 +226,25 @@ class TestGraphStatements(RecordStoreContract):
         records = GraphRecords(graph, SEMANTIC_KINDS)
         await records.write(named(records, "semantic.facts"), [fact(n) for n in range(12)])
         return Subject(records, named(records, "semantic.fact_statements"), statement)
+
+
+class TestGraphSupports(RecordStoreContract):
+    """Interactions that support facts in other words, which refer to facts."""
+
+    @pytest.fixture
+    async def subject(self, graph: Graph) -> Subject:
+        records = GraphRecords(graph, SEMANTIC_KINDS)
+        await records.write(named(records, "semantic.facts"), [fact(n) for n in range(12)])
+        return Subject(records, named(records, "semantic.fact_supports"), support)
+
+
+class TestGraphMergeGroups(RecordStoreContract):
+    """Groups of similar facts, and what was decided about them."""
+
+    @pytest.fixture
+    async def subject(self, graph: Graph) -> Subject:
+        records = GraphRecords(graph, SEMANTIC_KINDS)
+        return Subject(records, named(records, "semantic.merge_groups"), merge_group)
 
 
 class TestGraphNotes(RecordStoreContract):

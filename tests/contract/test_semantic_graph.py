@@ -12,6 +12,7 @@ from services.semantic.code.stores import neo4j as code
 from services.semantic.facts.stores import neo4j_cypher as facts
 from services.semantic.facts.stores import neo4j_marks as marks
 from services.semantic.facts.stores import neo4j_merges as merges
+from services.semantic.facts.stores import neo4j_supports as supports
 from services.semantic.facts.stores import neo4j_upkeep as upkeep
 from services.semantic.facts.stores import neo4j_vectors as vectors
 from services.semantic.procedures.stores import neo4j as procedures
@@ -23,6 +24,7 @@ from tests.contract.fact_drivers import semantic_graph
 QUERIES: Final = (
     *facts.ALL_QUERIES,
     *merges.ALL_QUERIES,
+    *supports.ALL_QUERIES,
     *upkeep.OWNER_QUERIES,
     *vectors.OWNER_QUERIES,
     *profiles.ALL_QUERIES,
@@ -45,14 +47,14 @@ async def test_no_query_reads_a_whole_label(neo4j_url: str) -> None:
     # Neither sorts nor reads more than it returns: what it takes is the beginning of an index.
     assert "Top" not in plans[facts.LIST_FACTS]
     assert "Top" not in plans[facts.RECORDS]
-    assert "NodeVectorIndexSearch" in plans[facts.SEARCH]
+    assert all("NodeVectorIndexSearch" in plans[query] for query in (facts.SEARCH, supports.SIMILAR))
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_spec_7_1_every_pattern_names_the_tenant(query: LiteralString) -> None:
     patterns = list(_LABEL.finditer(_HINT.sub("", query)))
     assert patterns
-    if query is facts.SEARCH:
+    if query in {facts.SEARCH, supports.SIMILAR}:
         assert "WHERE f.tenant_id = $tenant_id AND f.user_id = $user_id AND" in query
         patterns = patterns[1:]
     assert all(re.match(r"\s*{\s*tenant_id: \$tenant_id\b", pattern["after"]) for pattern in patterns), query

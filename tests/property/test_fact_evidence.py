@@ -65,6 +65,8 @@ SENTENCES: Final = (
     "I've gone off chocolate.",
     "I'm vegetarian.",
     "My sister Anna lives in Rome.",
+    "I have a dozen cats.",
+    "I have twelve cats.",  # supports the one before
     "Hello there!",
 )
 

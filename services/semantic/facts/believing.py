@@ -25,7 +25,13 @@ def believed(
     """
     revisions = {record.fact_id: record.fact.revision for record in records if record.fact is not None}
     known = [
-        replace(record, statements=statements, fact=None, earlier_evidence=0)
+        replace(
+            record,
+            statements=statements,
+            supports=tuple(s for s in record.supports if s.known_time <= known_at),
+            fact=None,
+            earlier_evidence=0,
+        )
         for record in records
         if (statements := tuple(s for s in record.statements if s.known_time <= known_at))
     ]

@@ -23,12 +23,17 @@ from services.semantic.facts.model import (
     FactStatus,
     FactVersion,
     Statement,
+    Support,
     VersionReason,
 )
 
 _DAY: Final = timedelta(days=1)
 _EXPONENT_MAX: Final = 50.0
 """Beyond any confidence; `math.exp` fails on large numbers."""
+_OWN: Final = 0
+_SUPPORT: Final = 1
+_AGAINST: Final = 2
+"""Kinds of evidence, in the order in which they count where they were said at the same time."""
 
 
 @dataclass(slots=True)
@@ -37,7 +42,8 @@ class _State:
 
     draft: FactDraft
     confidence: float
-    last_time: datetime
+    last_time: datetime  # of the last own statement
+    confirmed_time: datetime  # of the last own statement or support
     valid_to: datetime | None = None
     is_superseded: bool = False
 
@@ -73,8 +79,9 @@ def derived_fact(
     """The fact that follows from its statements and those `against` it, with revision 1.
 
     Confidence begins with the first statement's; each later one raises it to its own, if that is higher, and by
-    rate x (1 - confidence). A contradicting statement after the last own one ends the validity; a later own one renews
-    it. A correction replaces all of it. Nothing that was said is overwritten: each former state is a version. The last
+    rate x (1 - confidence), and so does each interaction that supports the fact in other words while it holds. A
+    contradicting statement after the last own one ends the validity; a later own one renews it. A correction replaces
+    all of it. Nothing that was said is overwritten: each former state is a version. The last
     judgement by Feedback raises or lowers the confidence that follows from the statements.
 
     Args:
@@ -88,7 +95,8 @@ def derived_fact(
     own = counted_statements(record, settings)
     everything = sorted(record.statements, key=lambda statement: statement.order)
     judgement = feedback_of(record)
-    versions, state = _fold(everything[-settings.statements_max :], against, settings)
+    supports = _counted_supports(record, settings)
+    versions, state = _fold(everything[-settings.statements_max :], against, supports, settings)
     leading = leading_draft(record)
     since = [statement.draft.valid_from for statement in own if statement.draft.valid_from is not None]
     interaction_ids: dict[InteractionId, None] = {}
@@ -112,13 +120,13 @@ def derived_fact(
         confidence=_judged(state.confidence, judgement, settings),
         importance=max(importances),
         first_observed_time=min(observed),
-        last_confirmed_time=own[-1].time,
+        last_confirmed_time=max(state.confirmed_time, own[-1].time),
         valid_from_time=since[-1] if since else None,
         valid_to_time=state.valid_to,
         derived_from=tuple(interaction_ids)[-settings.derived_from_max :],
-        evidence_count=record.earlier_evidence + len(interaction_ids),
+        evidence_count=record.earlier_evidence + len({*interaction_ids, *(s.interaction_id for s in record.supports)}),
         contradictions=tuple(contradictions),
-        status=_status(record, own, is_confirmed=is_confirmed),
+        status=_status(record, own, supports, is_confirmed=is_confirmed),
         merged_into_fact_id=record.fact.merged_into_fact_id if record.fact else None,
         versions=tuple(versions[-settings.versions_max :]),
         scope=record.scope,
@@ -134,7 +142,12 @@ def fade_time(record: FactRecord, fact: Fact, settings: EvidenceSettings) -> dat
     """
     if fact.importance >= settings.lasting_importance_min:
         return None
-    known = max(statement.known_time for statement in current_statements(record))
+    current = current_statements(record)
+    known = max(
+        *(statement.known_time for statement in current),
+        *(s.known_time for s in record.supports if not current[0].is_correction or s.time >= current[0].time),
+        current[0].known_time,
+    )
     belief = Belief(BeliefId(fact.fact_id), fact.text, fact.confidence, fact.importance, known)
     rates = KnowledgeSettings(decay_per_day=settings.decay_per_day, deprecated_below=settings.deprecated_below)
     return deprecated_time(belief, rates)
@@ -181,29 +194,56 @@ def with_statement(record: FactRecord, statement: Statement) -> FactRecord:
     return replace(record, statements=(*record.statements, statement))
 
 
+def _counted_supports(record: FactRecord, settings: EvidenceSettings) -> list[Support]:
+    """The newest supports by interactions that state the fact nowhere themselves, oldest first: each counts once."""
+    stating = {interaction_id for statement in record.statements for interaction_id in statement.interaction_ids}
+    others = (support for support in record.supports if support.interaction_id not in stating)
+    return sorted(others, key=lambda support: (support.time, support.interaction_id))[-settings.supports_max :]
+
+
 def _fold(
-    own: Sequence[Statement], against: Sequence[Statement], settings: EvidenceSettings
+    own: Sequence[Statement],
+    against: Sequence[Statement],
+    supports: Sequence[Support],
+    settings: EvidenceSettings,
 ) -> tuple[list[FactVersion], _State]:
     first = own[0]
-    state = _State(first.draft, first.draft.confidence, first.time, first.draft.valid_to)
+    state = _begun(first)
     versions: list[FactVersion] = []
-    events = [(statement, False) for statement in own[1:]] + [(statement, True) for statement in against]
     # What was said at the same time comes first, so that it is not contradicted by it.
-    for statement, is_against in sorted(events, key=lambda event: (event[0].time, event[1], event[0].statement_id)):
-        if statement.is_correction:
-            versions.append(_version(state, statement, VersionReason.CORRECTED))
-            state = _State(statement.draft, statement.draft.confidence, statement.time, statement.draft.valid_to)
-        elif not is_against:
-            versions.append(_version(state, statement, VersionReason.CONFIRMED))
-            believed = max(state.confidence, statement.draft.confidence)
+    events: list[tuple[tuple[datetime, int, str], Statement | Support]] = [
+        *(((said.time, _OWN, said.statement_id), said) for said in own[1:]),
+        *(((support.time, _SUPPORT, support.interaction_id), support) for support in supports),
+        *(((said.time, _AGAINST, said.statement_id), said) for said in against),
+    ]
+    events.sort(key=lambda event: event[0])
+    for (time, kind, _), event in events:
+        if isinstance(event, Support):
+            if not state.is_superseded:
+                replaced_time = max(time, state.last_time)
+                versions.append(FactVersion(state.draft.text, state.confidence, replaced_time, VersionReason.CONFIRMED))
+                state.confidence += settings.confirmation_rate * (1.0 - state.confidence)
+                state.confirmed_time = replaced_time
+        elif event.is_correction:
+            versions.append(_version(state, event, VersionReason.CORRECTED))
+            state = _begun(event)
+        elif kind == _OWN:
+            versions.append(_version(state, event, VersionReason.CONFIRMED))
+            believed = max(state.confidence, event.draft.confidence)
             believed += settings.confirmation_rate * (1.0 - believed)
-            state = _State(statement.draft, believed, statement.time, statement.draft.valid_to)
-        elif not state.is_superseded and statement.time > state.last_time:
-            end = max(statement.effective_time, state.last_time)
+            state = _begun(event)
+            state.confidence = believed
+        elif not state.is_superseded and time > state.last_time:
+            end = max(event.effective_time, state.last_time)
             if state.valid_to is None or end < state.valid_to:
-                versions.append(_version(state, statement, VersionReason.SUPERSEDED))
+                versions.append(_version(state, event, VersionReason.SUPERSEDED))
                 state.valid_to, state.is_superseded = end, True
     return versions, state
+
+
+def _begun(statement: Statement) -> _State:
+    draft = statement.draft
+    return _State(draft, draft.confidence, statement.time, statement.time, draft.valid_to)
 
 
 def _judged(confidence: float, feedback: int, settings: EvidenceSettings) -> float:
@@ -217,10 +257,13 @@ def _version(state: _State, replaced_by: Statement, reason: VersionReason) -> Fa
     return FactVersion(state.draft.text, state.confidence, replaced_by.time, reason)
 
 
-def _status(record: FactRecord, own: Sequence[Statement], *, is_confirmed: bool) -> FactStatus:
+def _status(
+    record: FactRecord, own: Sequence[Statement], supports: Sequence[Support], *, is_confirmed: bool
+) -> FactStatus:
     stored = record.fact.status if record.fact is not None else None
     if stored is FactStatus.MERGED_INTO:
         return stored
     if stored in {FactStatus.DEPRECATED, FactStatus.ARCHIVED} and not is_confirmed:
         return stored
-    return FactStatus.STABLE if len(own) > 1 or own[0].is_correction else FactStatus.TENTATIVE
+    is_stable = len(own) > 1 or own[0].is_correction or bool(supports)
+    return FactStatus.STABLE if is_stable else FactStatus.TENTATIVE

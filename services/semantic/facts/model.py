@@ -104,6 +104,30 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """An interaction that supports a fact by a statement of its own, which says the same in other words."""
+
+    interaction_id: InteractionId
+    time: datetime  # when it was said; aware, UTC
+    recorded_time: datetime  # when it was stored; aware, UTC
+
+    @property
+    def known_time(self) -> datetime:
+        """Since when it is known here."""
+        return max(self.time, self.recorded_time)
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarFact:
+    """An active fact that is near to a statement, as far as the comparison of both depends on it."""
+
+    fact_id: FactId
+    text: str
+    predicate: str  # empty where not known
+    valid_from_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class FactVersion:
     """An earlier state of a fact."""
 
@@ -131,7 +155,7 @@ class Fact:
     valid_from_time: datetime | None = None
     valid_to_time: datetime | None = None
     derived_from: tuple[InteractionId, ...] = ()  # the newest of them, oldest first
-    evidence_count: int = 0  # how many interactions support it
+    evidence_count: int = 0  # how many interactions support it, those that say it in other words among them
     contradictions: tuple[FactId, ...] = ()  # ascending
     status: FactStatus = FactStatus.TENTATIVE
     merged_into_fact_id: FactId | None = None
@@ -176,7 +200,8 @@ class FactRecord:
     statements: tuple[Statement, ...]  # the newest of them where it has many
     scope: Scope
     fact: Fact | None = None  # its stored state; None before the first
+    supports: tuple[Support, ...] = ()  # the newest of them where it has many
     judgement: int | None = None  # -1, 0 or 1, instead of the stored state's; None: that one holds
-    earlier_evidence: int = 0  # interactions of the statements that are not here
+    earlier_evidence: int = 0  # interactions of the statements and supports that are not here
     is_context: bool = False  # loaded since another one contradicts it: not all that it follows from is loaded
-    is_reduced: bool = False  # evidence was removed: all statements are loaded, and the stored state bounds nothing
+    is_reduced: bool = False  # evidence was removed: all of it is loaded, and the stored state bounds nothing

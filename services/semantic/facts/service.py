@@ -37,6 +37,7 @@ from services.semantic.facts.model import (
 )
 from services.semantic.facts.reading import ReadFacts, ReadTurn, read_turns
 from services.semantic.facts.store import FactPosition, FactSearch, FactStore, FactWriter
+from services.semantic.facts.supporting import Entered, add_support
 from services.semantic.facts.working_set import FactWorkingSet
 
 
@@ -283,12 +284,18 @@ class FactService:
         working_set = await self._loaded(writer, owner, [(d, one.source.scope) for one in read for d in one.drafts])
         now = self._clock.now()
         results: list[ExtractionResult] = []
+        entered: list[Entered] = []
         for one in read:
             source = one.source
             fact_ids: dict[FactId, None] = {}
             for statement in one.statements(now):
-                fact_ids[working_set.enter(statement, source.scope, vectors[statement.draft.text])] = None
+                vector = vectors[statement.draft.text]
+                fact_id = working_set.enter(statement, source.scope, vector)
+                fact_ids[fact_id] = None
+                entered.append(Entered(fact_id, statement, source.scope, vector))
             results.append(ExtractionResult(source.interaction_id, tuple(fact_ids)))
+        model, evidence = self._embedder.model_id, self._settings.evidence
+        await add_support(writer, working_set, entered, model=model, settings=evidence, now=now)
         changes = working_set.changes()
         if changes:
             await writer.put(changes)

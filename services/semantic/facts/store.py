@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from services.common.embedding.vectors import Vector
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.owners import InteractionId, Owner, TenantId, UserId
-from services.common.scope import Reader
+from services.common.scope import Reader, Scope
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.merge_groups import MergeGroup, MergeGroupWriter, MergePosition, MergeState
 from services.semantic.facts.model import (
@@ -22,8 +22,10 @@ from services.semantic.facts.model import (
     FactRecord,
     FactStatus,
     ScoredFact,
+    SimilarFact,
     Statement,
     StatementId,
+    Support,
 )
 
 _T = TypeVar("_T")
@@ -70,6 +72,7 @@ class FactChange:
     new_statements: tuple[Statement, ...]
     vector: Vector | None  # of its text, length 1; None: the text is as it was
     model: str  # that made the vector
+    new_supports: tuple[Support, ...] = ()
 
 
 class FactWriter(Protocol):
@@ -97,6 +100,15 @@ class FactWriter(Protocol):
         """Facts with an identity, a text or a topic of the keys, and all facts of the topics of these; by id."""
         ...
 
+    async def similar(
+        self, vector: Vector, scope: Scope, *, model: str, cosine_min: float, limit: int
+    ) -> list[SimilarFact]:
+        """Active facts of exactly a scope without an end, the most similar first; ties by id.
+
+        Those that were written in this work may be missing.
+        """
+        ...
+
     async def records_of(self, fact_ids: Sequence[FactId], *, are_reduced: bool = False) -> list[FactRecord]:
         """Facts by their ids as far as there are any, and all facts of their topics; by id.
 
@@ -107,7 +119,7 @@ class FactWriter(Protocol):
         ...
 
     async def remove_evidence(self, interaction_ids: Sequence[InteractionId]) -> list[FactId]:
-        """Remove interactions from the statements of facts, and the statements that have none left.
+        """Remove interactions from the statements and supports of facts, and the statements that have none left.
 
         The interactions are marked as extracted without a result, also those that were not extracted yet, so that they
         are never extracted again. Statements without an interaction from the beginning stay.
@@ -138,7 +150,7 @@ class FactWriter(Protocol):
         ...
 
     async def put(self, changes: Sequence[FactChange]) -> None:
-        """Store new states of facts, new ones among them, and their new statements."""
+        """Store new states of facts, new ones among them, and their new statements and supports."""
         ...
 
 

@@ -7,13 +7,22 @@ from dataclasses import replace
 
 from services.common.embedding.vectors import Vector
 from services.common.errors import AlreadyExists
-from services.common.owners import UserId
+from services.common.owners import InteractionId, UserId
 from services.common.scope import Scope
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.contradictions import Topic
 from services.semantic.facts.evidence import changed, derived_fact, fade_time, leading_draft, with_statement
 from services.semantic.facts.identity import Keys, keys_of
-from services.semantic.facts.model import Fact, FactDraft, FactId, FactRecord, FactStatus, Statement, StatementId
+from services.semantic.facts.model import (
+    Fact,
+    FactDraft,
+    FactId,
+    FactRecord,
+    FactStatus,
+    Statement,
+    StatementId,
+    Support,
+)
 from services.semantic.facts.store import FactChange
 
 
@@ -33,6 +42,7 @@ class FactWorkingSet:
         self._by_identity: dict[bytes, FactId] = {}
         self._by_text: dict[bytes, FactId] = {}
         self._stored: dict[FactId, frozenset[StatementId]] = {}
+        self._stored_supports: dict[FactId, frozenset[InteractionId]] = {}
         self._touched: dict[FactId, None] = {}
         self._touched_topics: set[bytes] = set()
         self._vectors: dict[str, Vector] = {}
@@ -57,6 +67,7 @@ class FactWorkingSet:
                 continue
             self._records[record.fact_id] = record
             self._stored[record.fact_id] = frozenset(s.statement_id for s in record.statements)
+            self._stored_supports[record.fact_id] = frozenset(s.interaction_id for s in record.supports)
             self._index(record)
 
     def missing_winners(self) -> list[FactId]:
@@ -72,6 +83,7 @@ class FactWorkingSet:
             fact_id = FactId(self._new_id())
             record = FactRecord(fact_id, keys.identity, keys.text_identity, keys.topic, (statement,), scope)
             self._stored[fact_id] = frozenset()
+            self._stored_supports[fact_id] = frozenset()
         else:
             record = with_statement(self._records[fact_id], statement)
         self._records[fact_id] = record
@@ -79,6 +91,17 @@ class FactWorkingSet:
         self._vectors[statement.draft.text] = vector
         self._touch(fact_id)
         return fact_id
+
+    def record(self, fact_id: FactId) -> FactRecord | None:
+        """A fact as it is in the set, if it is."""
+        return self._records.get(fact_id)
+
+    def support(self, fact_id: FactId, support: Support) -> None:
+        """Add an interaction that supports a fact of the set in other words. Adding it again changes nothing."""
+        record = self._records[fact_id]
+        if all(known.interaction_id != support.interaction_id for known in record.supports):
+            self._records[fact_id] = replace(record, supports=(*record.supports, support))
+            self._touch(fact_id)
 
     def unite(self, winner_id: FactId, loser_id: FactId) -> None:
         """Give a fact the evidence of another one, which is merged into it; both are loaded as reduced."""
@@ -176,7 +199,8 @@ class FactWorkingSet:
                 settings=self._settings,
                 is_confirmed=any(not s.is_correction for s in self._new_statements(record)),
             )
-            if record.is_reduced or record.judgement is not None or self._new_statements(record):
+            has_news = self._new_statements(record) or self._new_supports(record)
+            if record.is_reduced or record.judgement is not None or has_news:
                 derived = replace(derived, fade_time=fade_time(record, derived, self._settings))
             fact = changed(record, derived)
             self._states[fact_id] = fact or derived
@@ -195,12 +219,16 @@ class FactWorkingSet:
             record=replace(record, text_identity=keys.text_identity),
             fact=fact,
             new_statements=tuple(self._new_statements(record)),
+            new_supports=tuple(self._new_supports(record)),
             vector=None if is_same_text else self._vectors.get(fact.text),
             model=self._model,
         )
 
     def _new_statements(self, record: FactRecord) -> list[Statement]:
         return [s for s in record.statements if s.statement_id not in self._stored[record.fact_id]]
+
+    def _new_supports(self, record: FactRecord) -> list[Support]:
+        return [s for s in record.supports if s.interaction_id not in self._stored_supports[record.fact_id]]
 
     def _touch(self, fact_id: FactId) -> None:
         self._touched[fact_id] = None

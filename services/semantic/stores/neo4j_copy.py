@@ -11,7 +11,7 @@ from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
 from services.common.copying.postgres_values import moment, vector_values
 from services.semantic.facts.stores.neo4j_records import graph_vector
-from services.semantic.stores.neo4j_copy_evidence import MERGE_GROUPS
+from services.semantic.stores.neo4j_copy_evidence import MERGE_GROUPS, SUPPORTS
 from services.semantic.stores.postgres import SCHEMA
 
 _OWNER: Final = ("tenant_id", "user_id")
@@ -388,6 +388,7 @@ KINDS: Final = (
     _PROFILES,
     _SUPERSESSIONS,
     _STATEMENTS,
+    SUPPORTS,
 )
 """All that the tier stores in a graph, in the order of its tables. Its locks are no data: they are made when they are
 first needed."""

@@ -1,4 +1,4 @@
-"""What was decided about facts in a graph, as the records of its tables."""
+"""What supports facts in a graph and what was decided about them, as the records of its tables."""
 
 from __future__ import annotations
 
@@ -40,3 +40,33 @@ MERGE_GROUPS: Final = GraphKind(
     """,
 )
 """Groups of similar facts, and what was decided about them."""
+
+_SUPPORT_READS: Final[dict[str, LiteralString]] = {
+    "tenant_id": "n.tenant_id",
+    "user_id": "n.user_id",
+    "fact_id": "n.fact_id",
+    "interaction_id": "n.interaction_id",
+    "time": micros("n.time"),
+    "recorded_time": micros("n.recorded_time"),
+}
+SUPPORTS: Final = GraphKind(
+    kind=Kind(
+        name=f"{SCHEMA}.fact_supports",
+        key=("tenant_id", "user_id", "fact_id", "interaction_id"),
+        fields=frozenset(_SUPPORT_READS),
+    ),
+    match="(n:MnemeFactSupport)",
+    reads=_SUPPORT_READS,
+    indexed=4,
+    row=lambda record: _with_moments(record, "time", "recorded_time"),
+    write="""
+        UNWIND $rows AS row
+        MATCH (f:MnemeFact {tenant_id: row.tenant_id, user_id: row.user_id, fact_id: row.fact_id})
+        MERGE (n:MnemeFactSupport {
+            tenant_id: row.tenant_id, user_id: row.user_id, fact_id: row.fact_id, interaction_id: row.interaction_id
+        })
+        SET n.time = row.time, n.recorded_time = row.recorded_time
+        MERGE (n)-[:SUPPORTS]->(f)
+    """,
+)
+"""Interactions that support facts in other words."""

@@ -25,6 +25,7 @@ PARTITIONED: Final = {
         "code_files",
         "extracted_interactions",
         "fact_statements",
+        "fact_supports",
         "facts",
         "judged_recalls",
         "observed_interactions",

@@ -113,6 +113,10 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         interaction_ids=[identifier], is_correction=False,
     )  # fmt: skip
     await _insert(
+        connection, "semantic.fact_supports", **key, fact_id=identifier, interaction_id=identifier, time=NOW,
+        recorded_time=NOW,
+    )  # fmt: skip
+    await _insert(
         connection, "semantic.extracted_interactions", **key, interaction_id=identifier, fact_ids=[identifier]
     )
     await _insert(

@@ -7,19 +7,31 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, LiteralString, TypeVar
 
+from services.common.embedding.vectors import Vector
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.scope import Scope
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.merge_groups import MergeGroup, MergeGroupWriter, MergePosition, MergeState
-from services.semantic.facts.model import ExtractionResult, Fact, FactId, FactRecord, ScoredFact, StatementId
+from services.semantic.facts.model import (
+    ExtractionResult,
+    Fact,
+    FactId,
+    FactRecord,
+    ScoredFact,
+    SimilarFact,
+    StatementId,
+    Support,
+)
 from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import neo4j_cypher as cypher
 from services.semantic.facts.stores import neo4j_merges as merges
+from services.semantic.facts.stores import neo4j_supports as supports
 from services.semantic.facts.stores.neo4j_records import (
     fact_from_record,
     fact_row,
@@ -27,8 +39,9 @@ from services.semantic.facts.stores.neo4j_records import (
     scored_from_record,
     statement_row,
     stored_record,
+    with_supports,
 )
-from services.semantic.stores.neo4j import IDEMPOTENCY
+from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of
 
 _T = TypeVar("_T")
 
@@ -186,7 +199,15 @@ class _Neo4jFactWriter:
             topic_facts_max=self._evidence.topic_facts_max,
             statements_max=self._evidence.statements_max,
         )
-        return [stored_record(row) for row in rows]
+        return await self._supported([stored_record(row) for row in rows])
+
+    async def similar(
+        self, vector: Vector, scope: Scope, *, model: str, cosine_min: float, limit: int
+    ) -> list[SimilarFact]:
+        """Active facts near to a vector, by the index; what was written in this transaction is not in it yet."""
+        near = {"vector": graph_vector(vector), "scope_key": scope.key, "model": model}
+        rows = await self._run(supports.SIMILAR, **near, cosine_min=cosine_min, limit=limit)
+        return [supports.similar_fact(row) for row in rows]
 
     async def records_of(self, fact_ids: Sequence[FactId], *, are_reduced: bool = False) -> list[FactRecord]:
         """Facts by their ids, those of their topics, and those they contradict, in one query."""
@@ -197,13 +218,26 @@ class _Neo4jFactWriter:
             topic_facts_max=self._evidence.topic_facts_max,
             statements_max=_ALL if are_reduced else self._evidence.statements_max,
         )
-        return [stored_record(row, reduced=fact_ids if are_reduced else ()) for row in rows]
+        return await self._supported([stored_record(row, reduced=fact_ids if are_reduced else ()) for row in rows])
+
+    async def _supported(self, records: list[FactRecord]) -> list[FactRecord]:
+        """The records with their supports; those that are reduced with all of them."""
+        found: dict[str, list[Support]] = {}
+        for are_reduced, limit in ((False, self._evidence.supports_max), (True, _ALL)):
+            fact_ids = [record.fact_id for record in records if record.is_reduced is are_reduced]
+            for row in await self._run(supports.OF_FACTS, fact_ids=fact_ids, limit=limit) if fact_ids else ():
+                time, recorded = known_moment_of(row["time"]), known_moment_of(row["recorded_time"])
+                support = Support(InteractionId(row["interaction_id"]), time, recorded)
+                found.setdefault(row["fact_id"], []).append(support)
+        return [with_supports(record, found.get(record.fact_id, [])[::-1]) for record in records]
 
     async def remove_evidence(self, interaction_ids: Sequence[InteractionId]) -> list[FactId]:
         """Remove interactions, and the statements that have none left."""
-        rows = await self._run(cypher.REMOVE_EVIDENCE, interaction_ids=list(interaction_ids))
-        await self._run(cypher.MARK_REMOVED, interaction_ids=list(interaction_ids))
-        return [FactId(row["fact_id"]) for row in rows]
+        named = list(interaction_ids)
+        rows = await self._run(cypher.REMOVE_EVIDENCE, interaction_ids=named)
+        rows += await self._run(supports.REMOVE, interaction_ids=named)
+        await self._run(cypher.MARK_REMOVED, interaction_ids=named)
+        return sorted({FactId(row["fact_id"]) for row in rows})
 
     async def remove_statements(self, fact_id: FactId, statement_ids: Sequence[StatementId]) -> None:
         """Remove statements of a fact."""
@@ -220,7 +254,8 @@ class _Neo4jFactWriter:
 
     async def remove(self, fact_ids: Sequence[FactId]) -> None:
         """Remove facts, their links and what names them."""
-        for query in (cypher.UNLINK, cypher.FORGET_RESULTS, merges.REMOVE_FACTS, cypher.REMOVE_FACTS):
+        mentions = (cypher.UNLINK, cypher.FORGET_RESULTS, merges.REMOVE_FACTS, supports.REMOVE_OF_FACTS)
+        for query in (*mentions, cypher.REMOVE_FACTS):
             await self._run(query, fact_ids=list(fact_ids))
 
     async def remove_all(self) -> int:
@@ -228,6 +263,7 @@ class _Neo4jFactWriter:
         await self._run(cypher.FORGET_RESULTS_OF_OWNER)
         await self._run(cypher.REMOVE_STATEMENTS_OF_OWNER)
         await self._run(merges.REMOVE_OWNER)
+        await self._run(supports.REMOVE_OF_OWNER)
         [row] = await self._run(cypher.REMOVE_OWNER)
         return int(row["changed"])
 
@@ -247,6 +283,7 @@ class _Neo4jFactWriter:
         await self._run_if_any(cypher.PUT_VECTORS, vectors=vectors)
         statements = [statement_row(c.fact.fact_id, s) for c in changes for s in c.new_statements]
         await self._run_if_any(cypher.PUT_STATEMENTS, statements=statements)
+        await self._run_if_any(supports.ADD, supports=supports.support_rows(changes))
         contradictions = [
             {"fact_id": c.fact.fact_id, "others": list(c.fact.contradictions)}
             for c in changes

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +25,7 @@ from services.semantic.facts.model import (
     ScoredFact,
     Statement,
     StatementId,
+    Support,
     VersionReason,
 )
 from services.semantic.facts.store import FactChange
@@ -82,6 +84,16 @@ def stored_record(record: Record, *, reduced: Collection[FactId] = ()) -> FactRe
         is_context=record["is_context"],
         is_reduced=fact.fact_id in reduced,
     )
+
+
+def with_supports(record: FactRecord, supports: Sequence[Support]) -> FactRecord:
+    """The record with its supports, oldest first, of which the earlier evidence is less."""
+    if not supports:
+        return record
+    stating = {i for statement in record.statements for i in statement.interaction_ids}
+    others = sum(support.interaction_id not in stating for support in supports)
+    earlier = 0 if record.is_reduced else max(0, record.earlier_evidence - others)
+    return replace(record, supports=tuple(supports), earlier_evidence=earlier)
 
 
 def fact_row(change: FactChange) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from services.semantic.facts.model import (
     ScoredFact,
     Statement,
     StatementId,
+    Support,
     VersionReason,
 )
 from services.semantic.facts.store import FactChange, FactFilter
@@ -123,18 +124,22 @@ def scored_fact(fact: Fact, similarity: float) -> ScoredFact:
 def records_from_rows(
     rows: Sequence[Row],
     statements: Sequence[Row],
+    supports: Mapping[FactId, Sequence[Support]],
     *,
     context: Collection[uuid.UUID] = (),
     reduced: Collection[uuid.UUID] = (),
 ) -> list[FactRecord]:
-    """The facts with their statements, in the order of the rows; those in `context` or `reduced` are marked so."""
+    """The facts with their evidence, in the order of the rows; those in `context` or `reduced` are marked so."""
     by_fact: dict[uuid.UUID, list[Statement]] = {}
     for statement in statements:
         by_fact.setdefault(statement["fact_id"], []).append(_statement(statement))
-    known = {
-        fact_id: len({i for statement in found for i in statement.interaction_ids})
-        for fact_id, found in by_fact.items()
-    }
+
+    def earlier_evidence(row: Row) -> int:
+        known = {i for statement in by_fact.get(row["fact_id"], ()) for i in statement.interaction_ids}
+        known |= {support.interaction_id for support in supports.get(FactId(str(row["fact_id"])), ())}
+        counted: int = row["evidence_count"]
+        return max(0, counted - len(known))
+
     return [
         FactRecord(
             fact_id=FactId(str(row["fact_id"])),
@@ -144,9 +149,8 @@ def records_from_rows(
             statements=tuple(sorted(by_fact.get(row["fact_id"], []), key=lambda s: s.order)),
             scope=Scope.from_key(row["scope_key"]),
             fact=fact_from_row(row),
-            earlier_evidence=(
-                0 if row["fact_id"] in reduced else max(0, row["evidence_count"] - known.get(row["fact_id"], 0))
-            ),
+            supports=tuple(supports.get(FactId(str(row["fact_id"])), ())),
+            earlier_evidence=0 if row["fact_id"] in reduced else earlier_evidence(row),
             is_context=row["fact_id"] in context,
             is_reduced=row["fact_id"] in reduced,
         )

@@ -1,0 +1,68 @@
+"""Interactions that support facts, and facts that are similar to a statement, in PostgreSQL."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.owners import InteractionId, Owner
+from services.common.postgres.types import Connection
+from services.semantic.facts.model import FactId, Support
+from services.semantic.facts.store import FactChange
+
+OF_FACTS: Final = """
+SELECT newest.* FROM unnest($3::uuid[]) AS asked (fact_id) CROSS JOIN LATERAL (
+    SELECT s.fact_id, s.interaction_id, s.time, s.recorded_time FROM semantic.fact_supports AS s
+    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = asked.fact_id
+    ORDER BY s.time DESC, s.interaction_id DESC
+    LIMIT $4
+) AS newest
+"""
+ADD: Final = """
+INSERT INTO semantic.fact_supports (tenant_id, user_id, fact_id, interaction_id, time, recorded_time)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT DO NOTHING
+"""
+REMOVE: Final = """
+DELETE FROM semantic.fact_supports WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY ($3::uuid[])
+RETURNING fact_id
+"""
+# Vectors have length 1, so that the inner product is the cosine.
+SIMILAR: Final = """
+SELECT fact_id, text, subject, predicate, object, valid_from_time FROM semantic.facts
+WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3 AND scope_key = $5 AND status IN (1, 2)
+    AND valid_to_time IS NULL AND -(embedding <#> $4) >= $6
+ORDER BY embedding <#> $4, fact_id
+LIMIT $7
+"""
+
+
+async def supports_of(
+    connection: Connection, owner: Owner, fact_ids: Sequence[uuid.UUID], *, limit: int | None
+) -> dict[FactId, list[Support]]:
+    """The newest supports of facts, oldest first; all of them where there is no limit."""
+    rows = await connection.fetch(OF_FACTS, owner.tenant_id, owner.user_id, fact_ids, limit)
+    found: dict[FactId, list[Support]] = {}
+    for row in rows[::-1]:
+        support = Support(InteractionId(str(row["interaction_id"])), row["time"], row["recorded_time"])
+        found.setdefault(FactId(str(row["fact_id"])), []).append(support)
+    return found
+
+
+async def add_supports(connection: Connection, owner: Owner, changes: Sequence[FactChange]) -> None:
+    """Store the new supports of changes."""
+    values = [
+        (
+            owner.tenant_id,
+            owner.user_id,
+            uuid.UUID(change.fact.fact_id),
+            uuid.UUID(support.interaction_id),
+            support.time,
+            support.recorded_time,
+        )
+        for change in changes
+        for support in change.new_supports
+    ]
+    if values:
+        await connection.executemany(ADD, values)

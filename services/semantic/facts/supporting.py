@@ -1,0 +1,123 @@
+"""Finds the facts that a statement supports without being one of theirs: it says the same in other words (SPEC 3.4).
+
+Similar vectors propose a fact, the value guard decides: only what it finds the same supports. A new fact is supported
+by what was said before it too, so that the order in which statements arrive decides nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from services.common.embedding.vectors import Vector
+from services.common.scope import Scope
+from services.common.values.compare import relation
+from services.common.values.model import Relation
+from services.semantic.config import EvidenceSettings
+from services.semantic.facts.model import FactId, FactRecord, SimilarFact, Statement, Support
+from services.semantic.facts.slots import slot_of
+from services.semantic.facts.store import FactWriter
+from services.semantic.facts.working_set import FactWorkingSet
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A statement of an interaction, and the fact that it is of."""
+
+    fact_id: FactId
+    statement: Statement
+    scope: Scope
+    vector: Vector  # of its text
+
+
+async def add_support(
+    writer: FactWriter,
+    working_set: FactWorkingSet,
+    entered: Sequence[Entered],
+    *,
+    model: str,
+    settings: EvidenceSettings,
+    now: datetime,
+) -> None:
+    """Adds to facts what new statements of other facts say for them, and the other way round.
+
+    Args:
+        writer: Of the work in which the statements were entered.
+        working_set: Where they were entered; its changes were not taken yet.
+        entered: The statements.
+        model: Of the vectors.
+        settings: Bounds.
+        now: When the support is recorded.
+    """
+    if not settings.support_candidates_max:
+        return
+    pairs = _pairs_within(entered, settings)
+    for one in entered:
+        found = await writer.similar(
+            one.vector,
+            one.scope,
+            model=model,
+            cosine_min=settings.support_cosine_min,
+            limit=settings.support_candidates_max,
+        )
+        pairs += [(one, similar) for similar in found if similar.fact_id != one.fact_id]
+    if not pairs:
+        return
+    # Reading takes up to a millisecond a pair.
+    same = await asyncio.to_thread(lambda: [(one, fact.fact_id) for one, fact in pairs if says_the_same(one, fact)])
+    missing = {fact_id for _, fact_id in same if working_set.record(fact_id) is None}
+    if missing:
+        working_set.load(await writer.records_of(sorted(missing)))
+    for one, fact_id in same:
+        other, own = working_set.record(fact_id), working_set.record(one.fact_id)
+        if other is not None and own is not None and not other.is_context:
+            _support(working_set, fact_id, one.statement, now)
+            if own.fact is None:
+                _support_by_all(working_set, one.fact_id, other, now)
+
+
+def _pairs_within(entered: Sequence[Entered], settings: EvidenceSettings) -> list[tuple[Entered, SimilarFact]]:
+    """Similar statements of different facts that were entered together: the store knows none of them yet."""
+    found: list[tuple[Entered, SimilarFact]] = []
+    for number, one in enumerate(entered):
+        similar = [
+            (float(one.vector @ other.vector), place, other)
+            for place, other in enumerate(entered)
+            if place != number and other.fact_id != one.fact_id and other.scope == one.scope
+        ]
+        near = sorted(pair for pair in similar if pair[0] >= settings.support_cosine_min)
+        found += [(one, _as_similar(other)) for _, _, other in near[::-1][: settings.support_candidates_max]]
+    return found
+
+
+def _as_similar(entered: Entered) -> SimilarFact:
+    draft = entered.statement.draft
+    return SimilarFact(entered.fact_id, draft.text, draft.predicate, draft.valid_from)
+
+
+def says_the_same(one: Entered, fact: SimilarFact) -> bool:
+    """Whether no value, slot, name or negation differs. What happened on different days is not the same."""
+    draft = one.statement.draft
+    days = {moment.date() for moment in (draft.valid_from, fact.valid_from_time) if moment is not None}
+    if len(days) > 1:
+        return False
+    if draft.predicate and fact.predicate:
+        slot, other = slot_of(draft.predicate), slot_of(fact.predicate)
+        if (slot.name, slot.is_denied) != (other.name, other.is_denied):
+            return False
+    return relation(fact.text, draft.text) is Relation.SAME
+
+
+def _support(working_set: FactWorkingSet, fact_id: FactId, statement: Statement, now: datetime) -> None:
+    for interaction_id in statement.interaction_ids:
+        recorded = statement.recorded_time or now
+        working_set.support(fact_id, Support(interaction_id, statement.time, recorded))
+
+
+def _support_by_all(working_set: FactWorkingSet, fact_id: FactId, other: FactRecord, now: datetime) -> None:
+    """Support a new fact by what was said of another one before."""
+    for statement in other.statements:
+        if not statement.is_correction:
+            _support(working_set, fact_id, statement, now)

@@ -1,0 +1,186 @@
+"""What every driver must do for interactions that support facts in other words, and the use cases above it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from services.common.ids import Uuid7Ids
+from services.common.interactions import SourceInteraction
+from services.common.owners import InteractionId, Owner, UserId
+from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.tier_embedder import TierEmbedder
+from services.common.turns import MessageRole, Turn
+from services.semantic.config import EvidenceSettings, SemanticSettings
+from services.semantic.facts.believing import believed
+from services.semantic.facts.extraction.port import FactExtractor
+from services.semantic.facts.model import Fact, FactDraft, FactStatus
+from services.semantic.facts.removal import FactRemoval
+from services.semantic.facts.service import FactService
+from services.semantic.facts.store import FactFilter, FactStore
+from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, DAY_ONE, EMBEDDER, MODEL, PROJECT, likes, vector
+from tests.contract.fact_store import MakeStore
+from tests.support.clock import FakeClock
+
+DOZEN, TWELVE = "Ann has a dozen blue chairs", "Ann has twelve blue chairs"
+"""The same in other words: two facts, since their objects are written otherwise."""
+EVERY_STATUS = FactFilter(statuses=frozenset(FactStatus))
+
+
+def has(text: str, *, confidence: float = 0.8) -> FactDraft:
+    return replace(likes(text, confidence=confidence), text=text, predicate="has", object=text.removeprefix("Ann has "))
+
+
+class _Says(FactExtractor):
+    """Takes each turn for the text of one fact."""
+
+    async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
+        return [[has(source.turn.content)] for source in sources]
+
+
+def turn(
+    text: str, *, day: int = 0, number: int = 1, owner: Owner = ANN, scope: Scope = GLOBAL_SCOPE
+) -> SourceInteraction:
+    said = Turn(MessageRole.USER, text, DAY_ONE + timedelta(days=day), "Ann")
+    return SourceInteraction(InteractionId(str(uuid.UUID(int=number))), UserId(owner.user_id), "c", number, said, scope)
+
+
+class FactSupportsContract:
+    """Subclass it with a fixture `make_store`, of a fresh database."""
+
+    @pytest.fixture
+    def store(self, make_store: MakeStore) -> FactStore:
+        return make_store(EvidenceSettings())
+
+    @pytest.fixture
+    def service(self, store: FactStore) -> FactService:
+        clock = FakeClock()
+        return FactService(
+            store, TierEmbedder(EMBEDDER), _Says(), clock=clock, ids=Uuid7Ids(clock), settings=SemanticSettings()
+        )
+
+    async def facts(self, store: FactStore, owner: Owner = ANN) -> dict[str, Fact]:
+        found = await store.list_facts(owner, which=EVERY_STATUS, after=None, limit=50)
+        return {fact.text: fact for fact in found}
+
+    async def take_in(self, service: FactService, *sources: SourceInteraction, owner: Owner = ANN) -> None:
+        await service.extract(owner.tenant_id, sources)
+
+    async def test_spec_3_4_what_says_the_same_in_other_words_supports_a_fact(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        await self.take_in(service, turn(DOZEN))
+        before = (await self.facts(store))[DOZEN]
+        await self.take_in(service, turn(TWELVE, day=2, number=2))
+        facts = await self.facts(store)
+        dozen, twelve = facts[DOZEN], facts[TWELVE]
+        assert before.confidence == pytest.approx(0.8)
+        assert dozen.confidence == twelve.confidence == pytest.approx(0.8 + 0.05 * 0.2)
+        assert (dozen.evidence_count, twelve.evidence_count) == (2, 2)
+        assert {dozen.status, twelve.status} == {FactStatus.STABLE}
+        assert dozen.last_confirmed_time == DAY_ONE + timedelta(days=2)
+        assert (dozen.text, len(dozen.versions)) == (DOZEN, 1)
+        assert dozen.derived_from == before.derived_from
+
+    async def test_spec_3_4_the_same_interaction_never_counts_twice_in_any_order(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        sources = [turn(DOZEN), turn(TWELVE, day=1, number=2), turn(TWELVE, day=3, number=3)]
+        states = []
+        for place, owner in enumerate((ANN, BO)):
+            own = [replace(source, user_id=UserId(owner.user_id)) for source in sources[:: 1 - 2 * place]]
+            for source in (*own, *own):
+                await self.take_in(service, source, owner=owner)
+            facts = await self.facts(store, owner)
+            states.append({text: (f.confidence, f.evidence_count, f.last_confirmed_time) for text, f in facts.items()})
+        batch = [replace(source, user_id=UserId("cy")) for source in sources]
+        cy = Owner(ANN.tenant_id, UserId("cy"))
+        await self.take_in(service, *batch, *batch, owner=cy)
+        facts = await self.facts(store, cy)
+        states.append({text: (f.confidence, f.evidence_count, f.last_confirmed_time) for text, f in facts.items()})
+        assert states[0] == states[1] == states[2]
+        assert states[0][DOZEN][1] == states[0][TWELVE][1] == 3
+        assert states[0][DOZEN][0] == pytest.approx(1 - 0.2 * 0.95 * 0.95)
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            "Ann has thirteen blue chairs",
+            "Ann has twelve red chairs",
+            "Ann has no blue chairs",
+            "Ann had twelve blue chairs until 2018",
+        ],
+    )
+    async def test_spec_3_4_what_differs_in_a_value_or_cannot_be_read_supports_nothing(
+        self, service: FactService, store: FactStore, other: str
+    ) -> None:
+        await self.take_in(service, turn(DOZEN), turn(other, day=1, number=2))
+        facts = await self.facts(store)
+        assert {fact.evidence_count for fact in facts.values()} == {1}
+        assert facts[DOZEN].confidence == pytest.approx(0.8)
+
+    async def test_spec_6_6_support_goes_with_the_turn_that_gave_it(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        await self.take_in(service, turn(DOZEN))
+        before = await self.facts(store)
+        await self.take_in(service, turn(TWELVE, day=2, number=2))
+        clock = FakeClock()
+        removal = FactRemoval(
+            store, TierEmbedder(EMBEDDER), clock=clock, ids=Uuid7Ids(clock), settings=SemanticSettings()
+        )
+        result = await removal.remove_by_source(ANN, [turn(TWELVE, number=2).interaction_id])
+        assert (result.removed, result.reduced) == (1, 1)
+        after = await self.facts(store)
+        assert {t: replace(f, revision=0) for t, f in after.items()} == {
+            t: replace(f, revision=0) for t, f in before.items()
+        }
+        await removal.remove_by_source(ANN, [turn(DOZEN).interaction_id])
+        assert await self.facts(store) == {}
+
+    async def test_spec_5_3_facts_of_another_scope_and_user_get_no_support(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        await self.take_in(service, turn(DOZEN), turn(TWELVE, number=2, scope=PROJECT))
+        for owner in (BO, ANN_ELSEWHERE):
+            await self.take_in(service, turn(TWELVE, number=3, owner=owner), owner=owner)
+            assert {fact.evidence_count for fact in (await self.facts(store, owner)).values()} == {1}
+        assert {fact.evidence_count for fact in (await self.facts(store)).values()} == {1}
+        near = await store.write(
+            BO,
+            lambda writer: writer.similar(vector(TWELVE), GLOBAL_SCOPE, model=MODEL, cosine_min=0.5, limit=9),
+        )
+        assert [fact.text for fact in near] == [TWELVE]
+
+    async def test_spec_3_7_support_counts_from_when_it_was_recorded(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        await self.take_in(service, turn(DOZEN))
+        await self.take_in(service, turn(TWELVE, day=2, number=2))
+        [fact_id] = [fact.fact_id for text, fact in (await self.facts(store)).items() if text == DOZEN]
+        records = await store.write(ANN, lambda writer: writer.records_of([fact_id], are_reduced=True))
+        earlier = believed(records, DAY_ONE + timedelta(days=1), user_id=ANN.user_id, settings=EvidenceSettings())
+        assert earlier[fact_id].evidence_count == 1
+        assert earlier[fact_id].confidence == pytest.approx(0.8)
+
+    async def test_a_statement_is_compared_with_so_many_similar_facts_and_no_more(self, store: FactStore) -> None:
+        clock = FakeClock()
+        off = replace(EvidenceSettings(), support_candidates_max=0)
+        service = FactService(
+            store, TierEmbedder(EMBEDDER), _Says(), clock=clock, ids=Uuid7Ids(clock),
+            settings=SemanticSettings(evidence=off),
+        )  # fmt: skip
+        await self.take_in(service, turn(DOZEN), turn(TWELVE, day=1, number=2))
+        assert {fact.evidence_count for fact in (await self.facts(store)).values()} == {1}
+        for limit in (1, 2):
+            near = await store.write(
+                ANN,
+                lambda writer, limit=limit: writer.similar(  # type: ignore[misc]
+                    vector(TWELVE), GLOBAL_SCOPE, model=MODEL, cosine_min=0.5, limit=limit
+                ),
+            )
+            assert [fact.text for fact in near] == [TWELVE, DOZEN][:limit]
