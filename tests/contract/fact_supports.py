@@ -19,9 +19,10 @@ from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.believing import believed
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.model import Fact, FactDraft, FactStatus
-from services.semantic.facts.removal import FactRemoval
+from services.semantic.facts.removal import FactRemoval, put_changes
 from services.semantic.facts.service import FactService
-from services.semantic.facts.store import FactFilter, FactStore
+from services.semantic.facts.store import FactFilter, FactStore, FactWriter
+from services.semantic.facts.working_set import FactWorkingSet
 from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, DAY_ONE, EMBEDDER, MODEL, PROJECT, likes, vector
 from tests.contract.fact_store import MakeStore
 from tests.support.clock import FakeClock
@@ -141,6 +142,31 @@ class FactSupportsContract:
         }
         await removal.remove_by_source(ANN, [turn(DOZEN).interaction_id])
         assert await self.facts(store) == {}
+
+    async def test_spec_3_6_a_merge_counts_an_interaction_once_and_gives_the_support_back(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        await self.take_in(service, turn(DOZEN), turn(TWELVE, day=2, number=2))
+        before = {fact.fact_id: replace(fact, revision=0) for fact in (await self.facts(store)).values()}
+        winner, loser = before
+
+        async def change(writer: FactWriter, *, is_merge: bool) -> None:
+            working_set = FactWorkingSet(ANN.user_id, EvidenceSettings(), new_id=str, model=MODEL)
+            working_set.load(await writer.records_of([winner, loser], are_reduced=True))
+            if is_merge:
+                working_set.unite(winner, loser)
+            else:
+                await writer.remove_statements(winner, working_set.separate(winner, loser))
+            await put_changes(writer, working_set, TierEmbedder(EMBEDDER))
+
+        await store.write(ANN, lambda writer: change(writer, is_merge=True))
+        merged = await store.facts_of(ANN, [winner, loser])
+        assert merged[winner].evidence_count == 2
+        assert merged[winner].confidence == pytest.approx(0.81)
+        assert merged[loser].status is FactStatus.MERGED_INTO
+        await store.write(ANN, lambda writer: change(writer, is_merge=False))
+        found = await store.list_facts(ANN, which=EVERY_STATUS, after=None, limit=50)
+        assert {fact.fact_id: replace(fact, revision=0) for fact in found} == before
 
     async def test_spec_5_3_facts_of_another_scope_and_user_get_no_support(
         self, service: FactService, store: FactStore

@@ -81,8 +81,8 @@ def derived_fact(
     Confidence begins with the first statement's; each later one raises it to its own, if that is higher, and by
     rate x (1 - confidence), and so does each interaction that supports the fact in other words while it holds. A
     contradicting statement after the last own one ends the validity; a later own one renews it. A correction replaces
-    all of it. Nothing that was said is overwritten: each former state is a version. The last
-    judgement by Feedback raises or lowers the confidence that follows from the statements.
+    all of it. Nothing that was said is overwritten: each former state is a version. The last judgement by Feedback
+    raises or lowers the confidence that follows from the statements.
 
     Args:
         record: The fact with its statements.

@@ -103,7 +103,8 @@ async def a_life(client: Client, user_id: str) -> None:
         ],
         request_id=f"{user_id} 1",
     )
-    later = await client.remember(user_id, "c2", ["I moved: I live in Porto now."], request_id=f"{user_id} 2")
+    moved = ["I moved: I live in Porto now.", "I have a dozen cats.", "I have twelve cats."]
+    later = await client.remember(user_id, "c2", moved, request_id=f"{user_id} 2")
     for token in (written.consistency_token, later.consistency_token):
 
         async def is_found(token: str = token) -> bool:
@@ -118,6 +119,9 @@ async def a_life(client: Client, user_id: str) -> None:
     await client.index_files(user_id, "été", {"a.go": b"package a\n\nfunc A() int { return 1 }\n"})
     fact = await client.create_fact(user_id, "Ada has a piano.", FactCategory.CONTEXT)
     await client.update_fact(user_id, fact.fact_id, text="Ada has a grand piano.")
+    for text in ("Ada keeps a diary of her long trips", "Ada writes a diary of her long trips"):
+        await client.create_fact(user_id, text, FactCategory.CONTEXT)
+    await client.run_job(user_id, "semantic.merge_facts")
     tea = await client.create_note(user_id, "Tea is best hot.", NoteKind.FACT)
     pot = await client.create_note(user_id, "The pot is on the shelf.", NoteKind.OBSERVATION)
     await client.create_link(user_id, tea.note.note_id, pot.note.note_id, LinkType.SUPPORTS)
@@ -143,8 +147,8 @@ async def test_spec_6_7_export_erase_import_export_is_the_same_file_byte_for_byt
         found = records(before)
         assert {
             "gateway.interactions", "gateway.grants", "gateway.documents", "gateway.feedback", "episodic.episodes",
-            "semantic.facts", "semantic.fact_statements", "semantic.profiles", "semantic.supersessions",
-            "semantic.judged_recalls", "semantic.code_repositories", "semantic.code_files", "agentic.notes",
+            "semantic.facts", "semantic.fact_statements", "semantic.fact_supports", "semantic.merge_groups",
+            "semantic.profiles", "semantic.supersessions", "semantic.judged_recalls", "semantic.code_repositories", "semantic.code_files", "agentic.notes",
             "agentic.link_ends",
         } <= found.keys()  # fmt: skip
         assert {episode["status"] for episode in found["episodic.episodes"]} == {2, 3}
@@ -156,12 +160,12 @@ async def test_spec_6_7_export_erase_import_export_is_the_same_file_byte_for_byt
             "agentic.processed_interactions",
         }
         response = await imported(gateway, before)
-        assert (response.user_id, response.restored_count, response.replayed) == (user_id, 5, False)
+        assert (response.user_id, response.restored_count, response.replayed) == (user_id, 7, False)
         assert response.record_count == len(before.splitlines()) - 2
         assert (await exported(gateway, user_id)).splitlines() == before.splitlines()
         await everything_is_found(client, user_id)
         again = await imported(gateway, before)
-        assert (again.replayed, again.restored_count) == (True, 5)
+        assert (again.replayed, again.restored_count) == (True, 7)
 
 
 async def everything_is_found(client: Client, user_id: str) -> None:
