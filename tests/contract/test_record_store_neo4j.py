@@ -1,5 +1,4 @@
-from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -14,16 +13,11 @@ from services.common.copying.administration import open_administration
 from services.common.copying.model import CopyError, Kind, Record, RecordStore
 from services.common.copying.neo4j import COPY_AGENT, GraphKind, GraphRecords, clients_connected, key_queries
 from services.common.copying.postgres_values import vector_bytes
-from services.common.maintenance import Change
-from services.common.maintenance.copying import GRAPH_LOG, NUMBERED_BY_TABLE, open_maintenance_records
+from services.common.maintenance.copying import open_maintenance_records
 from services.common.maintenance.neo4j import COMPONENT as MAINTENANCE_COMPONENT
 from services.common.maintenance.neo4j import GRAPH_MIGRATIONS_FOLDER as MAINTENANCE_FOLDER
-from services.common.maintenance.neo4j import Neo4jMaintenanceStore
 from services.common.maintenance.neo4j_copy import KINDS as MAINTENANCE_KINDS
-from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.neo4j.graph import Graph, Neo4jServer, open_graph, operators
-from services.common.owners import Owner, TenantId, UserId
-from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.semantic.copying import open_semantic_records
 from services.semantic.stores.neo4j import MIGRATIONS_FOLDER as SEMANTIC_FOLDER
@@ -302,100 +296,6 @@ class TestGraphLinks:
         assert sorted(found, key=str) == sorted(ends, key=str)
         [row] = await graph.read("MATCH (:Note)-[l:LINKED]->(:Note) RETURN count(l) AS links")
         assert row["links"] == 7
-
-
-def log_entry(n: int) -> Record:
-    return {
-        **owner(n),
-        "entry_id": n + 1 if n % 2 else NUMBERED_BY_TABLE + n,
-        "run_id": identifier(n),
-        "job": "agentic.fade_links" if n % 3 else "semantic.retain_facts",
-        "changes": [{"action": "fade_link", "target": f"{n}", "retires": 0, "facts": {"to": 0.5, "ids": [n]}}],
-        "is_applied": True,
-        "is_undone": n % 4 == 0,
-        "create_time": _MOMENT + n,
-    }
-
-
-class TestGraphMaintenanceLog(RecordStoreContract):
-    """Entries of the log of maintenance."""
-
-    @pytest.fixture
-    async def subject(self, graph: Graph) -> Subject:
-        records = GraphRecords(graph, MAINTENANCE_KINDS)
-        return Subject(records, named(records, GRAPH_LOG), log_entry)
-
-    async def test_spec_6_9_the_graph_numbers_its_own_entries_behind_those_of_another_graph(
-        self, graph: Graph, subject: Subject
-    ) -> None:
-        await subject.store.write(subject.kind, [log_entry(n) for n in range(9)])
-        store, now = Neo4jMaintenanceStore(graph), datetime(2026, 5, 8, tzinfo=UTC)
-        ada = Owner(TenantId("acme"), UserId("ada"))
-        claim = await store.claim(
-            "agentic.fade_links", ada, holder="h", run_id=identifier(1), now=now, lease=timedelta(minutes=1)
-        )
-        assert claim is not None
-        assert await store.log_planned(claim, ada, [Change("fade_link", "a b")], now) == 9
-
-
-class TestTableMaintenanceLog(RecordStoreContract):
-    """The same entries in PostgreSQL, in one table with those of other tiers."""
-
-    @pytest.fixture
-    async def stores(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Sequence[RecordStore]]:
-        async with (
-            fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
-            open_administration([urls.superuser], place="test") as connection,
-        ):
-            yield await open_maintenance_records(connection, None)
-
-    @pytest.fixture
-    def subject(self, stores: Sequence[RecordStore]) -> Subject:
-        return Subject(stores[1], named(stores[1], GRAPH_LOG), log_entry)
-
-    async def test_spec_6_9_entries_of_a_graph_and_of_other_tiers_do_not_meet(
-        self, stores: Sequence[RecordStore], subject: Subject
-    ) -> None:
-        others = named(stores[0], "maintenance.log")
-        other = {**log_entry(1), "job": "episodic.retain_episodes"}
-        await stores[0].write(others, [other])
-        await subject.store.write(subject.kind, [log_entry(1)])
-        assert await stores[0].read(others, after=None, limit=9) == [other]
-        assert await subject.store.read(subject.kind, after=None, limit=9) == [log_entry(1)]
-        assert (await stores[0].count(others), await subject.store.count(subject.kind)) == (1, 1)
-
-
-async def test_spec_6_9_a_run_that_was_logged_in_tables_is_read_and_undone_in_a_graph_and_back(
-    graph: Graph, postgres_server: EmbeddedPostgres
-) -> None:
-    ada, now, run_id = Owner(TenantId("acme"), UserId("ada")), datetime(2026, 5, 8, tzinfo=UTC), identifier(1)
-    made = (Change("fade_link", "a b", 0, {"strength": 1.0, "to": 0.95, "updated": now.isoformat()}),)
-    in_graph, records = Neo4jMaintenanceStore(graph), GraphRecords(graph, MAINTENANCE_KINDS)
-    async with (
-        fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
-        open_administration([urls.superuser], place="test") as connection,
-        await create_pool(urls.app) as pool,
-    ):
-        in_tables = PostgresMaintenanceStore(pool)
-        claim = await in_tables.claim(
-            "agentic.fade_links", ada, holder="h", run_id=run_id, now=now, lease=timedelta(minutes=1)
-        )
-        assert claim is not None
-        await in_tables.log_applied(ada, await in_tables.log_planned(claim, ada, made, now), made)
-        tables = (await open_maintenance_records(connection, None))[1]
-        kind = named(tables, GRAPH_LOG)
-
-        logged = await tables.read(kind, after=None, limit=9)
-        await records.write(kind, logged)
-        assert [entry.changes for entry in await in_graph.entries(run_id, owner=ada)] == [made]
-        [run] = await in_graph.runs(ada, jobs=["agentic.fade_links"], before_run_id="", limit=9)
-        assert (run.run_id, run.applied, run.is_undone) == (run_id, 1, False)
-        assert await records.read(kind, after=None, limit=9) == logged
-
-        await in_graph.log_undone(ada, (await in_graph.entries(run_id, owner=ada))[0].entry_id)
-        await connection.execute("DELETE FROM maintenance.log")
-        await tables.write(kind, await records.read(kind, after=None, limit=9))
-        assert [entry.is_undone for entry in await in_tables.entries(run_id, owner=ada)] == [True]
 
 
 async def test_spec_4_3_counts_of_common_uses_are_copied(graph: Graph) -> None:

@@ -32,6 +32,8 @@ from tests.support.stack import RunningStack, Stubs, refusal, running_stack, stu
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+_PATIENCE = 60.0
+"""Seconds of a call: a Neo4j that has just started plans each of its queries for the first time."""
 _PRICES = b"""class Order:
     def total(self):
         return apply_discount(self.price)
@@ -110,7 +112,7 @@ async def a_life(client: Client, user_id: str) -> None:
         async def is_found(token: str = token) -> bool:
             return bool((await client.recall(user_id, "Where do I live?", consistency_token=token)).consistent)
 
-        await until(is_found, timeout_seconds=60.0)
+        await until(is_found, timeout_seconds=_PATIENCE)
     await client.feedback(user_id, FeedbackValue.GOOD, memory_ids=[written.interactions[0].interaction_id])
     judged = await client.recall(user_id, "Which database is used for the journal?")
     await client.feedback(user_id, FeedbackValue.GOOD, recall_id=judged.recall_id)
@@ -141,7 +143,7 @@ async def a_life(client: Client, user_id: str) -> None:
 async def test_spec_6_7_export_erase_import_export_is_the_same_file_byte_for_byte(
     any_stack: RunningStack, user_id: str
 ) -> None:
-    async with any_stack.client() as client, stubs(any_stack.target) as gateway:
+    async with any_stack.client(default_timeout_seconds=_PATIENCE) as client, stubs(any_stack.target) as gateway:
         await a_life(client, user_id)
         before = await exported(gateway, user_id)
         found = records(before)
@@ -175,7 +177,7 @@ async def everything_is_found(client: Client, user_id: str) -> None:
         recalled = await client.recall(user_id, "What is the cat called?")
         return any("Mocca" in memory.text for memory in recalled.memories)
 
-    await until(is_found, timeout_seconds=30.0)
+    await until(is_found, timeout_seconds=_PATIENCE)
     assert any("piano" in item.fact.text for item in (await client.recall(user_id, "Does Ada have a piano?")).facts)
     dahlias = await client.search_documents(user_id, "What do the flowers need?")
     assert [one.document.name.key for one in dahlias.documents] == ["4F2504E0-4F89-11D3-9A0C-0305E82C3301"]
@@ -190,7 +192,7 @@ async def everything_is_found(client: Client, user_id: str) -> None:
 async def test_spec_6_7_what_was_just_recalled_counts_in_the_file_and_not_again_after_an_import(
     any_stack: RunningStack, user_id: str
 ) -> None:
-    async with any_stack.client() as client, stubs(any_stack.target) as gateway:
+    async with any_stack.client(default_timeout_seconds=_PATIENCE) as client, stubs(any_stack.target) as gateway:
         written = await client.remember(user_id, "c1", ["The boat is blue."], request_id=f"{user_id} 1")
         note = await client.create_note(user_id, "Boats are tarred in May.", NoteKind.FACT)
 
@@ -198,7 +200,7 @@ async def test_spec_6_7_what_was_just_recalled_counts_in_the_file_and_not_again_
             token = written.consistency_token
             return bool((await client.recall(user_id, "Boats?", consistency_token=token)).consistent)
 
-        await until(is_found)
+        await until(is_found, timeout_seconds=_PATIENCE)
         found = records(await exported(gateway, user_id))
         counted = found["episodic.episodes"][0]["access_count"]
         recalled = await client.recall(user_id, "Which colour has the boat?")
