@@ -100,7 +100,8 @@ _PERSONS: Final = (
     - {"son", "daughter", "child", "kid", "hobby", "language", "pet", "ingredient", "tablet", "pill", "goal"}
 ) | frozenset(
     """
-    doctor nurse vet dentist therapist physio teacher coach tutor boss manager landlord lawyer neighbour trainer dietician
+    doctor nurse vet dentist therapist physio teacher coach tutor boss manager landlord lawyer neighbour trainer
+    dietician
     """.split()  # noqa: SIM905 - words
 )
 _ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
