@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from services.common.values.complements import KIN
-from services.common.values.lexicon import MONTHS, WEEKDAYS
+from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, SEASONS, WEEKDAYS
 from services.common.values.model import Modality
 from services.common.values.quantities import Token
 from services.common.values.reading import Clause
@@ -29,7 +30,7 @@ _GONE: Final = re.compile(
     r"crossed\sthe\srainbow\sbridge|no\slonger\s(?:exists?|works?\shere)|split\sup|broken?\sup|broke\sup|separated)|"
     rf"(?:\s(?:is|are|was|were|got|has|have)|'s|'ve){_ADVERBS}\s(?:dead|gone(?=$|\s(?:since|for\sgood|now|forever))|no\smore|cancell?ed|axed|"
     r"scrapped|called\soff|dissolved|disbanded|wound\sup|shut\sdown|closed\s(?:down|for\sgood)|bankrupt|stolen|written\soff|totalled|"
-    r"wrecked|demolished|torn\sdown|decommissioned|switched\soff|discontinued|abandoned|shelved|mothballed|put\s(?:down|to\ssleep)|"
+    r"wrecked|demolished|torn\sdown|decommissioned|switched\soff|discontinued|abandoned|shelved|mothballed|abolished|terminated|withdrawn|wound\sdown|put\s(?:down|to\ssleep)|"
     r"euthani[sz]ed|no\slonger\swith\sus|divorced))(?![\w-])",
     re.IGNORECASE,
 )
@@ -40,7 +41,7 @@ _OFF: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDED_BY: Final = re.compile(
-    r"(?:^|\s)(?:cancell?ed|scrapped|axed|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
+    r"(?:^|\s)(?:cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
     r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|decommissioned|switched\soff|"
     r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
     r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation)\s(?:at|to))\s"
@@ -70,6 +71,7 @@ _LASTING: Final = frozenset(
 )
 """Verbs that hold for a person or thing whatever became of it."""
 _SPEAKER: Final = re.compile(r"\b(?:i|i'm|i've|i'll|we|we're|we've|we'll|me|us|my|our)\b", re.IGNORECASE)
+_ATTRIBUTES: Final = WEEKDAYS | PARTS_OF_DAY | SEASONS
 _DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {"i"}
 
 
@@ -129,6 +131,9 @@ def _thing(text: str, *, is_opening: bool) -> _Ended | None:
     """What names a thing: its name, without the noun before it, else its nouns; None where it has none."""
     tokens = [token for token in tokenize(text) if token.lower not in PUNCTUATION]
     nouns = nouns_of(text) - {"'s"}
+    nouns |= {
+        one.lower for one, two in pairwise(tokens) if one.lower in _ATTRIBUTES and lemma(two.lower) in nouns
+    }  # "the Friday market"
     names = {
         lemma(token.lower)
         for number, token in enumerate(tokens)

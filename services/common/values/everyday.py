@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
+from services.common.values.complements import KIN
 from services.common.values.model import Value, ValueKind
 from services.common.values.reading import Clause
 from services.common.values.sentences import nouns_of
@@ -112,7 +113,8 @@ def is_left_out(clause: Clause, piece: str) -> bool:
         piece: A clause of the later one.
     """
     match = _NOT_ANY_MORE.match(piece.strip())
-    if match is None or clause.negated:
+    is_own = bool(set(clause.subject) & {"i", "we"}) and not set(map(str, clause.subject)) & KIN
+    if match is None or clause.negated or not is_own:
         return False
     verb, gone = lemma((match["verb"] or match["verb2"]).casefold()), nouns_of(match["what"] or match["what2"])
     listed = clause.verb in {verb, "be", "have"} and "and" in clause.words

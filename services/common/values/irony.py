@@ -28,6 +28,11 @@ _CAPITALS: Final = re.compile(
 )
 
 
+def goes_on_ironically(sentence: str) -> bool:
+    """Returns whether a sentence behind an ironic one goes on in its tone: "I just adore candlelight at work"."""
+    return _EMPHATIC.search(sentence[:_CHARS_MAX]) is not None
+
+
 def is_ironic(sentence: str) -> bool:
     """Returns whether a sentence shows by its words that it is not meant: "yeah right, I adore being on call".
 

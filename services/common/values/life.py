@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from services.common.values.lexicon import AUXILIARIES, MONTHS, PRONOUNS, STOP, VERBS, WEEKDAYS
@@ -132,7 +133,10 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
     ),
     (  # work
         _any(
-            r"(?:i'm|am|work(?:ing)?)\s+(?:as\s+)?(?:an?|the)\s+(?:\w+\s+){0,2}(?:waiter|waitress|barista|bartender|cook|chef|baker|cashier|clerk|"
+            r"(?:i'm|am|work(?:ing)?)\s+(?:as\s+)?(?:an?|the)\s+(?:\w+\s+){0,2}(?:postman|postwoman|builder|painter|roofer|tailor|butcher|"
+            r"florist|farmer|fisherman|pilot|steward|stewardess|janitor|caretaker|midwife|paramedic|doctor|dentist|vet|surgeon|"
+            r"scientist|researcher|professor|architect|photographer|musician|actor|writer|banker|welder|technician|officer|"
+            r"inspector|warden|ranger|judge|waiter|waitress|barista|bartender|cook|chef|baker|cashier|clerk|"
             r"receptionist|nurse|carer|teacher|tutor|lecturer|driver|courier|accountant|bookkeeper|lawyer|paralegal|engineer|developer|programmer|"
             r"designer|analyst|manager|consultant|mechanic|electrician|plumber|carpenter|gardener|librarian|pharmacist|editor|journalist|"
             r"policeman|policewoman|firefighter|soldier|salesman|saleswoman|secretary|intern|freelancer|translator|hairdresser|cleaner|guard)",
@@ -147,6 +151,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
         ),
         _any(
             r"(?:my|the)\s+last\s+(?:shift|day|working\s+day)(?:\s+(?:at|as|in)\s+\w+)?",
+            r"last\s+(?:shift|round|patient|customer|lesson|working\s+day)\b",
             r"handed\s+in\s+my\s+(?:notice|badge|resignation|keys|uniform|apron)",
             r"(?:first|1st)\s+(?:day|shift|week)\s+(?:at|as|in)\s+(?:the|my|an?)",
             r"signed\s+(?:the|my|a)\s+(?:\w+\s+)?(?:contract|offer)",
@@ -164,7 +169,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
     ),
     (  # a home
         _any(
-            rf"{_I}(?:live|living|rent|renting|lodge|lodging)\s+(?:in|with|at|an?)",
+            rf"{_I}(?:live|living|rent|renting|lodge|lodging)\s+(?:in|on|with|at|an?)",
             r"(?:share|sharing)\s+an?\s+(?:flat|house|apartment|room)",
             r"(?:my|our)\s+(?:flat|house|apartment|room|studio)\s+is",
         ),
@@ -172,6 +177,8 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"(?:picked\s+up|got|have|collected)\s+the\s+keys",
             r"keys\s+to\s+(?:our|my|a|the)\s+(?:own|new|house|flat|place|home|apartment|cottage)",
             r"moved\s+(?:out|house|home)",
+            r"removal\s+van",
+            r"first\s+night\s+in\s+(?:the|our|my)\s+(?:new|own)",
             r"(?:my|our)\s+own\s+(?:four\s+walls|place|front\s+door)",
             r"house-?warming",
             r"signed\s+the\s+lease",
@@ -317,6 +324,8 @@ _ONCE: Final = re.compile(
 """Makes an event none, or one of another day."""
 _DENIED: Final = re.compile(r"(?:\b(?:not|never|no|without|yet)|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _AGO: Final = re.compile(r"\b(?:\d+|two|three|four|five|ten|many|some|several)\s+years\s+ago\b", re.IGNORECASE)
+_PLACING: Final = frozenset({"in", "at", "to", "from", "near", "of"})
+"""Behind these a name is mostly one of a place."""
 _CALENDAR: Final = WEEKDAYS | frozenset(MONTHS)
 _CHARS_MAX: Final = 250
 
@@ -368,5 +377,6 @@ def _names_nobody(text: str, event: re.Pattern[str]) -> bool:
         return False
     return not any(
         token.text[:1].isupper() and token.lower not in _CALENDAR and token.lower not in {"i", "i'm", "i've"}
-        for token in tokens[1:]
+        for before, token in pairwise(tokens)
+        if before.lower not in _PLACING
     )

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from services.common.values.complements import KIN
-from services.common.values.lexicon import PRONOUNS, STOP
+from services.common.values.lexicon import AUXILIARIES, PRONOUNS, STOP, VERBS
 from services.common.values.sentences import content_words
 from services.common.values.tokens import lemma
 from services.gateway.erasure.names import with_capitals
@@ -43,6 +44,7 @@ _COVERED_SHARE: Final = 0.6
 _OTHER: Final = _set("other another second third next old former previous spare last")
 """Before a noun these say that another thing is meant."""
 _ARTICLES: Final = frozenset({"a", "an"})
+_PERSONS: Final = KIN | _set("friend neighbour neighbor colleague boss flatmate roommate teacher doctor dog cat")
 _OF_THIRD: Final = _set("his her their")
 _DETERMINERS: Final = _set("the a an his her their its this that these those")
 
@@ -198,6 +200,10 @@ def _by_topic(
     most = max(shared.values(), default=0)
     own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
+    if worded and wanted.own_words:
+        # "The stammer gets worse": of what the speaker has called their own.
+        same = [index for index in possible if shared[index] == most and _opens_with_it(texts[index], wanted)]
+        worded = [*worded, *(i for i in same if i not in worded and similarities[i] >= rules.beside_words_min)]
     if worded and most < len(wanted.topics):
         # Only a part of the words: they must be near as well.
         worded = _near(worded, similarities, rules.similarity_min, rules.similarity_margin)
@@ -263,6 +269,8 @@ def _is_own(words: Sequence[_Word], wanted: Wanted) -> bool:
     owner = next((word for word in reversed(before) if word.lower != word.bare or word.lower in _OF_THIRD), None)
     if owner is not None and owner.lower not in wanted.own_words:
         return owner.bare in wanted.topics  # "my sister's shoe size"
+    if any(one.lower in wanted.own_words and two.bare in _PERSONS - wanted.topics for one, two in pairwise(before)):
+        return False  # "my mother had arthritis"
     if any(word.lower in wanted.own_words for word in before):
         return True
     if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
@@ -272,13 +280,15 @@ def _is_own(words: Sequence[_Word], wanted: Wanted) -> bool:
     )
 
 
+def _opens_with_it(words: Sequence[_Word], wanted: Wanted) -> bool:
+    """Whether a text is about the topic itself, which it calls known: "the stammer gets worse"."""
+    opening = [word.bare for word in words[:3]]
+    is_known = len(opening) > 2 and opening[0] == "the" and any(_same(opening[1], topic) for topic in wanted.topics)
+    return is_known and (opening[2] in AUXILIARIES or lemma(opening[2]) in VERBS)
+
+
 def _has(words: Sequence[_Word], topic: str) -> bool:
-    return any(_same(part, topic) for word in words for part in (word.bare, *_parts(word.bare)))
-
-
-def _parts(word: str) -> list[str]:
-    """The parts of a word with a hyphen: "ex-husband"."""
-    return word.split("-") if "-" in word else []
+    return any(_same(part, topic) for word in words for part in (word.bare, *word.bare.split("-")))
 
 
 def _same(word: str, topic: str) -> bool:

@@ -12,7 +12,7 @@ from services.common.errors import StoreUnavailable
 from services.common.interactions import SourceInteraction
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
-from services.common.values.irony import is_ironic
+from services.common.values.irony import goes_on_ironically, is_ironic
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
 from services.semantic.facts.extraction.clauses import Clause, Modality, clauses_of
@@ -123,6 +123,7 @@ class ParsedFactExtractor:
 
     def _found(self, said: _Said, parsed: Sequence[ParsedText]) -> Iterator[FactDraft]:
         known: Subject | None = None
+        is_meant_otherwise = False
         for text in parsed:
             for tokens in text.sentences:
                 sentence = text.text[tokens[0].start : tokens[-1].end].strip()
@@ -130,7 +131,8 @@ class ParsedFactExtractor:
                 if order is not None and order.kind != "remember":
                     yield replace(_ordered(order, said), sentence=sentence)
                     continue
-                if is_ironic(sentence):
+                is_meant_otherwise = is_ironic(sentence) or (is_meant_otherwise and goes_on_ironically(sentence))
+                if is_meant_otherwise:
                     continue
                 tree = Tree(tokens)
                 found = list(_facts_of_sentence(tree, said, known))

@@ -70,3 +70,8 @@ def test_spec_3_5_a_verb_that_ends_like_a_past_is_none() -> None:
         clauses = read_clauses(text)
         assert clauses is not None
         assert not clauses[0].past
+
+
+def test_spec_3_5_a_day_in_a_name_belongs_to_it() -> None:
+    assert ends("I sell jam at the Friday market.", "The council has abolished the Friday market.")
+    assert not ends("I sell jam at the Sunday market.", "The council has abolished the Friday market.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from services.common.values.holding import Said, supersedes
-from services.common.values.irony import is_ironic
+from services.common.values.irony import goes_on_ironically, is_ironic
 from services.common.values.life import turns_a_life
 from services.common.values.model import Relation
 from services.common.values.sentences import announces, content_words
@@ -101,3 +101,17 @@ def test_spec_3_1_joy_is_no_irony(text: str) -> None:
 def test_spec_3_5_irony_ends_nothing() -> None:
     assert not ends("I hate queues.", "Oh sure, I just love queues now.")
     assert ends("I hate queues.", "I love queues now.")
+
+
+def test_spec_3_5_an_event_at_a_named_place_is_the_speakers() -> None:
+    assert ends("We live on the top floor.", "The removal van came, first night in the new house in Luton.")
+    assert ends("I'm a postwoman in Galway.", "Last round with the bag on Friday.")
+
+
+def test_spec_3_5_what_relatives_do_outlasts_what_the_speaker_gives_up() -> None:
+    assert not ends("My husband drinks wine now and then.", "I don't drink wine any more.")
+
+
+def test_spec_3_1_an_ironic_tone_goes_on() -> None:
+    assert goes_on_ironically("I just adore candlelight at work.")
+    assert not goes_on_ironically("I have two lamps.")

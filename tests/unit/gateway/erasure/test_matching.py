@@ -204,3 +204,13 @@ def test_spec_3_13_matters_are_found_in_the_log_by_their_words() -> None:
     assert {"owe", "overdraft"} <= read("my debts").told_terms
     assert not read("my religion").told_terms & {"the", "member"}
     assert not read("the piano").told_terms
+
+
+def test_spec_3_13_what_is_called_known_goes_with_what_is_called_own() -> None:
+    texts = [
+        "I have a stammer.",
+        "The stammer gets worse on the phone.",
+        "My mother had a stammer.",
+        "The hammer is red.",
+    ]
+    assert choose(read("my stammer"), texts, [0.8, 0.7, 0.6, 0.2], Rules()) == [0, 1]
