@@ -1,5 +1,7 @@
 """The process that parses: `python -m services.semantic.code.worker NICE`. It ends when its input does.
 
+The one with NICE 0 parses edits, and has the trees of the files that were edited last.
+
 Messages are JSON behind its length. A request is a list of paths with contents in base64 and whether the text is
 stored, a response a list of packed files.
 """
@@ -14,23 +16,26 @@ import sys
 from services.common.parsing.frames import read_frame, write_frame
 from services.semantic.code.packing import pack
 from services.semantic.code.parser import parse_file
+from services.semantic.code.trees import RecentTrees
 
 
-def packed_row(path: str, content: bytes, *, with_text: bool) -> list[object]:
+def packed_row(path: str, content: bytes, *, with_text: bool, trees: RecentTrees | None = None) -> list[object]:
     """A file, parsed, as a message."""
-    packed = pack(parse_file(path, content), content if with_text else b"")
+    packed = pack(parse_file(path, content, trees=trees), content if with_text else b"")
     body = base64.b64encode(packed.content).decode("ascii")
     return [packed.path, packed.digest, packed.language, int(packed.status), packed.line_count, body]
 
 
 def main() -> None:
     """Parse what arrives on standard input."""
-    os.nice(int(sys.argv[1]))
+    nice = int(sys.argv[1])
+    os.nice(nice)
+    trees = None if nice else RecentTrees()  # the process for edits
     requests, responses = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             rows = [
-                packed_row(path, base64.b64decode(body), with_text=with_text)
+                packed_row(path, base64.b64decode(body), with_text=with_text, trees=trees)
                 for path, body, with_text in read_frame(requests)
             ]
             write_frame(responses, rows)
