@@ -333,16 +333,13 @@ def open_semantic_on(
         settings=chosen.code,
         retention_seconds=chosen.idempotency_retention_seconds,
     )
-    removal = FactRemoval(
-        fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen, maintenance=maintenance
-    )
-    feedback = FactFeedback(
-        fact_store, clock=resources.clock, ids=resources.ids, model=embedder.model_id, settings=chosen
-    )
+    clock, ids = resources.clock, resources.ids
+    removal = FactRemoval(fact_store, embedder, clock=clock, ids=ids, settings=chosen, maintenance=maintenance)
+    feedback = FactFeedback(fact_store, clock=clock, ids=ids, model=embedder.model_id, settings=chosen)
     tokens = PageTokens(resources.secret)
     form = VectorForm(embedder.model_id, embedder.dimension)
+    merging = FactMerging(fact_store, embedder, clock=clock, ids=ids, settings=chosen)
     comparer = fact_comparer(fact_store, embedder, resources.second_embedder, chosen)
-    merging = FactMerging(fact_store, embedder, clock=resources.clock, ids=resources.ids, settings=chosen)
     fact_edge = facts_servicer.FactServicer(facts, removal, merging, chosen, tokens, form, former, comparer)
     return SemanticTier(
         facts,

@@ -53,7 +53,7 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
         former: FormerVectors,
         comparer: FactComparer,
     ) -> None:
-        """Serve facts by these use cases; requests are checked against the limits of `settings`."""
+        """Serve the use cases; requests are checked against the limits of `settings`."""
         self._facts = facts
         self._removal = removal
         self._merging = merging

@@ -150,7 +150,8 @@ async def test_spec_6_7_export_erase_import_export_is_the_same_file_byte_for_byt
         assert {
             "gateway.interactions", "gateway.grants", "gateway.documents", "gateway.feedback", "episodic.episodes",
             "semantic.facts", "semantic.fact_statements", "semantic.fact_supports", "semantic.merge_groups",
-            "semantic.profiles", "semantic.supersessions", "semantic.judged_recalls", "semantic.code_repositories", "semantic.code_files", "agentic.notes",
+            "semantic.profiles", "semantic.supersessions", "semantic.judged_recalls", "semantic.code_repositories",
+            "semantic.code_files", "agentic.notes",
             "agentic.link_ends",
         } <= found.keys()  # fmt: skip
         assert {episode["status"] for episode in found["episodic.episodes"]} == {2, 3}
