@@ -19,12 +19,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--neighbours", type=int, default=1_000, help="turns of another user, which stay")
     parser.add_argument("--servers", action="store_true", help="on Redis, PostgreSQL and Neo4j, which are started")
+    parser.add_argument("--running", action="store_true", help="purge and search while the services run")
     arguments = parser.parse_args()
+    if arguments.running and arguments.servers:
+        parser.error("--running is for the embedded engines")
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mneme-prove-erase-")))
         folder.chmod(0o755)  # PostgreSQL runs as another user
         servers = stack.enter_context(running_servers(folder / "servers")) if arguments.servers else None
-        proof = run(prove(folder / "data", neighbours=arguments.neighbours, servers=servers))
+        proof = run(
+            prove(folder / "data", neighbours=arguments.neighbours, servers=servers, while_running=arguments.running)
+        )
     _print(proof)
     return 0 if proof.holds else 1
 

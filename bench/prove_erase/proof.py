@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,11 +16,12 @@ from bench.prove_erase.canaries import Canaries, Pattern, vector_patterns
 from bench.prove_erase.scanning import Scan, scan_folders
 from bench.prove_erase.servers import Servers
 from mneme_client import Client, ErasureState
-from services.cli.purging import purge_data_dir
+from services.cli.purging import purge_data_dir, purge_installation
 from services.cli.stack import StackSettings, run_stack
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.hosting import HostSettings
+from services.common.postgres.purging_online import OnlinePurgeSettings
 
 USER: Final = "somebody"
 _NEIGHBOUR: Final = "neighbour"
@@ -55,7 +56,12 @@ class Proof:
 
 
 async def prove(
-    data_dir: Path, *, neighbours: int, model_folder: Path | None = None, servers: Servers | None = None
+    data_dir: Path,
+    *,
+    neighbours: int,
+    model_folder: Path | None = None,
+    servers: Servers | None = None,
+    while_running: bool = False,
 ) -> Proof:
     """Writes canaries, erases their user, purges, and searches all files each time.
 
@@ -64,6 +70,7 @@ async def prove(
         neighbours: Turns of another user, who stays.
         model_folder: A built embedding model; None builds one.
         servers: Engines in the place of the embedded ones; the vector index stays in the folder.
+        while_running: Purge and look while the services run, instead of after they stopped; not with servers.
     """
     canaries, made = Canaries(), list[OnnxEmbedder]()
 
@@ -96,6 +103,12 @@ async def prove(
         while erasure.state is not ErasureState.DONE:
             await asyncio.sleep(0.1)
             erasure = await client.get_erasure(erasure.erasure_id)
+        if while_running:
+            erased = await asyncio.to_thread(scan_folders, folders, canaries, vectors)
+            await purge_installation(data_dir, "", OnlinePurgeSettings(), index_seconds=_CALL_SECONDS)
+            after = await asyncio.to_thread(scan_folders, folders, canaries, vectors)
+            await client.recall(_NEIGHBOUR, "a question")
+            return Proof(before, erased, after, _unseen(before, ()))
     erased = await asyncio.to_thread(scan_folders, folders, canaries, vectors)
     await purge_data_dir(data_dir, servers.superuser_url if servers else "")
     abandoned = Scan()
@@ -107,12 +120,17 @@ async def prove(
         abandoned = await asyncio.to_thread(scan_folders, left, canaries, vectors)
         folders = {**{store: path for store, path in folders.items() if store not in left}, **servers.fresh_folders}
     after = await asyncio.to_thread(scan_folders, folders, canaries, vectors)
-    seen = {hit.name for hit in before.hits}
-    unseen = [f"{name} was not found before" for name in _MUST_BE_SEEN if name not in seen]
-    found_in = before.by_store()
     expected = ("Redis", "Neo4j transaction logs") if servers else ()  # its stores are written when it ends
-    unseen += [f"nothing was found in {store} before" for store in expected if not found_in[store]]
-    return Proof(before, erased, after, unseen, abandoned)
+    return Proof(before, erased, after, _unseen(before, expected), abandoned)
+
+
+def _unseen(before: Scan, expected: Sequence[str]) -> list[str]:
+    """What the first scan should have found and did not."""
+    seen, found_in = {hit.name for hit in before.hits}, before.by_store()
+    return [
+        *(f"{name} was not found before" for name in _MUST_BE_SEEN if name not in seen),
+        *(f"nothing was found in {store} before" for store in expected if not found_in[store]),
+    ]
 
 
 def _folders(data_dir: Path) -> Mapping[str, Path]:

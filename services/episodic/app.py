@@ -56,6 +56,7 @@ from services.episodic.maintenance.schedule import IndexUpkeep
 from services.episodic.maintenance.second_index import FillSecondIndex
 from services.episodic.maintenance.token_backfill import TokenBackfill
 from services.episodic.portability import episodic_records, episodic_user_records
+from services.episodic.purging import indexes_purged
 from services.episodic.second_index import PairedEpisodeIndex, adopt_indexed
 from services.episodic.service import EpisodeService
 from services.episodic.store import EpisodeIndex, EpisodeStore
@@ -171,6 +172,7 @@ async def open_episodic(
         tokens = PageTokens(resources.secret)
         log = activity_log(pool, resources.embedder, resources.clock, tokens, chosen.activity, keys=keys)
         clusters = episode_clusters(pool, index, resources.clock, tokens, chosen.clusters)
+        await stack.enter_async_context(indexes_purged(pool, None if qdrant_server else qdrant_folder, index, chosen))
         tier = await stack.enter_async_context(
             open_episodic_on(
                 store,

@@ -123,6 +123,7 @@ class EdgeSettings:
     overfetch_factor: Factor = 1.25  # pieces fetched for each wanted episode, for several pieces and ties
     cached_points_min: Count = 500  # pieces of an owner that are worth caching, to be compared outside the engine
     prefetch_pause_seconds: Amount = 0.005  # between two steps of loading an owner, so that other work goes on
+    purge_poll_seconds: Seconds = 2.0  # how often to look whether a purge of the files is asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

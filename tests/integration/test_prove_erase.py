@@ -19,3 +19,13 @@ async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purg
     assert proof.erased.hits  # and what the engines leave behind until then
     assert proof.after.hits == []
     assert proof.after.unread == []
+
+
+async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purge_while_the_services_run(
+    tmp_path: Path, model_folder: Path
+) -> None:
+    proof = await prove(tmp_path / "data", neighbours=100, model_folder=model_folder, while_running=True)
+    assert proof.unseen == []
+    assert proof.erased.hits
+    assert proof.after.hits == []
+    assert proof.after.unread == []

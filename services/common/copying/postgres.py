@@ -19,9 +19,9 @@ SEQUENCES: Final = "sequences"
 
 _IS_OURS: Final = """
     c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    AND c.relname NOT IN ('schema_migrations', 'owner_revisions', 'embedded_index')
+    AND c.relname NOT IN ('schema_migrations', 'owner_revisions', 'embedded_index', 'purges')
 """
-# Epochs are of one database: its caches load anew by them. So is the claim of an embedded index.
+# Epochs are of one database: its caches load anew by them. So are the claim of an embedded index, and what was purged.
 # Tables divided into partitions are one table here: what is written to it finds its place by itself. What one database
 # numbers its rows by for itself is an identity "by default", or, where tables in partitions cannot have one, a column
 # with a sequence that belongs to it: each database numbers its own.

@@ -111,6 +111,11 @@ def wait_until_ready(cluster: Path, process: psutil.Process, *, timeout_seconds:
     return False
 
 
+def socket_folder_of(cluster: Path) -> Path | None:
+    """Where the sockets of a cluster's running server are; None where none runs."""
+    return _read_pid_file(cluster)[1]
+
+
 def _belongs_to(process: psutil.Process, cluster: str) -> bool:
     try:
         return process.info["name"] == "postgres" and not has_ended(process) and process.cwd() == cluster

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Final
+
 import asyncpg
 
-from services.common.postgres.pool import translate_errors
+from services.common.postgres.types import Connection
 
-_PLANNER_STATISTICS = """
+_PLANNER_STATISTICS: Final = """
     DELETE FROM pg_catalog.pg_statistic AS s USING pg_class AS c, pg_namespace AS n
     WHERE c.oid = s.starelid AND n.oid = c.relnamespace AND n.nspname <> 'pg_catalog'
 """
-_WAL_FILES = "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$'"
+_OTHERS: Final = """
+    SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND backend_type = 'client backend')
+"""
+_WAL_FILES: Final = "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$'"
 
 
-async def purge_postgres_server(superuser_url: str) -> None:
-    """`purge_postgres` on a server, whose write-ahead log is not reused meanwhile.
-
-    Raises:
-        MnemeError: The server cannot be reached, or the role may not do it.
-    """
-    with translate_errors():
-        connection = await asyncpg.connect(superuser_url, statement_cache_size=0, command_timeout=None)
-        try:
-            await connection.execute("ALTER SYSTEM SET wal_recycle = off")
-            await connection.execute("SELECT pg_reload_conf()")
-            await purge_postgres(superuser_url)
-        finally:
+@contextlib.asynccontextmanager
+async def without_recycled_wal(connection: Connection) -> AsyncIterator[None]:
+    """Old files of a server's write-ahead log are removed, and not used again, for the length of the block."""
+    try:
+        await connection.execute("ALTER SYSTEM SET wal_recycle = off")
+        await connection.execute("SELECT pg_reload_conf()")
+        yield
+    finally:
+        if not connection.is_closed():
             await connection.execute("ALTER SYSTEM RESET wal_recycle")
             await connection.execute("SELECT pg_reload_conf()")
-            await connection.close()
+
+
+async def is_used_by_others(connection: Connection) -> bool:
+    """Whether anybody else is connected to the database."""
+    return bool(await connection.fetchval(_OTHERS))
+
+
+async def replace_wal(connection: Connection) -> None:
+    """Fill and remove each file of the write-ahead log, within `without_recycled_wal`."""
+    await connection.execute("CHECKPOINT")
+    for _ in range(1 + await connection.fetchval(_WAL_FILES)):
+        # A file that nothing was written to is not left.
+        await connection.execute("SELECT pg_logical_emit_message(false, 'mneme', ''), pg_switch_wal()")
+    await connection.execute("CHECKPOINT")
 
 
 async def purge_postgres(superuser_url: str) -> None:
@@ -48,10 +65,6 @@ async def purge_postgres(superuser_url: str) -> None:
         await connection.execute(_PLANNER_STATISTICS)
         await connection.execute("VACUUM FULL")
         await connection.execute("ANALYZE")
-        await connection.execute("CHECKPOINT")
-        for _ in range(1 + await connection.fetchval(_WAL_FILES)):
-            # A file that nothing was written to is not left.
-            await connection.execute("SELECT pg_logical_emit_message(false, 'mneme', ''), pg_switch_wal()")
-        await connection.execute("CHECKPOINT")
+        await replace_wal(connection)
     finally:
         await connection.close()

@@ -254,7 +254,6 @@ class EmbeddedPostgres:
             "shared_buffers": f"{self._settings.shared_buffers_mb}MB",
             "max_connections": str(self._settings.connections_max),
             "max_wal_size": f"{self._settings.wal_size_max_mb}MB",
-            "wal_recycle": "on" if self._settings.recycles_wal else "off",
             # Queries are short: compiling one costs more than it saves.
             "jit": "off",
             "timezone": "UTC",
@@ -264,6 +263,9 @@ class EmbeddedPostgres:
             "log_min_error_statement": "panic",
             "log_parameter_max_length_on_error": "0",
         }
+        if not self._settings.recycles_wal:
+            # Else by default: a purge of the running server sets it for its time, which a value here would forbid.
+            values["wal_recycle"] = "off"
         if hasattr(os, "posix_fadvise"):
             # Reads are of few pages, mostly such as the system has in memory: to hand them to other processes takes a
             # quarter more of the processor than to read them. The system is still advised of what comes next.

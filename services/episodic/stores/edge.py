@@ -195,6 +195,19 @@ class EdgeEpisodeIndex:
         state: ShardState = await self._host.call("optimize")
         self._left_unindexed = state.unindexed_points
 
+    async def purge(self) -> None:
+        """Write the files anew without what was removed. Calls of the engine wait for it.
+
+        Cached owners are searched on; searches that wait for longer than `search_timeout_seconds` are made by words
+        alone. A kill leaves a usable index; removed points may be in its files then.
+
+        Raises:
+            StoreUnavailable: The engine failed; it is restarted.
+        """
+        self._disk.require_space()
+        state: ShardState = await self._host.call("purge")
+        self._left_unindexed = state.unindexed_points
+
     async def check(self) -> None:
         """See `EpisodeIndex.check`. The engine belongs to this service and ends with it."""
 

@@ -7,6 +7,8 @@ disk syncs included (qdrant-edge-py 0.9): on any thread of a service it would st
 from __future__ import annotations
 
 import math
+import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,7 @@ from uuid import UUID
 import numpy as np
 from qdrant_edge import (
     CountRequest,
+    EdgeShard,
     FieldCondition,
     Filter,
     IdfParams,
@@ -34,7 +37,7 @@ from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
 from services.episodic.store import IndexedPiece, IndexQuery, RetrieverHits, Vector
 from services.episodic.stores.edge_checksums import take_checksums, verify_checksums
-from services.episodic.stores.edge_shard import open_shard, read_points
+from services.episodic.stores.edge_shard import open_shard, read_points, rewrite_segments
 from services.episodic.stores.points import (
     DENSE,
     LEXICAL,
@@ -86,6 +89,7 @@ class EdgeEngine:
             DamagedShardError: A file differs from what the last orderly close left.
         """
         self._folder = folder
+        self._dimension = dimension
         self._settings = settings
         self._bm25 = create_bm25(text)
         self._pieces_max = text.pieces_max
@@ -94,7 +98,7 @@ class EdgeEngine:
         if damaged:
             raise DamagedShardError(f"changed since it was closed: {', '.join(damaged[:3])}")
         self._was_closed = is_new or damaged is not None
-        self._shard = open_shard(folder, dimension=dimension, settings=settings)
+        self._shard = self._open()
 
     def state(self) -> ShardState:
         """Size of the shard."""
@@ -214,11 +218,31 @@ class EdgeEngine:
         self._shard.optimize()
         return self.state()
 
+    def purge(self) -> ShardState:
+        """Write every segment anew from which a point was removed; blocks for as long as it takes.
+
+        An interruption leaves what a crash leaves: files without checksums, which are read through at the next start.
+        """
+        self._shard.flush()
+        self._shard.close()
+        try:
+            rewrite_segments(self._folder, dimension=self._dimension, settings=self._settings)
+            self._shard = self._open()
+        except BaseException as error:
+            # Nothing is open: calls that wait must not take that for damaged files. A new process loads what is there.
+            sys.stderr.write(f"the purge of {self._folder} failed: {error}\n")
+            sys.stderr.flush()
+            os._exit(1)
+        return self.state()
+
     def close(self) -> None:
         """Write everything to the disk, and note what the files hold."""
         self._shard.flush()
         self._shard.close()
         take_checksums(self._folder)
+
+    def _open(self) -> EdgeShard:
+        return open_shard(self._folder, dimension=self._dimension, settings=self._settings)
 
     def _dense_request(self, query: IndexQuery, condition: Filter, limit: int) -> QueryRequest:
         nearest = Query.Nearest(query.vector.tolist(), using=DENSE)

@@ -44,6 +44,10 @@ _DAMAGED: Final = "damaged-"
 _REMOVED: Final = "removed-"
 _PURGING: Final[dict[str, Any]] = {"deleted_threshold": 1e-9, "vacuum_min_vector_number": 1}
 """The engine leaves removed points in a segment until a fifth of it is removed, and in small ones for ever."""
+_SEGMENTS: Final = "segments"
+_VECTORS_OF_WRITTEN_SEGMENT: Final = f"vector_storage-{DENSE}/vectors"
+"""In a segment that points are put into; one that was built has another file."""
+_IDS: Final = ("mutable_id_tracker.mappings", "id_tracker.mappings")
 _SEGMENTS_MAX: Final = 1_000
 """More would be merged: 16 million points."""
 
@@ -86,13 +90,40 @@ def purge_shard(folder: Path, *, dimension: int, settings: EdgeSettings) -> None
     """
     lock = lock_shard(folder)
     try:
-        shard = translated(lambda: open_shard(folder, dimension=dimension, settings=settings, purging=True))
-        translated(shard.optimize)
+        # What a crash left in the engine's own log is done and written first.
+        shard = translated(lambda: open_shard(folder, dimension=dimension, settings=settings))
         translated(shard.flush)
         translated(shard.close)
+        translated(lambda: rewrite_segments(folder, dimension=dimension, settings=settings))
         take_checksums(folder)
     finally:
         os.close(lock)
+
+
+def rewrite_segments(folder: Path, *, dimension: int, settings: EdgeSettings) -> None:
+    """See `purge_shard`: for the holder of the lock of a flushed and closed shard. Errors are the engine's own."""
+    remove_pointless_segments(folder)
+    shard = open_shard(folder, dimension=dimension, settings=settings, purging=True)
+    shard.optimize()
+    shard.flush()
+    shard.close()
+
+
+def remove_pointless_segments(folder: Path) -> int:
+    """Remove segments of a flushed and closed shard that name no point; returns how many.
+
+    When the engine is killed before it has written the ids of a segment, its vectors may be in the segment's files by
+    then. The engine does the writes again in another segment, and never rewrites one that has no points.
+    """
+    found = [
+        segment
+        for segment in (folder / _SEGMENTS).iterdir()
+        if (segment / _VECTORS_OF_WRITTEN_SEGMENT).is_dir()
+        and not any((segment / name).exists() and (segment / name).stat().st_size for name in _IDS)
+    ]
+    for segment in found:
+        shutil.rmtree(segment)
+    return len(found)
 
 
 def remove_shard(folder: Path) -> None:
