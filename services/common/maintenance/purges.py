@@ -31,9 +31,6 @@ _FIRST_SINCE: Final = """
     SELECT min(greatest(database_time, index_time)) FROM maintenance.purges
     WHERE begin_time >= $1 AND database_time IS NOT NULL AND index_time IS NOT NULL
 """
-_LAST_BEGUN: Final = """
-    SELECT max(begin_time) FROM maintenance.purges WHERE database_time IS NOT NULL
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +62,6 @@ async def database_is_purged(connection: Connection, purge: Purge) -> None:
 async def is_index_purged(connection: Connection, purge: Purge) -> bool:
     """Whether the embedded vector indexes were rewritten."""
     return bool(await connection.fetchval(_INDEX_IS_DONE, purge.purge_id))
-
-
-async def last_purge_begin(connection: Connection) -> datetime | None:
-    """When the last purge began that rewrote the database."""
-    return cast("datetime | None", await connection.fetchval(_LAST_BEGUN))
 
 
 async def index_is_purged(connection: Connection | Pool, begun: datetime) -> None:

@@ -14,8 +14,8 @@ from services.gateway.tokens import ConsistencyTokens
 
 PURGE_NOTE: Final = (
     "No call returns what was erased. Files of the stores with bytes_may_remain may hold bytes of it until they are "
-    "rewritten: stop the services and run `mneme purge` for embedded engines; rewrite servers of your own (PostgreSQL, "
-    "Redis, Neo4j, Qdrant) by their own means. Backups hold it until they expire."
+    "rewritten: run `mneme purge` for PostgreSQL and embedded engines, while services run or not; rewrite servers of "
+    "your own (Redis, Neo4j, Qdrant) by their own means. Backups hold it until they expire."
 )
 """What a receipt says of bytes in files."""
 
