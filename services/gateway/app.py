@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 
 import grpc
 
@@ -23,6 +24,7 @@ from services.common.encryption.postgres import data_keys
 from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError
 from services.common.ids import IdSource
+from services.common.maintenance.purges import first_purges_since
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
@@ -298,6 +300,7 @@ async def open_gateway(
                 resources.embedder,
                 chosen.erasure,
                 id_chars_max=chosen.limits.journal.id_chars_max,
+                purges_since=partial(first_purges_since, pool),
             ),
             maintenance_binding(
                 MaintenanceServicer(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 from uuid import UUID
 
+from services.common.errors import FailedPrecondition
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.types import Connection, Pool
 
@@ -28,8 +30,11 @@ _INDEX_DONE: Final = """
     UPDATE maintenance.purges SET index_time = clock_timestamp() WHERE index_time IS NULL AND begin_time <= $1
 """
 _FIRST_SINCE: Final = """
-    SELECT min(greatest(database_time, index_time)) FROM maintenance.purges
-    WHERE begin_time >= $1 AND database_time IS NOT NULL AND index_time IS NOT NULL
+    SELECT (
+        SELECT min(greatest(p.database_time, p.index_time)) FROM maintenance.purges AS p
+        WHERE p.begin_time >= t.time AND p.database_time IS NOT NULL AND p.index_time IS NOT NULL
+    ) AS purged
+    FROM unnest($1::timestamptz[]) WITH ORDINALITY AS t (time, n) ORDER BY t.n
 """
 
 
@@ -80,11 +85,18 @@ async def pending_index_purge(pool: Pool) -> datetime | None:
         return cast("datetime | None", await pool.fetchval(_PENDING))
 
 
-async def first_purge_since(pool: Pool, time: datetime) -> datetime | None:
-    """When the first purge was done, of database and indexes, that began at or after a time; None: none by now.
+async def first_purges_since(pool: Pool, times: Sequence[datetime]) -> list[datetime | None]:
+    """For each time when the first purge, of database and indexes, was done that began then or later; None: none.
+
+    None for all where the tiers that run maintenance have no schema in this database yet.
 
     Raises:
         MnemeError: The database cannot be asked.
     """
-    with translate_errors():
-        return cast("datetime | None", await pool.fetchval(_FIRST_SINCE, time))
+    if not times:
+        return []
+    try:
+        with translate_errors():
+            return [row["purged"] for row in await pool.fetch(_FIRST_SINCE, times)]
+    except FailedPrecondition:
+        return [None] * len(times)

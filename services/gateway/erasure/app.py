@@ -12,7 +12,7 @@ from services.gateway.erasure.model import ErasureSettings
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.service import Erasing
-from services.gateway.erasure.servicer import ErasureServicer, erasure_binding
+from services.gateway.erasure.servicer import ErasureServicer, PurgesSince, erasure_binding
 from services.gateway.erasure.stores.postgres import PostgresErasures
 from services.gateway.servicer import UseCases
 
@@ -25,6 +25,7 @@ def open_erasure(
     settings: ErasureSettings,
     *,
     id_chars_max: int,
+    purges_since: PurgesSince,
 ) -> ServiceBinding:
     """Erase, Forget and Correct, for a server.
 
@@ -35,6 +36,7 @@ def open_erasure(
         embedder: Makes the vectors of what shall be found.
         settings: Bounds.
         id_chars_max: Length of user ids and request ids.
+        purges_since: When files were purged.
     """
     derived = DerivedMemories(use_cases.upstream, timeout_seconds=use_cases.deadline_seconds)
     erasing = Erasing(erasures, runner, derived, settings)
@@ -48,5 +50,6 @@ def open_erasure(
         pages=use_cases.pages,
         clock=use_cases.clock,
         deadline_seconds=use_cases.deadline_seconds,
+        purges_since=purges_since,
     )
     return erasure_binding(servicer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
@@ -18,10 +19,18 @@ PURGE_NOTE: Final = (
     "your own (Redis, Neo4j, Qdrant) by their own means. Backups hold it until they expire."
 )
 """What a receipt says of bytes in files."""
+_PURGED_NOTE: Final = (
+    "No call returns what was erased. A purge that began after the erasure and was done at {time} rewrote the files of "
+    "PostgreSQL and of embedded vector indexes. Other servers of your own (Redis, Neo4j, Qdrant) may hold bytes of it "
+    "until they are rewritten by their own means, and backups until they expire."
+)
 
 
-def erasure_message(erasure: Erasure, settings: ErasureSettings) -> erasure_pb2.Erasure:
-    """An erasure with its receipt."""
+def erasure_message(
+    erasure: Erasure, settings: ErasureSettings, *, purge_time: datetime | None = None
+) -> erasure_pb2.Erasure:
+    """An erasure with its receipt; `purge_time` is when the first purge after it was done."""
+    note = PURGE_NOTE if purge_time is None else _PURGED_NOTE.format(time=purge_time.isoformat(timespec="seconds"))
     state = erasure_pb2.ERASURE_STATE_DONE if erasure.is_done else erasure_pb2.ERASURE_STATE_PENDING
     message = erasure_pb2.Erasure(
         erasure_id=erasure.erasure_id,
@@ -37,7 +46,7 @@ def erasure_message(erasure: Erasure, settings: ErasureSettings) -> erasure_pb2.
             for store in Store
         ],
         create_time=timestamp(erasure.create_time),
-        purge_note=PURGE_NOTE if any(erasure.counts(store) for store in Store) else "",
+        purge_note=note if any(erasure.counts(store) for store in Store) else "",
     )
     if erasure.complete_time is not None:
         message.complete_time.CopyFrom(timestamp(erasure.complete_time))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+
 from mneme.gateway.v1 import erasure_pb2, erasure_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
@@ -13,6 +16,7 @@ from services.common.rpc.server import ServiceBinding
 from services.gateway.erasure import convert
 from services.gateway.erasure.correcting import Correcting
 from services.gateway.erasure.forgetting import ForgetCommand, Forgetting
+from services.gateway.erasure.model import Erasure
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.service import Erasing
 from services.gateway.journal.model import Caller
@@ -25,6 +29,10 @@ ROLES = {
     "Forget": Role.WRITER,
     "Correct": Role.WRITER,
 }
+
+
+PurgesSince = Callable[[Sequence[datetime]], Awaitable[Sequence[datetime | None]]]
+"""For each time when the first purge that began then or later was done."""
 
 
 class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
@@ -41,8 +49,10 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         pages: PageTokens,
         clock: Clock,
         deadline_seconds: float,
+        purges_since: PurgesSince,
     ) -> None:
         """Serves the use cases; `deadline_seconds` are for a call whose deadline is not known."""
+        self._purges_since = purges_since
         self._erasing = erasing
         self._forgetting = forgetting
         self._correcting = correcting
@@ -69,7 +79,8 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
     ) -> erasure_pb2.GetErasureResponse:
         """See the proto."""
         erasure = await self._erasing.get(current_principal().tenant_id, self._reader.erasure_id(request))
-        return erasure_pb2.GetErasureResponse(erasure=convert.erasure_message(erasure, self._erasing.settings))
+        [message] = await self._receipts([erasure])
+        return erasure_pb2.GetErasureResponse(erasure=message)
 
     async def ListErasures(
         self, request: erasure_pb2.ListErasuresRequest, context: Context
@@ -82,9 +93,22 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         page, last = await self._erasing.list_erasures(principal, request.user_id, before=before, page_size=size)
         cursor = None if last is None else (last,)
         return erasure_pb2.ListErasuresResponse(
-            erasures=[convert.erasure_message(erasure, self._erasing.settings) for erasure in page],
+            erasures=await self._receipts(page),
             next_page_token=self._pages.next_token(cursor, tenant_id=principal.tenant_id, query=query),
         )
+
+    async def _receipts(self, erasures: Sequence[Erasure]) -> list[erasure_pb2.Erasure]:
+        """The receipts, with when their files were purged."""
+        done = [erasure.complete_time for erasure in erasures if erasure.complete_time is not None]
+        purges = dict(zip(done, await self._purges_since(done), strict=True))
+        return [
+            convert.erasure_message(
+                erasure,
+                self._erasing.settings,
+                purge_time=purges[erasure.complete_time] if erasure.complete_time is not None else None,
+            )
+            for erasure in erasures
+        ]
 
     async def Forget(self, request: erasure_pb2.ForgetRequest, context: Context) -> erasure_pb2.ForgetResponse:
         """See the proto."""

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import uuid
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ from services.common.maintenance.postgres import migrate_maintenance
 from services.common.maintenance.purges import (
     begin_purge,
     database_is_purged,
-    first_purge_since,
+    first_purges_since,
     index_is_purged,
     is_index_purged,
     pending_index_purge,
@@ -143,19 +144,23 @@ async def test_a_purge_is_done_when_the_database_and_the_indexes_are(fresh_datab
         second = await begin_purge(connection, uuid.uuid4())
         assert second is not None
         await database_is_purged(connection, first)
-        assert await first_purge_since(pool, before) is None
+        assert await first_purges_since(pool, [before]) == [None]
         await index_is_purged(pool, first.begin_time)
         assert await is_index_purged(connection, first)
         assert not await is_index_purged(connection, second)
-        done = await first_purge_since(pool, before)
+        done, none = await first_purges_since(pool, [before, second.begin_time])
         assert done is not None
         assert done >= first.begin_time
-        assert await first_purge_since(pool, second.begin_time) is None
+        assert none is None
         assert await pending_index_purge(pool) == second.begin_time
     finally:
         await connection.close()
         await pool.close()
 
 
-async def test_a_database_without_the_table_of_purges_is_known_as_such(reader: Connection) -> None:
+async def test_a_database_without_the_table_of_purges_is_known_as_such(
+    fresh_database: DatabaseUrls, reader: Connection
+) -> None:
     assert await begin_purge(reader, uuid.uuid4()) is None
+    async with asyncpg.create_pool(fresh_database.superuser, min_size=1, max_size=1) as pool:
+        assert await first_purges_since(pool, [datetime.now(UTC)]) == [None]

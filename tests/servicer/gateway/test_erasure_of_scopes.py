@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 
+import asyncpg
 import pytest
 
 from mneme.common.v1 import common_pb2
@@ -138,3 +140,27 @@ async def test_spec_6_6_a_receipt_says_that_bytes_wait_for_a_purge(
         receipt = await client.get_erasure(receipt.erasure_id)
     assert receipt.stores[0].bytes_may_remain
     assert "mneme purge" in receipt.purge_note
+
+
+async def test_spec_6_6_a_receipt_says_when_the_first_purge_after_the_erasure_was_done(
+    stack: RunningStack, client: Client, user_id: str
+) -> None:
+    await client.remember(user_id, "c1", "said for a while")
+    receipt = await client.erase_conversation(user_id, "c1")
+    while receipt.complete_time is None:
+        receipt = await client.get_erasure(receipt.erasure_id)
+    connection = await asyncpg.connect(stack.services.postgres_dsn.replace("mneme_app@", "postgres@", 1))
+    try:
+        begun = receipt.complete_time
+        record = "INSERT INTO maintenance.purges VALUES ($1, $2, $3, $4)"
+        earlier, later = begun - timedelta(seconds=1), begun + timedelta(seconds=60)
+        await connection.execute(record, uuid.uuid4(), earlier, later, later)
+        await connection.execute(record, uuid.uuid4(), begun, later, None)  # the indexes wait
+        assert "done at" not in (await client.get_erasure(receipt.erasure_id)).purge_note
+        await connection.execute(record, uuid.uuid4(), begun, begun, later)
+        expected = f"done at {later.isoformat(timespec='seconds')}"
+        assert expected in (await client.get_erasure(receipt.erasure_id)).purge_note
+        assert [expected in erasure.purge_note async for erasure in client.list_erasures(user_id)] == [True]
+    finally:
+        await connection.execute("DELETE FROM maintenance.purges")
+        await connection.close()
