@@ -34,8 +34,6 @@ from mneme_client.enums import (
     LinkOrigin,
     LinkType,
     MemoryKind,
-    MergeDecision,
-    MergeGroupState,
     NoteKind,
     NoteStatus,
     ProcedureKind,
@@ -44,13 +42,17 @@ from mneme_client.enums import (
     Role,
     ScopeLevel,
     SuggestionKind,
+    TaskType,
+    Tier,
+    TierState,
+)
+from mneme_client.enums_decisions import (
+    MergeDecision,
+    MergeGroupState,
     SupersessionDecider,
     SupersessionDecision,
     SupersessionReason,
     SupersessionState,
-    TaskType,
-    Tier,
-    TierState,
 )
 from mneme_client.errors import FieldViolation, MnemeClientError
 from mneme_client.resources import (

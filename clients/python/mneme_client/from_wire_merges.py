@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from mneme.semantic.v1 import facts_pb2
-from mneme_client.enums import MergeGroupState
+from mneme_client.enums_decisions import (
+    MergeGroupState,
+)
 from mneme_client.from_wire import moment
 from mneme_client.from_wire_resources import fact
 from mneme_client.results_merges import MergeGroup

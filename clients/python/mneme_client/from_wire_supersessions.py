@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from mneme.semantic.v1 import supersessions_pb2
-from mneme_client.enums import SupersessionDecider, SupersessionReason, SupersessionState
+from mneme_client.enums_decisions import (
+    SupersessionDecider,
+    SupersessionReason,
+    SupersessionState,
+)
 from mneme_client.from_wire import moment
 from mneme_client.results_supersessions import Supersession
 

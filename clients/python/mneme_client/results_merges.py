@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.enums import MergeGroupState
+from mneme_client.enums_decisions import (
+    MergeGroupState,
+)
 from mneme_client.resources import Fact
 
 

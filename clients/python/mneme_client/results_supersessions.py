@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.enums import SupersessionDecider, SupersessionReason, SupersessionState
+from mneme_client.enums_decisions import (
+    SupersessionDecider,
+    SupersessionReason,
+    SupersessionState,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,10 @@ from mneme_client import from_wire_merges as from_wire
 from mneme_client import to_wire
 from mneme_client.blocking.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_one, read_page
-from mneme_client.enums import MergeDecision, MergeGroupState
+from mneme_client.enums_decisions import (
+    MergeDecision,
+    MergeGroupState,
+)
 from mneme_client.results_merges import MergeGroup
 
 _SERVICE = "/mneme.semantic.v1.FactService"
