@@ -53,9 +53,8 @@ class OnlinePurgeSettings:
     """How long calls may wait for a purge while services run."""
 
     lock_seconds: Seconds = 0.5  # for a table's lock; calls that come after it wait as long, then it is tried again
-    hold_seconds: Seconds = (
-        20.0  # calls of one table wait at most for this long; a table that takes longer stays as it is
-    )
+    lock_seconds_max: Seconds = 5.0  # the same at most: it doubles with each attempt
+    hold_seconds: Seconds = 20.0  # calls of one table wait at most for this long; one that takes longer stays as it is
     attempts: Count = 60  # at the lock of a table before the purge fails
     retry_seconds: Annotated[float, Ge(0.01), Le(60)] = 1.0  # between two attempts
     pause_seconds: Annotated[float, Ge(0), Le(60)] = 0.01  # between two tables, for calls that have waited
@@ -133,10 +132,11 @@ async def _wait_for_older(connection: Connection, begun: str, settings: OnlinePu
 
 async def _rewrite(connection: Connection, table: str, settings: OnlinePurgeSettings) -> bool:
     """Whether the table was rewritten; a table that was removed meanwhile counts as such."""
-    await connection.execute(f"SET lock_timeout = {round(settings.lock_seconds * 1e3)}")
-    await connection.execute(f"SET statement_timeout = {round((settings.lock_seconds + settings.hold_seconds) * 1e3)}")
     try:
-        for _ in range(settings.attempts):
+        for attempt in range(settings.attempts):
+            lock_seconds = min(settings.lock_seconds * 2.0 ** min(attempt, 16), settings.lock_seconds_max)
+            await connection.execute(f"SET lock_timeout = {round(lock_seconds * 1e3)}")
+            await connection.execute(f"SET statement_timeout = {round((lock_seconds + settings.hold_seconds) * 1e3)}")
             try:
                 await connection.execute(f"VACUUM (FULL) {table}")
             except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
