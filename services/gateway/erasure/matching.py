@@ -12,41 +12,40 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, PRONOUNS, STOP, VERBS
+from services.common.values.lexicon import AUXILIARIES, PRONOUNS, VERBS
 from services.common.values.sentences import content_words
 from services.common.values.tokens import lemma
 from services.gateway.erasure.names import with_capitals
-from services.gateway.erasure.topics import beginnings_of, told_of
+from services.gateway.erasure.topics import beginnings_of, is_apart, is_clearly_told, told_of
+from services.gateway.erasure.wording import (
+    ARTICLES,
+    DETERMINERS,
+    FIRST,
+    GENERIC,
+    LINKS,
+    OF_THIRD,
+    OTHER,
+    PERSONS,
+    SELF,
+    Word,
+    has,
+    is_form,
+    is_topic,
+    names_other_kin,
+    words_of,
+)
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*|[.,;:!?()\n]")
 _LEADING: Final = re.compile(
     r"^\s*(?:please\s+)?(?:(?:forget|delete|erase|remove|drop)\s+)?"
     r"(?:(?:everything|all|anything|whatever|things?|stuff|what)\s+)?"
+    r"(?:(?:the|that|this)\s+(?:(?:whole|entire)\s+)?(?:(?:stuff|things?|business|matter|story)\s+)?"
+    r"(?=(?:about|on|with|around|regarding|concerning|to\s+do\s+with)\s))?"
     r"(?:(?:that\s+)?(?:i|we|you)\s+(?:have\s+|ever\s+)*(?:said|say|told|tell|mentioned|know|remember|wrote)\s+"
     r"(?:you\s+|to you\s+)*)?"
-    r"(?:(?:about|of|on|regarding|concerning)\s+)?(?:(?:the fact\s+)?that\s+)?",
+    r"(?:(?:about|of|on|with|around|regarding|concerning|to\s+do\s+with)\s+)?(?:(?:the fact\s+)?that\s+)?",
     re.IGNORECASE,
 )
-_GENERIC: Final = _set(
-    "thing stuff detail info information data value fact everything anything something memory conversation chat "
-    "whole entire entirely complete my mine our ours everything about say tell mention remember forget"
-)
-"""Words of a query that name no topic."""
-_LINKS: Final = STOP | {"about", "between", "against", "without", "before", "after", "during", "not", "no"}
-_FIRST: Final = _set("i me my mine myself we us our ours you your yours i'm i've i'd i'll we're we've im ive")
-_SELF: Final = _set("i i'm i've i'd i'll im ive you you're")
 _COVERED_SHARE: Final = 0.6
-_OTHER: Final = _set("other another second third next old former previous spare last")
-"""Before a noun these say that another thing is meant."""
-_ARTICLES: Final = frozenset({"a", "an"})
-_PERSONS: Final = KIN | _set("friend neighbour neighbor colleague boss flatmate roommate teacher doctor dog cat")
-_OF_THIRD: Final = _set("his her their")
-_DETERMINERS: Final = _set("the a an his her their its this that these those")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,8 @@ class Wanted:
     numbers: frozenset[str]
     topics: frozenset[str]  # content words in base form, without names
     about_name: bool  # everything of the name is meant, and the other words only describe it
+    singular: frozenset[str]  # those of the topics that stand in the singular
+    is_of_other: bool  # of a relative or another: "my brother's divorce"
     own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
 
     @property
@@ -74,7 +75,7 @@ class Wanted:
     @property
     def told_terms(self) -> frozenset[str]:
         """Words by which private matters among the topics are told, as beginnings of words."""
-        return beginnings_of(self.topics)
+        return frozenset() if self.is_of_other else beginnings_of(self.topics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,35 +86,17 @@ class Rules:
     similarity_margin: float = 0.1  # how far below the best one it may be
     beside_words_min: float = 0.45  # the same, where other texts share the words
     with_name_min: float = 0.6  # of a text that has the name and no word of the topic
-    told_min: float = 0.2  # of a text that tells of a private matter in other words
+    told_min: float = 0.1  # of a text that tells of a private matter in other words
+    clear_min: float = 0.0  # the same, in words that belong to no other matter
     alone_max: int = 10  # texts that similarity alone chooses
     statement_min: float = 0.55  # of a statement to the one that Correct calls wrong
     statement_margin: float = 0.05  # how far below the best one it may be
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    index: int  # among the tokens
-
-    @property
-    def lower(self) -> str:
-        return self.text.casefold()
-
-    @property
-    def bare(self) -> str:
-        """Without a possessive ending."""
-        return re.sub(r"'s?$", "", self.lower)
-
-    @property
-    def is_capital(self) -> bool:
-        return self.text[:1].isupper() and not (self.text.isupper() and len(self.text) > 1)
-
-
 def read(query: str) -> Wanted:
     """Reads a query."""
     rest = with_capitals(_LEADING.sub("", query.strip()).strip())
-    words = list(_words(rest))
+    words = list(words_of(rest))
     names: list[tuple[str, ...]] = []
     owners: list[str] = []
     in_names: set[int] = set()
@@ -127,24 +110,26 @@ def read(query: str) -> Wanted:
     topics = frozenset(
         lemma(word.bare)
         for word in words
-        if word.index not in in_names and word.lower not in numbers and word.bare not in _LINKS | _FIRST | PRONOUNS
+        if word.index not in in_names and word.lower not in numbers and word.bare not in LINKS | FIRST | PRONOUNS
     )
-    topics = frozenset(word for word in topics if word in content_words(word) and word not in _GENERIC)
+    topics = frozenset(word for word in topics if word in content_words(word) and word not in GENERIC)
     return Wanted(
         names=tuple(names),
         owners=tuple(owners),
         numbers=numbers,
         topics=topics,
+        singular=topics & {word.bare for word in words},
+        is_of_other=any(word.is_possessive and word.index not in in_names for word in words),
         about_name=bool(names) and (not topics or bool(numbers) or _is_described(words, in_names)),
         own_words=_own_words(words) if not names else frozenset(),
     )
 
 
-def _own_words(words: Sequence[_Word]) -> frozenset[str]:
+def _own_words(words: Sequence[Word]) -> frozenset[str]:
     first = {word.lower for word in words[:2]}
-    if first & _SELF:
-        return _SELF
-    return _FIRST if first & {"my", "our"} else frozenset()
+    if first & SELF:
+        return SELF
+    return FIRST if first & {"my", "our"} else frozenset()
 
 
 def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], rules: Rules) -> list[int]:
@@ -161,7 +146,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
     """
     if wanted.is_empty:
         return []
-    read_texts = [list(_words(text)) for text in texts]
+    read_texts = [list(words_of(text)) for text in texts]
     if wanted.names:
         named = _named(wanted, read_texts)
         if wanted.about_name:
@@ -169,7 +154,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         return [
             index
             for index in named
-            if any(_has(read_texts[index], topic) for topic in wanted.topics)
+            if any(has(read_texts[index], topic) for topic in wanted.topics)
             or similarities[index] >= rules.with_name_min
             or told_of(wanted.topics, texts[index])
         ]
@@ -178,25 +163,37 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         for index, words in enumerate(read_texts)
         if wanted.numbers <= {word.lower for word in words}
         and all(any(_is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
+        and not is_apart(wanted.topics, texts[index])
     ]
-    by_words = _by_topic(wanted, possible, read_texts, similarities, rules)
-    told = [
-        index for index in possible if told_of(wanted.topics, texts[index]) and similarities[index] >= rules.told_min
-    ]
+    told = [index for index in possible if _is_told(wanted, texts[index], similarities[index], rules)]
+    by_words = _by_topic(wanted, possible, told, read_texts, similarities, rules)
     return sorted({*by_words, *told})
+
+
+def _is_told(wanted: Wanted, text: str, similarity: float, rules: Rules) -> bool:
+    """Whether the speaker tells of a matter of the query in other words."""
+    if wanted.is_of_other or wanted.owners:
+        return False
+    if similarity >= rules.told_min and told_of(wanted.topics, text):
+        return True
+    return similarity >= rules.clear_min and is_clearly_told(wanted.topics, text)
 
 
 def _by_topic(
     wanted: Wanted,
     possible: Sequence[int],
-    texts: Sequence[Sequence[_Word]],
+    told: Sequence[int],
+    texts: Sequence[Sequence[Word]],
     similarities: Sequence[float],
     rules: Rules,
 ) -> list[int]:
     """Those with the most words of the topic; where none has any, the most similar ones."""
     if not wanted.topics:
         return list(possible) if wanted.numbers or wanted.owners else []
-    shared = {index: sum(_has(texts[index], topic) for topic in wanted.topics) for index in possible}
+    if told or any(_is_called_own(texts[index], wanted) for index in possible):
+        # The speaker has one: another's is not meant, nor is the kind.
+        possible = [index for index in possible if not _is_another(texts[index], wanted)]
+    shared = {index: sum(has(texts[index], topic) for topic in wanted.topics) for index in possible}
     most = max(shared.values(), default=0)
     own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
@@ -206,11 +203,12 @@ def _by_topic(
         worded = [*worded, *(i for i in same if i not in worded and similarities[i] >= rules.beside_words_min)]
     if worded and most < len(wanted.topics):
         # Only a part of the words: they must be near as well.
-        worded = _near(worded, similarities, rules.similarity_min, rules.similarity_margin)
+        low = rules.beside_words_min if told else rules.similarity_min
+        worded = _near(worded, similarities, low, rules.similarity_margin)
     best = max((similarities[index] for index in worded), default=0.0)
-    low = max(rules.beside_words_min if worded else rules.similarity_min, best - rules.similarity_margin)
-    others = _near([index for index in own if not shared[index]], similarities, low, rules.similarity_margin)
-    return sorted([*worded, *others[: rules.alone_max]])
+    low = max(rules.beside_words_min if worded or told else rules.similarity_min, best - rules.similarity_margin)
+    others = [index for index in own if not shared[index] and not names_other_kin(texts[index], wanted.topics)]
+    return sorted([*worded, *_near(others, similarities, low, rules.similarity_margin)[: rules.alone_max]])
 
 
 def _near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
@@ -220,7 +218,7 @@ def _near(chosen: Sequence[int], similarities: Sequence[float], low: float, marg
     return sorted(found, key=lambda index: -similarities[index])
 
 
-def _named(wanted: Wanted, texts: Sequence[Sequence[_Word]]) -> list[int]:
+def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
     """Texts with all numbers, and one of the names: by its own or with the surname that all of them give it."""
     found: list[int] = []
     surnamed: dict[str, list[int]] = {}
@@ -239,7 +237,7 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[_Word]]) -> list[int]:
     return sorted(set(found))
 
 
-def _is_name(words: Sequence[_Word], place: int, name: tuple[str, ...]) -> bool:
+def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     """Whether a word is a part of a name: capitalised, unless the text knows no capitals, and no common noun."""
     word = words[place]
     if word.bare not in name:
@@ -248,75 +246,87 @@ def _is_name(words: Sequence[_Word], place: int, name: tuple[str, ...]) -> bool:
     if knows_capitals and not word.text[:1].isupper():
         return False
     before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
-    return before is None or before.lower not in _ARTICLES
+    return before is None or before.lower not in ARTICLES
 
 
-def _surname(words: Sequence[_Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:
+def _surname(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:
     """The capitalised word that follows a name directly and is no part of it; empty where there is none."""
     if place + 1 == len(words) or words[place + 1].index != words[place].index + 1 or "'" in words[place].text:
         return ""
     follower = words[place + 1]
     is_part = any(follower.bare in name for name in names)
-    return "" if is_part or not follower.is_capital or follower.lower in _FIRST else follower.bare
+    return "" if is_part or not follower.is_capital or follower.lower in FIRST else follower.bare
 
 
-def _is_own(words: Sequence[_Word], wanted: Wanted) -> bool:
+def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
     """Whether the speaker's own thing is meant: nothing of others stands before the topic in the text."""
-    place = next((p for p, word in enumerate(words) if any(_same(word.bare, t) for t in wanted.topics)), None)
+    place = next((p for p, word in enumerate(words) if any(is_form(word.bare, t) for t in wanted.topics)), None)
     if place is None:
         return any(word.lower in wanted.own_words for word in words)
     before = words[:place]
-    owner = next((word for word in reversed(before) if word.lower != word.bare or word.lower in _OF_THIRD), None)
+    owner = next((word for word in reversed(before) if word.is_possessive or word.lower in OF_THIRD), None)
     if owner is not None and owner.lower not in wanted.own_words:
         return owner.bare in wanted.topics  # "my sister's shoe size"
-    if any(one.lower in wanted.own_words and two.bare in _PERSONS - wanted.topics for one, two in pairwise(before)):
+    if any(one.lower in wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)):
         return False  # "my mother had arthritis"
     if any(word.lower in wanted.own_words for word in before):
         return True
     if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
         return True  # "the divorce of my brother"
-    return wanted.own_words != _SELF and not any(
-        word.lower in _DETERMINERS or word.lower != word.bare for word in before
-    )
+    return wanted.own_words != SELF and not any(word.lower in DETERMINERS or word.is_possessive for word in before)
 
 
-def _opens_with_it(words: Sequence[_Word], wanted: Wanted) -> bool:
+def _before_topic(words: Sequence[Word], wanted: Wanted) -> tuple[Word, Sequence[Word]] | None:
+    """The first word of the topic, and up to two right before it."""
+    for place, word in enumerate(words):
+        if any(is_topic(word, topic) for topic in wanted.topics):
+            near = words[max(0, place - 2) : place]
+            return word, [one for one in near if word.index - one.index <= len(near)]
+    return None
+
+
+def _is_called_own(words: Sequence[Word], wanted: Wanted) -> bool:
+    found = _before_topic(words, wanted)
+    return found is not None and any(word.lower in {"my", "our"} for word in found[1])
+
+
+def _is_another(words: Sequence[Word], wanted: Wanted) -> bool:
+    """Whether a query means one thing and a text another's ("the neighbour's dog") or the kind ("hot dogs")."""
+    found = _before_topic(words, wanted)
+    if found is None or wanted.is_of_other or wanted.owners:
+        return False
+    word, before = found
+    if any(one.is_possessive or one.lower in OF_THIRD for one in before):
+        return True
+    is_kind = any(is_form(word.bare, topic) and word.bare == f"{topic}s" for topic in wanted.singular)
+    return is_kind and not any(one.lower in DETERMINERS | FIRST or one.lower[0].isdigit() for one in before)
+
+
+def _opens_with_it(words: Sequence[Word], wanted: Wanted) -> bool:
     """Whether a text is about the topic itself, which it calls known: "the stammer gets worse"."""
     opening = [word.bare for word in words[:3]]
-    is_known = len(opening) > 2 and opening[0] == "the" and any(_same(opening[1], topic) for topic in wanted.topics)
+    is_known = len(opening) > 2 and opening[0] == "the" and any(is_form(opening[1], topic) for topic in wanted.topics)
     return is_known and (opening[2] in AUXILIARIES or lemma(opening[2]) in VERBS)
 
 
-def _has(words: Sequence[_Word], topic: str) -> bool:
-    return any(_same(part, topic) for word in words for part in (word.bare, *word.bare.split("-")))
-
-
-def _same(word: str, topic: str) -> bool:
-    """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy"."""
-    if lemma(word) == topic:
-        return True
-    length = max(5, len(topic) - 2)
-    return len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4
-
-
-def _is_described(words: Sequence[_Word], in_names: set[int]) -> bool:
+def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
     """Whether a noun stands right before the name: "my friend Leo"; not "the trip to Rome"."""
     for place, word in enumerate(words):
         if word.index in in_names and place:
             before = words[place - 1]
             if before.index == word.index - 1 and before.index not in in_names:
-                return before.bare not in _LINKS | _FIRST | PRONOUNS
+                return before.bare not in LINKS | FIRST | PRONOUNS
     # "Ron, our former gardener": a comma behind the name, and nothing but who it is.
     behind = words[len(in_names) :]
     is_first = [word.index for word in words[: len(in_names)]] == sorted(in_names)
     return is_first and bool(behind) and behind[0].index > words[len(in_names) - 1].index + 1
 
 
-def _capital_runs(words: Sequence[_Word]) -> Iterator[list[_Word]]:
+def _capital_runs(words: Sequence[Word]) -> Iterator[list[Word]]:
     """Runs of capitalised words; the first word counts unless it is a common one, a possessive ends a run."""
-    run: list[_Word] = []
+    run: list[Word] = []
     for word in words:
-        is_common = word.bare in _LINKS | _FIRST | PRONOUNS | _GENERIC | _DETERMINERS
+        is_common = word.bare in LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS
         is_part = word.is_capital and not is_common
         follows = bool(run) and run[-1].index == word.index - 1 and run[-1].lower == run[-1].bare
         if run and not (is_part and follows):
@@ -326,13 +336,6 @@ def _capital_runs(words: Sequence[_Word]) -> Iterator[list[_Word]]:
             run = [*run, word]
     if run:
         yield run
-
-
-def _words(text: str) -> Iterator[_Word]:
-    """Words with their places among words and marks: marks separate what does not belong together."""
-    for index, found in enumerate(_TOKEN.finditer(text.replace("’", "'"))):  # noqa: RUF001
-        if found[0][0].isalnum() or found[0][0] == "_":
-            yield _Word(found[0], index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,19 +368,19 @@ def wrong_statements(
     near = _near(found, similarities, rules.statement_min, rules.statement_margin)
     # A name of the query is never somebody else's.
     names = {part for name in read(query).names for part in name}
-    return [statements[index] for index in near if names <= {word.bare for word in _words(statements[index].text)}]
+    return [statements[index] for index in near if names <= {word.bare for word in words_of(statements[index].text)}]
 
 
 def _is_of_another(query: str, statement: str) -> bool:
     """Whether a statement is about another thing of the kind that a query names: "the other flat", "Ida's"."""
-    asked = {word.bare for word in _words(query)}
-    head = next((w.bare for w in _words(query) if w.bare not in _LINKS | _FIRST | PRONOUNS | _DETERMINERS), "")
-    words = list(_words(statement))
+    asked = {word.bare for word in words_of(query)}
+    head = next((w.bare for w in words_of(query) if w.bare not in LINKS | FIRST | PRONOUNS | DETERMINERS), "")
+    words = list(words_of(statement))
     place = next((n for n, word in enumerate(words) if word.bare == head), 0)
     before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
     if before is None or before.bare in asked:
         return False
-    return before.bare in _OTHER or (before.lower != before.bare and before.lower not in _FIRST)
+    return before.bare in OTHER or (before.lower != before.bare and before.lower not in FIRST)
 
 
 def nearest_statements(statements: Sequence[Statement], similarities: Sequence[float], rules: Rules) -> list[Statement]:
@@ -393,4 +396,4 @@ def is_covered(statement: str, said: str) -> bool:
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(lemma(word.bare) for word in _words(text)) - _LINKS - _FIRST - PRONOUNS
+    return frozenset(lemma(word.bare) for word in words_of(text)) - LINKS - FIRST - PRONOUNS

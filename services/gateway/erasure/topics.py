@@ -3,175 +3,132 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, PRONOUNS, STOP
+from services.common.values.lexicon import AUXILIARIES, PRONOUNS, STOP, VERBS
+from services.common.values.splitting import DETERMINERS
 from services.common.values.tokens import lemma
+from services.gateway.erasure.matters import MATTERS
 
 
-def _told(*words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])", re.IGNORECASE)
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])" if words else r"(?!)", re.IGNORECASE)
 
 
-_AM: Final = r"(?:i'm|i\sam|im|i\swas|i\shave\sbeen|i've\sbeen|i\sgot|we're|we\sare)\s(?:an?\s)?(?:\w+\s)?"
-_AMOUNT: Final = r"\s?(?:kg|kilos|cm|km|minutes|hours|days|euros|pounds|dollars|%)"
-_TOLD: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    (
-        "debt loan",
-        ("owe", "owes", "owed", "loans?", "overdraft", "overdrawn", "creditors?", "arrears", "in debt", "repayments?"),
-    ),
-    (
-        "salary wage income earning earn pay",
-        ("earn", "earned", "salary", "wages?", "income", "payslip", "my pay", "pay rise", "a raise"),
-    ),
-    (
-        "medication medicine pill tablet drug prescription",
-        (r"\d+\s?mg", "pills?", "tablets?", "medicines?", "medication", "antidepressants?", "prescription", "dose"),
-    ),
-    (
-        "illness disease diagnosis health condition sickness",
-        (
-            "diagnosed",
-            "diagnosis",
-            "disease",
-            "syndrome",
-            "cancer",
-            "tumou?r",
-            "diabetes",
-            "diabetic",
-            "depression",
-            "depressed",
-            "anxiety",
-            "hiv",
-            "epilepsy",
-            "epileptic",
-            "biopsy",
-            "chronic",
-            "chemo",
-            "symptoms?",
-            "burnout",
-        ),
-    ),
-    ("depression burnout", ("depressed", "depression", r"burn(?:ed|t)\sout", "burnout", "antidepressants?")),
-    (
-        "pregnancy pregnant",
-        ("pregnant", "pregnancy", "expecting", "midwife", "ultrasound", "miscarriage", "trimester", "ivf"),
-    ),
-    (
-        "religion religious faith belief church",
-        (
-            rf"{_AM}(?:muslim|christian|catholic|protestant|methodist|jewish|hindu|sikh|buddhist|atheist|baptist|quaker)",
-            r"member\sof\s(?:the|a)\s\w+\s(?:church|parish|congregation)",
-            "baptised",
-            "converted to",
-            "i pray",
-            "confession",
-            r"go\sto\s(?:the\s)?(?:church|mosque|synagogue|temple|mass)",
-        ),
-    ),
-    (
-        "politics political party vote election",
-        (
-            "voted?",
-            "vote for",
-            "party member",
-            r"member\sof\sthe\s\w+\sparty",
-            "campaign(?:ed|ing) for",
-            "canvass(?:ed|ing)?",
-        ),
-    ),
-    (
-        "sexuality orientation gay",
-        ("gay", "lesbian", "bisexual", "queer", "trans", "transgender", "came out", "coming out", "asexual"),
-    ),
-    ("age", (rf"{_AM}\d{{1,3}}(?!{_AMOUNT})", "i was born", "i turned")),
-    ("address home", ("i live (?:at|in|on)", "we live (?:at|in|on)")),
-    ("phone telephone mobile", ("my (?:mobile|cell|phone|number)", "(?:reach|call|ring|text) me (?:on|at)")),
-    ("weight", ("i weigh", "i weighed", r"(?:lost|gained|put\son)\s\w+\s(?:kilos|kg|pounds|stone)")),
-    (
-        "therapy therapist psychologist counselling",
-        ("therap(?:y|ist|ists)", "psycholog(?:y|ist)", "psychiatrist", "counsell(?:or|ing)"),
-    ),
-    (
-        "argument quarrel fight row dispute",
-        (
-            "argu(?:ed|ment|ing)",
-            "quarrel(?:led)?",
-            "row with",
-            "fought",
-            "fell out",
-            "falling-?out",
-            "not speaking",
-            "aren't speaking",
-        ),
-    ),
-    (
-        "gambling gamble",
-        ("casino", "bets?", "betting", "gambl(?:e|ed|er|ers|ing)", "poker", "slot machines?", "roulette", "bookmaker"),
-    ),
-    (
-        "drinking alcohol alcoholism",
-        ("drunk", "sober", "alcohol", "rehab", "aa meetings?", "drink too much", "i drink"),
-    ),
-    ("drug addiction", ("cocaine", "heroin", "weed", "cannabis", "rehab", "addict(?:ed|ion)?", "clean for")),
-    ("divorce separation", ("divorced?", "separat(?:ed|ion)", "custody", "split up", "broke up", "alimony")),
-    ("bank account banking", ("iban", "sort code", "account number", "bank account", "my (?:bank|account)")),
-    ("dating relationship affair", ("boyfriend", "girlfriend", "dating", "affair", "a date with", "seeing someone")),
-    ("trip holiday vacation journey", ("fly", "flights?", "hotel", "ferry", "itinerary", "travel(?:ling)?")),
-    (
-        "lawsuit court trial litigation",
-        ("lawyer", "solicitor", "attorney", "su(?:e|ed|ing)", "lawsuit", "in court", "to court", "judge", "settlement"),
-    ),
-    ("diet", ("vegetarian", "vegan", "calories", "fasting", "keto", "low-(?:salt|fat|carb|sugar)")),
-    (
-        "conviction crime arrest prison",
-        ("arrested", "convicted", "prison", "jail", "probation", "shoplifting", "charged with"),
-    ),
-    ("surgery operation", ("operat(?:ed|ion)", "surgeon", "surgery", "anaesthetic")),
-    ("application interview", ("applied", "recruiter", "interview(?:ed)?", "application")),
-    ("smoking smoke cigarette", ("smok(?:e|ed|er|ing)", "cigarettes?")),
-    ("disability handicap", ("disabled", "disability", "wheelchair", "impaired")),
-)
-"""Words of a query that name a matter, and how people tell of it."""
-_MATTERS: Final = tuple((frozenset(named.split()), _told(*told)) for named, told in _TOLD)
+_NAMED: Final = tuple(tuple(frozenset(one.split("+")) for one in matter.named.split()) for matter in MATTERS)
+_TOLD: Final = tuple(_pattern("|".join(filter(None, (matter.told, matter.clear)))) for matter in MATTERS)
+_CLEAR: Final = tuple(_pattern(matter.clear) for matter in MATTERS)
+_APART: Final = tuple(_pattern(matter.apart) for matter in MATTERS)
 _BEGINNING: Final = re.compile(r"(?<![a-z\\])[a-z]{3,}")
 _COMMON: Final = STOP | AUXILIARIES | PRONOUNS | {"not", "out", "put", "live", "with", "member"}
 _MINE: Final = re.compile(
     r"(?<![\w'])(?:i|i'm|i've|i'd|i'll|im|ive|my|me|mine|we|our|us|we're|we've)(?![\w])", re.IGNORECASE
 )
 _OF_OTHERS: Final = re.compile(
-    rf"\b(?:my|our)\s(?:{'|'.join(sorted(KIN))}|friend|neighbou?r|colleague|boss|flatmate|roommate|cousin|dog|cat)\b|\b\w{{2,}}'s\s\w",
+    rf"\b(?:my|our)\s(?:{'|'.join(sorted(KIN))}|nana?|gran|granny|grandad|friend|neighbou?r|colleague|boss|flatmate|roommate|cousin|"
+    r"ex|dog|cat)\b|\b\w{2,}'s\s\w",
     re.IGNORECASE,
 )
+_THIRD: Final = re.compile(r"\b(?:he|she|they|his|her|their|him|them|you|your)\b", re.IGNORECASE)
+_UNKNOWN: Final = re.compile(r"\b(?:an?|no|any|every)\s(?:[\w-]+\s)?$", re.IGNORECASE)
+_DOER: Final = re.compile(
+    r"(?<![\w'])(?:i|we|my|our)(?:'\w{1,2})?(?:\s(?:have|had|am|was|are|were|been|still|just|also|now|never|always|only)){0,4}\s$",
+    re.IGNORECASE,
+)
+_DOER_CHARS: Final = 60
+_OPENING: Final = re.compile(r"\A\s{0,9}(\w[\w'-]{0,40})\s{1,9}(\w[\w'-]{0,40})")
 
 
-def told_of(topics: Iterable[str], text: str) -> int:
+def told_of(topics: Collection[str], text: str) -> int:
     """Returns how many matters that a query names a text tells of in other words, as the speaker's own.
 
     Args:
         topics: Content words of the query, in base form.
         text: What somebody said.
     """
-    asked = set(topics)
-    plain = text.replace("’", "'")  # noqa: RUF001
-    if _MINE.search(plain) is None or _OF_OTHERS.search(plain) is not None:
+    plain = _plain(text)
+    if _MINE.search(plain) is None:
         return 0
+    others = [match.span() for match in _OF_OTHERS.finditer(plain)]
     return sum(
-        any(lemma(match[0].casefold()) not in asked for match in told.finditer(plain))
-        for named, told in _MATTERS
-        if named & asked
+        any(
+            lemma(match[0].casefold()) not in topics and _is_own(plain, match, others)
+            for match in _TOLD[matter].finditer(plain)
+        )
+        and _APART[matter].search(plain) is None
+        for matter in _asked(topics)
     )
 
 
-def beginnings_of(topics: Iterable[str]) -> frozenset[str]:
+def _is_own(text: str, told: re.Match[str], others: Sequence[tuple[int, int]]) -> bool:
+    """Whether what is told is the speaker's: nobody else is named, or only behind it: "I'm paying back my brother"."""
+    if _is_name(text, told):
+        return False
+    besides = [start for start, end in others if not (told.start() <= start and end <= told.end())]
+    if not besides:
+        return True
+    before = text[max(0, told.start() - _DOER_CHARS) : told.start()]
+    is_doer = _MINE.search(told[0]) is not None or _DOER.search(before) is not None
+    return is_doer and min(besides) >= told.start()
+
+
+def is_clearly_told(topics: Collection[str], text: str) -> bool:
+    """Returns whether a text has words of a matter that a query names and of no other, and is about nobody else.
+
+    Args:
+        topics: Content words of the query, in base form.
+        text: What somebody said.
+    """
+    plain = _plain(text)
+    if _OF_OTHERS.search(plain) is not None:
+        return False
+    is_mine = _MINE.search(plain) is not None
+    for matter in _asked(topics):
+        match = _CLEAR[matter].search(plain)
+        if match is None or _is_name(plain, match) or _APART[matter].search(plain) is not None:
+            continue
+        if is_mine or not (_THIRD.search(plain) or _UNKNOWN.search(plain[: match.start()]) or _is_of(plain, match)):
+            return True
+    return False
+
+
+def _is_name(text: str, told: re.Match[str]) -> bool:
+    """Whether what is told is a part of a name: "the Pension Adler"."""
+    is_capital = told[0][:1].isupper() and not told[0].isupper()
+    return is_capital and told.start() > 0 and text[told.end() : told.end() + 2].strip()[:1].isupper()
+
+
+def is_apart(topics: Collection[str], text: str) -> bool:
+    """Returns whether a text uses words of a matter that a query names and means something else by them."""
+    plain = _plain(text)
+    return any(_APART[matter].search(plain) is not None for matter in _asked(topics))
+
+
+def beginnings_of(topics: Collection[str]) -> frozenset[str]:
     """Returns beginnings of words by which texts that tell of these matters are found."""
-    asked = set(topics)
     return frozenset(
         word
-        for named, told in _TOLD
-        if set(named.split()) & asked
-        for word in _BEGINNING.findall(" ".join(told))
+        for matter in _asked(topics)
+        for word in _BEGINNING.findall(f"{MATTERS[matter].told}|{MATTERS[matter].clear}")
         if word not in _COMMON
     )
+
+
+def _asked(topics: Collection[str]) -> Iterator[int]:
+    return (matter for matter, named in enumerate(_NAMED) if any(words.issubset(topics) for words in named))
+
+
+def _plain(text: str) -> str:
+    return text.replace("’", "'")  # noqa: RUF001
+
+
+def _is_of(text: str, told: re.Match[str]) -> bool:
+    """Whether a text opens with somebody who does something: "Tom is on crutches"."""
+    opening = _OPENING.match(text)
+    if opening is None or told.start() <= opening.start(1):
+        return False
+    first, second = opening[1].casefold(), opening[2].casefold()
+    is_verb = second in AUXILIARIES or lemma(second) in VERBS
+    return is_verb and first not in STOP | PRONOUNS | DETERMINERS

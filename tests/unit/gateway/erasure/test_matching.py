@@ -214,3 +214,67 @@ def test_spec_3_13_what_is_called_known_goes_with_what_is_called_own() -> None:
         "The hammer is red.",
     ]
     assert choose(read("my stammer"), texts, [0.8, 0.7, 0.6, 0.2], Rules()) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("what I told you about the divorce", "The custody hearing is on 12 March."),
+        ("all the stuff on my knee", "Physio is every Thursday at 5."),
+        ("my pregnancy", "The midwife comes on Friday."),
+        ("the job hunt", "I sent my CV to three agencies."),
+        ("anything about money", "The rent went up to 1,150."),
+        ("our house move", "The removal van is booked for seven."),
+        ("my debts", "I'm paying back my brother at 50 a month."),
+        ("the affair", "I've cheated on my husband."),
+        ("everything about my therapy", "In our last session we talked about my father."),
+    ],
+)
+def test_spec_3_13_a_matter_is_told_in_the_words_of_its_field(query: str, text: str) -> None:
+    others = ["The cat sleeps.", "The roofer has a van."]
+    assert choose(read(query), [text, *others], [0.11, 0.05, 0.05], Rules()) == [0]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("the divorce", "Tom has a custody hearing on 12 March."),
+        ("the divorce", "Her custody hearing is on 12 March."),
+        ("my knee", "My brother is on crutches."),
+        ("my knee", "A physio earns little."),
+        ("my brother's divorce", "I separated from Ida in May."),
+        ("my debts", "My brother is paying back my mother."),
+        ("my pregnancy", "I'm expecting a parcel from Leeds."),
+        ("my drinking", "I drink my coffee black."),
+        ("my religion", "I teach religion at the school."),
+        ("my finances", "We had lunch at the Pension Adler."),
+        ("my finances", "My nan gets a pension."),
+        ("the affair", "Foreign affairs was my subject."),
+        ("the treasure hunt", "I sent my CV to three agencies."),
+        ("my back", "I'll be back on Monday."),
+    ],
+)
+def test_spec_3_13_words_of_a_field_about_another_or_in_another_sense_stay(query: str, text: str) -> None:
+    assert choose(read(query), [text], [0.36], Rules()) == []
+
+
+def test_spec_3_13_where_the_speaker_has_one_another_and_the_kind_stay() -> None:
+    texts = ["Our dog is a beagle.", "The neighbour's dog barks.", "I like hot dogs.", "The dog ate a shoe."]
+    assert choose(read("everything to do with the dog"), texts, [0.5, 0.3, 0.3, 0.4], Rules()) == [0, 3]
+    texts = ["We're getting married in May.", "My parents' wedding photo hangs in the hall."]
+    assert choose(read("the wedding plans"), texts, [0.5, 0.5], Rules()) == [0]
+
+
+def test_spec_3_13_a_measure_named_after_a_thing_is_not_the_thing() -> None:
+    texts = ["My knee hurts.", "I bought knee-high boots.", "It's my knee that hurts."]
+    assert choose(read("all the stuff on my knee"), texts, [0.6, 0.4, 0.6], Rules()) == [0, 2]
+
+
+def test_spec_3_13_a_query_about_a_relative_does_not_mean_another_relative() -> None:
+    texts = ["Mum has the flu.", "My dad was in hospital last week."]
+    assert choose(read("what I said about my mum's illness"), texts, [0.5, 0.5], Rules()) == [0]
+
+
+def test_spec_3_13_what_belongs_to_a_relative_is_not_sought_by_words_of_own_matters() -> None:
+    assert not read("my brother's divorce").told_terms
+    assert {"custody", "alimony"} <= read("my divorce").told_terms

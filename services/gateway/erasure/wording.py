@@ -1,0 +1,100 @@
+"""Words of a text with their places, small words of queries, and forms of words. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.values.complements import KIN
+from services.common.values.lexicon import PRONOUNS, STOP
+from services.common.values.tokens import lemma
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+GENERIC: Final = _set(
+    "thing stuff detail info information data value fact everything anything something memory conversation chat "
+    "whole entire entirely complete my mine our ours everything about say tell mention remember forget"
+)
+"""Words of a query that name no topic."""
+LINKS: Final = STOP | {"about", "between", "against", "without", "before", "after", "during", "not", "no"}
+FIRST: Final = _set("i me my mine myself we us our ours you your yours i'm i've i'd i'll we're we've im ive")
+SELF: Final = _set("i i'm i've i'd i'll im ive you you're")
+OTHER: Final = _set("other another second third next old former previous spare last")
+"""Before a noun these say that another thing is meant."""
+ARTICLES: Final = frozenset({"a", "an"})
+PERSONS: Final = KIN | _set("friend neighbour neighbor colleague boss flatmate roommate teacher doctor dog cat")
+OF_THIRD: Final = _set("his her their")
+DETERMINERS: Final = _set("the a an his her their its this that these those")
+_TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*(?:(?<=s)')?|[.,;:!?()\n]")
+_SHORTENED: Final = PRONOUNS | {"that", "there", "here", "what", "who", "where", "how", "let", "everything", "all"}
+"""Before "'s" these are no owners."""
+_MEASURES: Final = frozenset({"high", "deep", "length", "jerk"})
+"""Behind a noun and a hyphen these make a measure of it: "knee-high boots"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text."""
+
+    text: str
+    index: int  # among the tokens
+
+    @property
+    def lower(self) -> str:
+        """In lower case."""
+        return self.text.casefold()
+
+    @property
+    def bare(self) -> str:
+        """Without a possessive ending."""
+        return re.sub(r"'s?$", "", self.lower)
+
+    @property
+    def is_possessive(self) -> bool:
+        """Whether it says whose something is: "Ida's", not "it's"."""
+        return self.lower != self.bare and self.bare not in _SHORTENED
+
+    @property
+    def is_capital(self) -> bool:
+        """Whether it begins with a capital, and is no abbreviation."""
+        return self.text[:1].isupper() and not (self.text.isupper() and len(self.text) > 1)
+
+
+def words_of(text: str) -> Iterator[Word]:
+    """Words with their places among words and marks: marks separate what does not belong together."""
+    for index, found in enumerate(_TOKEN.finditer(text.replace("’", "'"))):  # noqa: RUF001
+        if found[0][0].isalnum() or found[0][0] == "_":
+            yield Word(found[0], index)
+
+
+def has(words: Sequence[Word], topic: str) -> bool:
+    """Whether one of the words is a form of a topic's."""
+    return any(is_topic(word, topic) for word in words)
+
+
+def is_topic(word: Word, topic: str) -> bool:
+    """Whether a word, or a part of a compound, is a form of a topic's."""
+    parts = word.bare.split("-")
+    if len(parts) > 1 and parts[-1] in _MEASURES:
+        return False
+    return any(is_form(part, topic) for part in (word.bare, *parts))
+
+
+def is_form(word: str, topic: str) -> bool:
+    """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy"."""
+    if lemma(word) == topic:
+        return True
+    length = max(5, len(topic) - 2)
+    return len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4
+
+
+def names_other_kin(words: Sequence[Word], topics: frozenset[str]) -> bool:
+    """Whether a query is about a relative and a text about another one."""
+    asked = topics & KIN
+    named = {lemma(word.bare) for word in words} & KIN
+    return bool(asked and named) and not asked & named
