@@ -6,6 +6,7 @@ change about something else changes nothing.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Final
 
@@ -16,7 +17,7 @@ from services.common.values.sameness import Match, match_values
 
 _OWNERS: Final = frozenset(POSSESSIVES.values())
 _ENDING: Final = frozenset(["stop", "quit", "finish", "leave", "sell", "drop", "forget", "cancel"])
-_POSSIBLE: Final = frozenset({"can", "could", "should", "would", "might", "shall"})
+_POSSIBLE: Final = frozenset({"can", "could", "should", "would", "might", "may", "must", "shall"})
 _BEGINNING: Final = frozenset(["start", "begin", "learn"])
 _SHIFTING: Final = frozenset(
     [
@@ -176,7 +177,7 @@ def _possessor_differs(earlier: Clause, later: Clause) -> bool:
 def _ended(earlier: Clause, later: Clause) -> bool:
     if later.verb not in _ENDING and not (later.verb == "have" and later.rest[:1] and later.rest[0] in _ENDING):
         return False
-    if _POSSIBLE & set(later.words):
+    if _POSSIBLE & set(later.words) or _is_still_to_do(later):
         return False  # "I could stop by there"
     rest = [item for item in later.rest if item not in _OWNERS and item not in _ENDING]
     if later.verb == "leave" and _is_departure(later):
@@ -200,6 +201,11 @@ def _ended(earlier: Clause, later: Clause) -> bool:
     listed = {word for item in later.subject for word in str(item).split()}
     named = bool(listed) and listed <= {word for item in earlier.rest for word in str(item).split()}
     return later.verb in {"leave", "quit", "resign", "retire"} and named and rest[0] in _words(earlier)
+
+
+def _is_still_to_do(later: Clause) -> bool:
+    """As in "I have to finish the courtyard"."""
+    return any(word in {"have", "has", "had"} and after == "to" for word, after in itertools.pairwise(later.words))
 
 
 def _is_departure(later: Clause) -> bool:

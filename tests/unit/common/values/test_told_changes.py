@@ -186,6 +186,8 @@ def test_spec_3_5_what_stands_around_a_change_hides_it_no_more(earlier: str, lat
         ("My head hurts.", "My back hurts now."),
         ("I go to the gym on Mondays.", "I left the gym at nine."),
         ("I read the Herald.", "I finished the Herald crossword."),
+        ("I design courtyards for a living.", "I have to finish the courtyard first."),
+        ("I sing in the choir.", "I must leave the choir before nine."),
         ("My laptop is on the desk.", "I closed the laptop."),
         ("My brother lives in Ulm.", "My brother has met Tom, he lives in Bonn now."),
     ],
