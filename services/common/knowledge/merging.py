@@ -94,7 +94,7 @@ def plan_merges(
         if agree and confidence_at(ranked[0], at, settings) > settings.merge_confidence_above:
             winner = ranked[0].belief_id
             merges.append(Merge(winner, tuple(belief_id for belief_id in group if belief_id != winner)))
-    merged = {belief_id for merge in merges for belief_id in (merge.winner_id, *merge.loser_ids)}
+    merged = {belief_id for merge in merges for belief_id in merge.loser_ids}  # winners go on as they are
     undecided = [
         edge
         for edge in similar

@@ -98,14 +98,15 @@ class PostgresSupersessionStore:
         sealing: OwnerSealing,
     ) -> list[tuple[Assertion, Assertion]]:
         """Stored statements, each with those of its candidates."""
-        rows: list[tuple[Assertion, Any]] = []
+        pairs: list[tuple[Assertion, Assertion]] = []
         for begin in range(0, len(assertions), STATEMENTS_MAX):
             part = assertions[begin : begin + STATEMENTS_MAX]
             places = _places([one.place for one in part])
             found = await connection.fetch(queries.CANDIDATES, owner.tenant_id, owner.user_id, *places, candidates_max)
             candidates = await sealing.opened(ASSERTIONS, found)
-            rows += [(part[row["place"] - 1], row) for row in candidates]
-        return [(assertion, _assertion(row)) for assertion, row in rows]
+            # Thousands of rows take milliseconds.
+            pairs += await asyncio.to_thread(_paired, part, candidates)
+        return pairs
 
     async def _rests(
         self,
@@ -265,6 +266,10 @@ def _assertion_values(assertion: Assertion, cipher: Cipher) -> tuple[object, ...
         assertion.is_only,
         assertion.is_announced,
     )
+
+
+def _paired(assertions: Sequence[Assertion], candidates: Sequence[Any]) -> list[tuple[Assertion, Assertion]]:
+    return [(assertions[row["place"] - 1], _assertion(row)) for row in candidates]
 
 
 def _assertion(row: Any) -> Assertion:

@@ -67,6 +67,17 @@ def test_spec_3_6_a_group_waits_where_it_is_unsure_or_the_guard_cannot_read_it()
     assert (unread.merges, unread.queued) == ((), (("c", "d"),))
 
 
+def test_spec_3_6_the_winner_of_a_merge_is_queued_by_the_same_run_and_its_losers_by_none() -> None:
+    def guard(earlier: str, later: str) -> Relation:
+        return Relation.SAME if {earlier, later} == {"a", "b"} else Relation.COMPATIBLE
+
+    beliefs = [_belief("a", base_confidence=0.9), _belief("b"), _belief("c")]
+    pairs = [_pair("a", "b"), _pair("a", "c"), _pair("b", "c")]
+    plan = plan_merges(beliefs, pairs, guard, at=START, may_be_same=lambda _earlier, _later: True)
+    assert plan.merges == (Merge(BeliefId("a"), (BeliefId("b"),)),)
+    assert plan.queued == (("a", "c"),)
+
+
 def test_spec_3_6_a_cosine_alone_never_merges() -> None:
     beliefs = [_belief("a"), _belief("b")]
     for relation in (Relation.UPDATE, Relation.CONTRADICT, Relation.COMPATIBLE, Relation.UNRELATED):
