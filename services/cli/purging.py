@@ -47,7 +47,7 @@ class Purged:
 async def purge_installation(
     folder: Path | None, admin_url: str, settings: OnlinePurgeSettings, *, index_seconds: float
 ) -> Purged:
-    """Rewrites what there is, whether services run or not: one of the functions below.
+    """Purges a data folder, a PostgreSQL server or both, whether their services run or not.
 
     Args:
         folder: The data folder; None where there is none.

@@ -359,7 +359,7 @@ def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
 
 
 def _turns_a_life(earlier: str, later: str) -> bool:
-    """An event of the speaker's life; whom they did it with or gave it to is nobody's event."""
+    """An event of the speaker's own life. People whom it mentions are not taken for the ones it happened to."""
     told = _THEY_TO_ME.sub("i was ", later)
     first, second = _up_to_others(earlier), _up_to_others(told)
     if not _FIRST.search(first) or THIRD.search(first) or THIRD.search(second):

@@ -1,6 +1,6 @@
-"""Turns of a life that are told by what happened, without the old state: a divorce, a last shift, a degree.
+"""Changes in a life that are told by an event, without naming what was before: a divorce, a last shift, a degree.
 
-Each field pairs what the speaker said of themselves with events that end it, whoever tells them. Pure functions.
+Each field names what a speaker says of themselves ("I'm married") and the events that end it. Pure functions.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class EdgeEngine:
             rewrite_segments(self._folder, dimension=self._dimension, settings=self._settings)
             self._shard = self._open()
         except BaseException as error:
-            # Nothing is open: calls that wait must not take that for damaged files. A new process loads what is there.
+            # The index is closed now, and calls that wait would report damaged files. A new process opens it again.
             sys.stderr.write(f"the purge of {self._folder} failed: {error}\n")
             sys.stderr.flush()
             os._exit(1)

@@ -19,7 +19,7 @@ async def purge_closed_shards(qdrant_folder: Path, *, text: TextSettings, settin
     Each in a process of its own, one after the other. May be interrupted and repeated.
 
     Returns:
-        How many were rewritten. A shard that is open is left to whoever has it.
+        How many were rewritten. Open shards are left alone: the process that has them open rewrites them.
 
     Raises:
         StoreUnavailable: The engine failed.

@@ -21,18 +21,10 @@ from tests.support.stack import RunningStack, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-SERVICES = (
-    "mneme.gateway.v1.MemoryService",
-    "mneme.gateway.v1.ConversationService",
-    "mneme.gateway.v1.DeliveryService",
-    "mneme.gateway.v1.GrantService",
-    "mneme.gateway.v1.DocumentService",
-    "mneme.gateway.v1.MaintenanceService",
-    *(service.full_name for service in TIER_SERVICES),
-)
+OWN = ("Memory", "Conversation", "Delivery", "Grant", "Document", "Maintenance")
+SERVICES = (*(f"mneme.gateway.v1.{name}Service" for name in OWN), *(service.full_name for service in TIER_SERVICES))
 READING = ("Get", "BatchGet", "List", "Search", "Recall", "BuildContext")
-ITEMS_HAVE_IDS = {"RememberBatch", "RememberStream", "RecordActivityStream"}
-"""Their items have ids of their own."""
+ITEMS_HAVE_IDS = {"RememberBatch", "RememberStream", "RecordActivityStream"}  # of their own
 GLOBAL, PROJECT = {"level": "SCOPE_LEVEL_GLOBAL"}, {"level": "SCOPE_LEVEL_PROJECT", "project_id": "p1"}
 NOBODY = str(uuid.UUID(int=7))
 
