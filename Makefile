@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test test-frameworks test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages conformance-connect conformance-mcp client client-check fmt check docs helm-e2e lease-e2e replicas-e2e console-e2e tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-console bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year bench-clusters
+	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-console bench-http bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year bench-clusters
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -133,8 +133,8 @@ deploy-check: setup ## check the Dockerfile with hadolint, the Compose file with
 	@$(BIN)/python -m pytest tests/unit/deploy/test_image.py tests/unit/deploy/test_compose.py tests/unit/deploy/monitoring \
 		--require=hadolint --require=compose-spec --require=promtool $(PYTEST_ARGS)
 
-console-e2e: setup ## drive the console in a headless browser (Debian: apt install chromium; MNEME_BROWSER=/path/to/chromium; SHOTS=folder)
-	@MNEME_SCREENSHOTS="$(SHOTS)" $(BIN)/python -m pytest tests/e2e/test_console.py --require=chromium $(PYTEST_ARGS)
+console-e2e: setup ## drive the console and the TypeScript client in a headless browser (Debian: apt install chromium; MNEME_BROWSER=/path/to/chromium; SHOTS=folder)
+	@MNEME_SCREENSHOTS="$(SHOTS)" $(BIN)/python -m pytest tests/e2e/test_console.py tests/e2e/test_browser_client.py --ci --require=chromium $(PYTEST_ARGS)
 
 lock: ## resolve requirements/*.in into the locked files (needs uv; LOCK_ARGS=--upgrade for newer versions)
 	@tools/lock.sh $(LOCK_ARGS)
@@ -230,6 +230,10 @@ bench-rates: setup ## what a tenant at ten times its rate limit costs another: O
 bench-outbox: setup ## the outbox alone at 1,000 turns a second: OUT=file [BENCH_ARGS="--rate 2000"]
 	@test -n "$(OUT)" || { echo "usage: make bench-outbox OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.outbox --out "$(OUT)" $(BENCH_ARGS)
+
+bench-http: setup ## what HTTP adds to a Recall: OUT=file
+	@test -n "$(OUT)" || { echo "usage: make bench-http OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.http_overhead --out "$(OUT)" $(BENCH_ARGS)
 
 bench-console: setup ## time of the console's pages for a user with 100,000 memories, in a headless browser: OUT=file [BENCH_ARGS="--store folder"]
 	@test -n "$(OUT)" || { echo "usage: make bench-console OUT=file" >&2; exit 2; }

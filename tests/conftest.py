@@ -13,6 +13,7 @@ import structlog
 from tools.engines.group import NAMES
 
 pytest_plugins = [
+    "tests.support.browser",
     "tests.support.engines",
     "tests.support.helm",
     "tests.support.neo4j",

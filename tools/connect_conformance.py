@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import grpc_tools.protoc
 from connectrpc.code import Code
-from connectrpc.compat import google_protobuf_codecs
+from connectrpc.compat import google_protobuf_binary_codec
 from connectrpc.errors import ConnectError, ErrorDetail
 from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 from connectrpc.request import RequestContext
@@ -32,6 +32,7 @@ from protobuf.wkt import Any as PackedDetail
 
 from services.common.rpc.certificates import TlsFiles
 from services.gateway.http.application import _BodyInTime, _NotStored
+from services.gateway.http.json_codec import CompactJsonCodec
 from services.gateway.http.server import _bind, _config, _Server
 from services.gateway.http.settings import HttpSettings
 
@@ -164,7 +165,7 @@ class Calls(ConnectASGIApplication[None]):
             service=None,
             endpoints=lambda _: endpoints(),
             read_max_bytes=bytes_max,
-            codecs=google_protobuf_codecs(),
+            codecs=[google_protobuf_binary_codec(), CompactJsonCodec()],
         )
 
     @property

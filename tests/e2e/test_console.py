@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from bench.browser import Page, find_browser, open_page
+from bench.browser import Page
 from mneme_client import FactCategory, NoteKind, Turn
 from services.gateway.journal.model import Tier
 from tests.support.stack import RunningStack
@@ -31,17 +31,9 @@ SETTLED = "document.querySelector('main h1, main .failure, main .empty') && !doc
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def page(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Page]:
-    program = find_browser()
-    if program is None:
-        message = "no Chromium on this machine; on Debian: apt install chromium"
-        if "chromium" in request.config.getoption("--require"):
-            pytest.fail(message)
-        pytest.skip(message)
-    async with open_page(program, tmp_path / "profile") as opened:
-        await opened.size(1280, 900)
-        yield opened
-    assert opened.problems == []
+async def page(browser_page: Page) -> AsyncIterator[Page]:
+    yield browser_page
+    assert browser_page.problems == []
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any, Final
 
 from connectrpc.code import Code
-from connectrpc.compat import google_protobuf_codecs
+from connectrpc.compat import google_protobuf_binary_codec
 from connectrpc.errors import ConnectError
 from connectrpc.server import ConnectASGIApplication
 from starlette.applications import Starlette
@@ -25,6 +25,7 @@ from services.common.errors import Unauthenticated
 from services.common.rpc.server import GrpcServer, ServiceBinding
 from services.gateway.http.console.routes import console_routes
 from services.gateway.http.endpoints import FORWARDED_HEADERS, Call, endpoints, metadata_of
+from services.gateway.http.json_codec import CompactJsonCodec
 from services.gateway.http.mem0.routes import PREFIX as MEM0_PREFIX
 from services.gateway.http.mem0.routes import mem0_application
 from services.gateway.http.settings import HttpSettings
@@ -116,7 +117,7 @@ class _Calls(ConnectASGIApplication[None]):
             endpoints=lambda _: by_path,
             interceptors=[_Credential(authenticator)],
             read_max_bytes=bytes_max,
-            codecs=google_protobuf_codecs(),
+            codecs=[google_protobuf_binary_codec(), CompactJsonCodec()],
         )
 
     @property
