@@ -19,6 +19,7 @@ from services.common.auth import Principal
 from services.common.convert import scope_to_proto
 from services.common.errors import MnemeError
 from services.common.scope import Scope
+from services.gateway.context.structure import single_line
 from services.gateway.context_window.settings import ContextWindowSettings
 from services.gateway.upstream_context import ActivityClient, CodeClient
 
@@ -28,6 +29,8 @@ _ITEMS: Final = UUID("b2a4c1f0-3c84-4b8e-8f0d-6a1b7f4f5e22")
 _QUERY_CHARS_MAX: Final = 8_192
 _ITEM_CHARS_MAX: Final = 32_768
 """What an item of a window may hold."""
+_TASKS_NAME: Final = "similar past tasks"
+"""Under which they stand in the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +106,25 @@ class Sources:
         tasks = [found.task for found in response.tasks]
         if not tasks:
             return ()
-        lines = [f"- {task.description}: {task.outcome}" if task.outcome else f"- {task.description}" for task in tasks]
-        content = "\n".join(["Relevant past work:", *lines])
+        content = "\n".join(_task_line(task) for task in tasks)
+        made = _made_id("tasks", content)
+        # A result without a call: the prompt shows it as data in the user's turn, never as what the assistant said.
         return [
             pb.ContextItem(
-                item_id=_made_id("tasks", content),
-                kind=pb.CONTEXT_ITEM_KIND_ASSISTANT_RESPONSE,
+                item_id=made,
+                kind=pb.CONTEXT_ITEM_KIND_TOOL_RESULT,
+                tool_call_id=made,
+                tool_name=_TASKS_NAME,
                 content=content,
                 relevance=self._settings.task_relevance,
             )
         ]
+
+
+def _task_line(task: activity_pb2.Task) -> str:
+    """A task and what came of it on one line: what was recorded cannot make lines of its own."""
+    description, outcome = single_line(task.description), single_line(task.outcome)
+    return f"- {description}: {outcome}" if outcome else f"- {description}"
 
 
 def _code_item(question: Question, match: code_pb2.CodeMatch, best: float) -> pb.ContextItem:
