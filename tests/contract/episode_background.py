@@ -61,6 +61,26 @@ class EpisodeBackgroundContract:
         theirs = (await store.get(SAME_NAME_ELSEWHERE, [episode_id(1)]))[episode_id(1)]
         assert theirs.access_count == 7
 
+    async def test_spec_6_5_a_small_tenant_has_the_next_claim_whatever_another_restores(
+        self, store: EpisodeStore
+    ) -> None:
+        await insert(store, *(new_episode(number) for number in range(1, 30)))
+        await insert(store, new_episode(40, owner=SAME_NAME_ELSEWHERE))
+        claims = []
+        for _ in range(4):
+            async with store.claim_pending(limit=4, now=NOW) as batch:
+                claims.append([pending.owner for pending in batch.episodes])
+        small = [number for number, claim in enumerate(claims) if SAME_NAME_ELSEWHERE in claim]
+        assert small[0] <= 1  # the second claim at the latest, though 29 episodes were there before it
+        assert all(len(claim) == 4 for claim in claims)
+        assert all(OWNER in claim for claim in claims)
+
+    async def test_spec_6_5_two_workers_claim_no_episode_twice(self, store: EpisodeStore) -> None:
+        await insert(store, *(new_episode(number) for number in range(1, 7)))
+        async with store.claim_pending(limit=4, now=NOW) as one, store.claim_pending(limit=4, now=NOW) as two:
+            claimed = [pending.episode_id for batch in (one, two) for pending in batch.episodes]
+        assert len(claimed) == len(set(claimed)) == 6
+
     async def test_pending_episodes_come_with_what_indexing_needs(self, store: EpisodeStore) -> None:
         episode = new_episode(
             1, query="look", response="nice", attachments=(Attachment("u", "", "a dog"),), scope_key="2\x1fp"

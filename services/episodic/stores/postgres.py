@@ -76,6 +76,7 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         super().__init__(pool, keys)
         self._fading = fading or FadingRule()
         self._model = model
+        self._last_tenant = ""  # the next claim of pending episodes goes on behind it
 
     async def insert(self, tenant_id: TenantId, episodes: Sequence[NewEpisode], *, now: datetime) -> list[StoreOutcome]:
         """See `EpisodeStore.insert`."""
@@ -242,7 +243,10 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         """See `EpisodeStore.claim_pending`. The claim is a row lock, so it ends with the process too."""
         with translate_errors():
             async with self._pool.acquire() as connection, connection.transaction():
-                found = await connection.fetch("SELECT * FROM episodic.claim_pending($1, $2)", limit, now)
+                found = await connection.fetch(
+                    "SELECT * FROM episodic.claim_pending($1, $2, $3)", limit, now, self._last_tenant
+                )
+                self._last_tenant = found[-1]["tenant_id"] if found else ""
                 opened = await opened_rows(self._keys, connection, rows.EPISODES, found)
                 pending = [rows.pending(row) for row in opened]
                 yield PostgresPendingBatch(connection, pending, self._model, self._keys, self._fading)
