@@ -186,6 +186,11 @@ class RecalledMemory:
         return trust_of_turn(self.episode.role, self.episode.speaker, self.episode.user_id)
 
 
+def confidence_now(hit: facts_pb2.ScoredFact) -> float:
+    """The confidence of a fact with its decay; tiers of an earlier release do not send it."""
+    return hit.current_confidence if hit.HasField("current_confidence") else hit.fact.confidence
+
+
 @dataclass(frozen=True, slots=True)
 class RecalledFact:
     """A fact with its final score and the reasons."""
@@ -196,11 +201,17 @@ class RecalledFact:
     retriever: RetrieverRank
     parts: tuple[ScorePart, ...]  # they add up to the score
     source_trust: SourceTrust = SourceTrust.UNSPECIFIED
+    confidence_now: float | None = None  # with its decay, in [0, 1]; None: that of the fact
 
     @property
     def memory_id(self) -> str:
         """The fact's id."""
         return self.fact.fact_id
+
+    @property
+    def confidence(self) -> float:
+        """How much it is believed now, in [0, 1]."""
+        return self.fact.confidence if self.confidence_now is None else self.confidence_now
 
 
 @dataclass(frozen=True, slots=True)

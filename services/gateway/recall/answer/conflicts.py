@@ -160,7 +160,7 @@ class ConflictResolution:
                 identifier=hit.fact.fact_id,
                 rank=rank,
                 said_seconds=_seconds(hit.fact.last_confirmed_time.seconds, hit.fact.last_confirmed_time.nanos),
-                confidence=hit.fact.confidence,
+                confidence=hit.confidence,
                 importance=hit.fact.importance,
                 is_preferred=not chosen.preferred.isdisjoint((hit.fact.fact_id, *hit.fact.derived_from)),
                 is_over=hit.fact.HasField("valid_to_time"),

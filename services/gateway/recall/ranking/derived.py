@@ -11,7 +11,7 @@ from mneme.agentic.v1 import notes_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.decay import SECONDS_PER_DAY, hyperbolic
 from services.gateway.recall.choices import ScoringChoice
-from services.gateway.recall.model import RecalledFact, RecalledNote, RetrieverRank, ScorePart
+from services.gateway.recall.model import RecalledFact, RecalledNote, RetrieverRank, ScorePart, confidence_now
 from services.gateway.recall.question.reading import QuestionEvidence
 from services.gateway.recall.ranking.formulas import FormulaScorer, Signals
 from services.gateway.recall.ranking.profiles import Profiles
@@ -36,7 +36,7 @@ class DerivedRanking:
         scored = (
             [((SIMILARITY, hit.similarity),) for hit in hits]
             if formula is None
-            else _by_formula(formula, _signals_of_facts(hits, now.timestamp()), question)
+            else _by_formula(formula, _signals_of_facts(hits, now.timestamp(), formula.scale_days), question)
         )
         found = [
             RecalledFact(
@@ -45,6 +45,7 @@ class DerivedRanking:
                 score=_total(parts),
                 retriever=RetrieverRank("facts", rank, hit.similarity),
                 parts=parts,
+                confidence_now=confidence_now(hit),
             )
             for rank, (hit, parts) in enumerate(zip(hits, scored, strict=True), 1)
         ]
@@ -58,7 +59,7 @@ class DerivedRanking:
         scored = (
             [_by_links(hit) for hit in hits]
             if formula is None
-            else _by_formula(formula, _signals_of_notes(hits, now.timestamp()), question)
+            else _by_formula(formula, _signals_of_notes(hits, now.timestamp(), formula.scale_days), question)
         )
         found = [
             RecalledNote(
@@ -91,7 +92,7 @@ def _by_formula(formula: FormulaScorer, signals: Signals, question: QuestionEvid
     return [tuple((name, value) for name, value in zip(parts, row, strict=True) if value) for row in rows]
 
 
-def _signals_of_facts(hits: Sequence[facts_pb2.ScoredFact], now_seconds: float) -> Signals:
+def _signals_of_facts(hits: Sequence[facts_pb2.ScoredFact], now_seconds: float, scale_days: float) -> Signals:
     """A fact is as old as its last confirmation; nobody counts its uses."""
     confirmed = np.array([hit.fact.last_confirmed_time.seconds for hit in hits], dtype=np.float64)
     happened = np.array(
@@ -105,13 +106,13 @@ def _signals_of_facts(hits: Sequence[facts_pb2.ScoredFact], now_seconds: float) 
         seconds=happened,
         days_unused=np.full(len(hits), np.inf),
         uses=np.zeros(len(hits)),
-        confidence=np.array([hit.fact.confidence for hit in hits]),
-        decay=hyperbolic(days),
+        confidence=np.array([confidence_now(hit) for hit in hits]),
+        decay=hyperbolic(days, scale_days=scale_days),
         feedback=np.array([hit.fact.feedback for hit in hits], dtype=np.int32),
     )
 
 
-def _signals_of_notes(hits: Sequence[notes_pb2.ScoredNote], now_seconds: float) -> Signals:
+def _signals_of_notes(hits: Sequence[notes_pb2.ScoredNote], now_seconds: float, scale_days: float) -> Signals:
     """A note reached over links is as similar as its score says. Notes have no confidence of their own."""
     happened = np.array([hit.note.time.seconds for hit in hits], dtype=np.float64)
     used = np.array([hit.note.last_access_time.seconds for hit in hits], dtype=np.float64)
@@ -124,6 +125,6 @@ def _signals_of_notes(hits: Sequence[notes_pb2.ScoredNote], now_seconds: float) 
         days_unused=np.where(used > 0, np.maximum(0.0, (now_seconds - used) / SECONDS_PER_DAY), np.inf),
         uses=np.array([float(hit.note.access_count) for hit in hits]),
         confidence=np.ones(len(hits)),
-        decay=hyperbolic(days),
+        decay=hyperbolic(days, scale_days=scale_days),
         feedback=np.array([hit.note.feedback for hit in hits], dtype=np.int32),
     )

@@ -30,6 +30,12 @@ class DecaySettings:
     importance_half_life_growth: Amount = 2.0  # by how much of itself the half-life grows at importance 1, in narrative
     importance_loss_per_day: Amount = 0.01  # what a day takes from importance, in balanced
     scale_days: Positive = 365.0  # age at which hyperbolic decay is one half, where the tier does not report it
+    access_count_share: Amount = 0.7  # of the count of uses in what access adds, in balanced
+    access_count_scale: Positive = 5.0  # ln(uses + 1) that counts as 1, in balanced
+    access_recency_share: Amount = 0.3  # of the time since the last use in what access adds, in balanced
+    access_recency_loss_per_hour: Amount = 0.05  # exponent for each hour since the last use, in balanced
+    access_uses_scale: Positive = 10.0  # uses that would add 1, in assistant
+    access_bonus_max: Amount = 0.2  # the most that uses add, in assistant
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +60,12 @@ Formula: TypeAlias = Callable[[Signals, Mapping[str, float], DecaySettings], dic
 def balanced(signals: Signals, weights: Mapping[str, float], decay: DecaySettings) -> dict[str, Column]:
     """Returns the parts of (similarity + recency + importance + access, each by its weight) x confidence.
 
-    Importance fades linearly. Access is 0.7 ln(uses + 1) / 5 + 0.3 exp(-0.05 hours since the last use).
+    Importance fades linearly. Access is 0.7 ln(uses + 1) / 5 + 0.3 exp(-0.05 hours since the last use); its numbers are
+    settings.
     """
     hours = signals.days_unused * _HOURS_PER_DAY
-    access = 0.7 * np.log1p(signals.uses) / 5.0 + 0.3 * np.exp(-0.05 * hours)
+    counted = decay.access_count_share * np.log1p(signals.uses) / decay.access_count_scale
+    access = counted + decay.access_recency_share * np.exp(-decay.access_recency_loss_per_hour * hours)
     importance = linear(signals.importance, signals.days, rate_per_day=decay.importance_loss_per_day)
     return {
         "similarity": weights["similarity"] * signals.similarity * signals.confidence,
@@ -68,9 +76,10 @@ def balanced(signals: Signals, weights: Mapping[str, float], decay: DecaySetting
 
 
 def assistant(signals: Signals, weights: Mapping[str, float], decay: DecaySettings) -> dict[str, Column]:
-    """Returns the parts of similarity + recency + importance, each by its weight, + min(uses / 10, 0.2).
+    """Returns the parts of similarity + recency + importance, each by its weight, + access by its weight.
 
-    Recency counts from the last use, importance halves with each half-life.
+    Access is min(uses / 10, 0.2); its numbers are settings. Recency counts from the last use, importance halves with
+    each half-life.
     """
     unused = np.minimum(signals.days_unused, signals.days)
     faded = exponential(signals.days, half_life_days=decay.importance_half_life_days)
@@ -78,7 +87,7 @@ def assistant(signals: Signals, weights: Mapping[str, float], decay: DecaySettin
         "similarity": weights["similarity"] * signals.similarity,
         "recency": weights["recency"] * _recency(unused, decay),
         "importance": weights["importance"] * signals.importance * faded,
-        "access": weights["access"] * np.minimum(signals.uses / 10.0, 0.2),
+        "access": weights["access"] * np.minimum(signals.uses / decay.access_uses_scale, decay.access_bonus_max),
     }
 
 
@@ -121,6 +130,11 @@ class FormulaScorer:
         self._weights = weights
         self._decay = decay
         self._now_seconds = now.timestamp()
+
+    @property
+    def scale_days(self) -> float:
+        """Age in days at which hyperbolic decay is one half."""
+        return self._decay.scale_days
 
     def __call__(
         self, columns: EpisodeColumns, question: QuestionEvidence

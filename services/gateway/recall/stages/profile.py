@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 import structlog
 
 from mneme.semantic.internal.v1 import semantic_pb2
-from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.cache import CacheKind, OwnerCache
 from services.common.convert import scope_from_proto, scope_to_proto
@@ -35,6 +34,7 @@ from services.gateway.recall.model import (
     RecalledNote,
     RecallQuery,
     TurnSources,
+    confidence_now,
 )
 from services.gateway.recall.patterns import NO_PATTERNS, Pattern, PatternKind, Patterns
 from services.gateway.recall.settings import RecallSettings
@@ -238,11 +238,6 @@ def admitted(coarse: CoarseResult, profile: AppliedProfile, query: RecallQuery) 
         if excluded
         else coarse.recent_turns,
     )
-
-
-def confidence_now(hit: facts_pb2.ScoredFact) -> float:
-    """The confidence of a fact with its decay; tiers of an earlier release do not send it."""
-    return hit.current_confidence if hit.HasField("current_confidence") else hit.fact.confidence
 
 
 def without_excluded(coarse: CoarseResult) -> CoarseResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.ranking.derived import LINKS, SIMILARITY, DerivedRanking
 from services.gateway.recall.ranking.evidence import EvidenceWeights
+from services.gateway.recall.ranking.profiles import Profiles, ProfileSettings
 from services.gateway.recall.stages.fusion import DerivedWeights, Fusion
 from tests.unit.gateway.tiers import NOON, fact_hit, note_hit
 
@@ -69,6 +71,25 @@ def test_spec_5_6_the_importance_of_a_fact_reaches_the_formula(profile: Profile)
     hits = [fact("little", 0.5, importance=0.1), fact("much", 0.5, importance=0.9)]
     ranked = RANKING.facts(hits, QUESTION, ScoringChoice(profile), now=NOON)
     assert [found.memory_id for found in ranked] == ["much", "little"]
+
+
+def test_spec_3_4_a_fact_counts_by_the_confidence_that_decay_has_left() -> None:
+    faded, fresh = fact("faded", 0.5), fact("fresh", 0.5)
+    faded.current_confidence = 0.3
+    ranked = RANKING.facts([faded, fresh], QUESTION, ScoringChoice(Profile.BALANCED), now=NOON)
+    assert [(found.memory_id, found.confidence) for found in ranked] == [("fresh", 0.8), ("faded", 0.3)]
+    assert ranked[1].score == pytest.approx(ranked[0].score * 0.3 / 0.8)
+
+
+def test_spec_5_6_the_scale_of_hyperbolic_decay_is_a_setting() -> None:
+    choice = ScoringChoice(Profile.INTERACTION)
+    settings = ProfileSettings()
+    short = DerivedRanking(Profiles({}, replace(settings, decay=replace(settings.decay, scale_days=10.0))))
+    for ranked in (
+        short.facts([fact("a", 0.5, days=10)], QUESTION, choice, now=NOON),
+        short.notes([note("a", 0.5, days=10)], QUESTION, choice, now=NOON),
+    ):
+        assert [found.score for found in ranked] == pytest.approx([0.25])
 
 
 def test_spec_5_6_notes_that_are_used_often_rank_higher() -> None:

@@ -277,6 +277,26 @@ def test_spec_5_6_settings_are_the_weights_that_a_request_leaves_alone() -> None
     assert scores.tolist() == pytest.approx([0.8])
 
 
+def test_spec_5_6_the_numbers_of_access_are_settings() -> None:
+    chosen = ProfileSettings()
+    changed = replace(
+        chosen.decay,
+        access_count_share=0.5,
+        access_count_scale=2.0,
+        access_recency_share=0.1,
+        access_recency_loss_per_hour=0.0,
+        access_uses_scale=100.0,
+        access_bonus_max=0.03,
+    )
+    profiles = Profiles(BY_EVIDENCE, replace(chosen, decay=changed))
+    found = columns(uses=9, hours_unused=10)
+    _, parts = profiles.scorer(ScoringChoice(Profile.BALANCED, {}), now=NOON)(found, QUESTION)
+    assert parts["access"].tolist() == pytest.approx([0.2 * (0.5 * np.log(10) / 2 + 0.1)])
+    for uses, bonus in ((2, 0.02), (9, 0.03)):
+        _, parts = profiles.scorer(ScoringChoice(Profile.ASSISTANT, {}), now=NOON)(columns(uses=uses), QUESTION)
+        assert parts["access"].tolist() == pytest.approx([bonus])
+
+
 def test_only_profiles_that_look_at_use_ask_the_store_for_it() -> None:
     asking = {profile for profile in Profile if needs_statistics(profile)}
     assert asking == {Profile.BALANCED, Profile.ASSISTANT, Profile.INTERACTION}
