@@ -1,4 +1,4 @@
-"""The port of note generation: rules by default, a language model where one is configured."""
+"""The port of note generation: by rules; a language model could take its place."""
 
 from __future__ import annotations
 
