@@ -168,7 +168,7 @@ class RecallPipeline:
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
                 # What is left out by its source is known only when the sources of all candidates have been read.
-                on_outcome=None if profile.names_sources else on_outcome,
+                on_outcome=None if profile.excluded_sources else on_outcome,
             )
         if coarse.all_failed:
             self._count(coarse.reports)
@@ -179,8 +179,9 @@ class RecallPipeline:
         if profile.names_sources:
             with clock.stage("profile"):
                 coarse, knows_sources = await self._stages.profile.leave_out(principal, profile, coarse, clock)
-            for tier in (Tier.SESSION, Tier.SEMANTIC, Tier.AGENTIC) if on_outcome is not None else ():
-                on_outcome(tier, coarse)  # type: ignore[misc]  # it is there
+        if profile.excluded_sources and on_outcome is not None:
+            for tier in (Tier.SESSION, Tier.SEMANTIC, Tier.AGENTIC):
+                on_outcome(tier, coarse)
         (candidates, reports), trusts = await asyncio.gather(
             self._ranked(asked, coarse, clock),
             self._stages.trust.of(principal, query.user_id, coarse, seconds_left=clock.seconds_left),

@@ -12,10 +12,11 @@ import grpc
 import pytest
 
 from mneme.gateway.v1 import recall_pb2
+from mneme.semantic.v1 import profile_pb2
 from mneme_client import Client, RecallPart, Scope, ScopeLevel, SourceTrust, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.common.postgres.server import EmbeddedPostgres
-from tests.support.stack import Refusal, RunningStack, Stubs, gated_gateway, refusal
+from tests.support.stack import Refusal, RunningStack, Stubs, gated_gateway, refusal, stubs
 
 if TYPE_CHECKING:
     from services.common.embedding.embedder import OnnxEmbedder
@@ -126,10 +127,23 @@ async def test_a_bad_request_is_refused_by_its_fields(gateway: Stubs) -> None:
     )
 
 
+@pytest.mark.parametrize("preferred", [(), ("https://diary.example",)])
 async def test_spec_5_12_a_slow_tier_does_not_hold_up_what_the_others_gave(
-    stack: RunningStack, embedder: OnnxEmbedder, postgres_server: EmbeddedPostgres, user_id: str
+    stack: RunningStack,
+    embedder: OnnxEmbedder,
+    postgres_server: EmbeddedPostgres,
+    user_id: str,
+    preferred: Sequence[str],
 ) -> None:
-    async with gated_gateway(stack, embedder, postgres_server) as gated, Client(gated.target) as client:
+    async with (
+        gated_gateway(stack, embedder, postgres_server) as gated,
+        Client(gated.target) as client,
+        stubs(gated.target) as gateway,
+    ):
+        preferences = profile_pb2.Preferences(preferred_sources=preferred)
+        await gateway.profiles.UpdateProfile(
+            profile_pb2.UpdateProfileRequest(request_id=user_id, user_id=user_id, preferences=preferences)
+        )
         await client.wait_until_visible(user_id, await remembered(client, user_id))
         gated.gates["semantic"].hold()
         async with aclosing(client.recall_stream(user_id, QUESTION, conversation_id="c1")) as parts:
