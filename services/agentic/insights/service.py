@@ -16,6 +16,7 @@ from services.agentic.insights.question import Intent, ParsedQuestion, parse_que
 from services.agentic.maintenance.reading import NoteReading, UserNotes
 from services.agentic.model import LinkType, Note, NoteId, ScoredNote
 from services.agentic.store import NoteSearch, NoteStore
+from services.agentic.upkeep_store import StoredNote
 from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
 from services.common.owners import Owner
@@ -25,7 +26,7 @@ from services.common.tier_embedder import TierEmbedder
 _PERIOD: Final = timedelta(days=7)
 _TOPIC_WORDS: Final = 3
 _SEEDS: Final = 10
-_FITTING_MAX: Final = 200
+_HITS_MAX: Final = 200
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -87,16 +88,10 @@ class InsightService:
         parsed = parse_question(question, self._clock.now())
         if parsed.refusal:
             return QuestionResult(parsed)
-        if parsed.topic:
-            found = await self._search(owner, reader, await self._embedder.embed_query(parsed.topic), hops=1)
-            least = self._settings.insights.topic_similarity_min
-            words = parsed.topic.casefold().split()
-            notes = [hit.note for hit in found if hit.similarity >= least or _holds(hit.note, words)]
-        else:
-            state = _seen(await self._reading.read(owner), reader)
-            notes = [stored.note for stored in state.notes]
-            notes.sort(key=lambda note: note.time, reverse=True)
-        fitting = [note for note in notes if _fits(note, parsed)]
+        vector = await self._embedder.embed_query(parsed.topic) if parsed.topic else None
+        state = _seen(await self._reading.read(owner), reader)
+        least = self._settings.insights.topic_similarity_min
+        fitting = await asyncio.to_thread(fitting_notes, state.notes, parsed, vector, least)
         if parsed.intent is Intent.AGGREGATE:
             topics = reports.topics_of(fitting, limit) if parsed.by_topic else ()
             return QuestionResult(parsed, note_count=len(fitting), topics=topics)
@@ -125,7 +120,7 @@ class InsightService:
         return [*related[:limit], *gaps[:limit], *contradictions[:limit]]
 
     async def _search(self, owner: Owner, reader: Reader, vector: Vector, *, hops: int) -> list[ScoredNote]:
-        search = NoteSearch(vector, self._embedder.model_id, reader, _FITTING_MAX, hops, self._settings.walk)
+        search = NoteSearch(vector, self._embedder.model_id, reader, _HITS_MAX, hops, self._settings.walk)
         return await self._store.search(owner, search)
 
 
@@ -136,6 +131,19 @@ def _seen(state: UserNotes, reader: Reader) -> UserNotes:
     ids = {stored.note.note_id for stored in notes}
     links = [link for link in state.links if link.key.from_note_id in ids and link.key.to_note_id in ids]
     return replace(state, notes=notes, links=links)
+
+
+def fitting_notes(
+    stored: Sequence[StoredNote], parsed: ParsedQuestion, topic: Vector | None, similarity_min: float
+) -> list[Note]:
+    """All notes that a question asks for: the nearest to its topic first, or the newest where it names none."""
+    fitting = [one for one in stored if _fits(one.note, parsed)]
+    if topic is None:
+        return sorted((one.note for one in fitting), key=lambda note: note.time, reverse=True)
+    words = parsed.topic.casefold().split()
+    near = [(-1.0 if one.vector is None else float(one.vector @ topic), one.note) for one in fitting]
+    about = [pair for pair in near if pair[0] >= similarity_min or _holds(pair[1], words)]
+    return [note for _, note in sorted(about, key=lambda pair: -pair[0])]
 
 
 def _holds(note: Note, words: Sequence[str]) -> bool:

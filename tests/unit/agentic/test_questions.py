@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 from services.agentic.insights.question import Intent, parse_question
+from services.agentic.insights.service import fitting_notes
 from services.agentic.model import NoteKind
+from services.agentic.upkeep_store import StoredNote
+from tests.contract.note_samples import make_note
 
 NOW = datetime(2026, 3, 11, 15, 30, tzinfo=UTC)  # a Wednesday
 
@@ -59,3 +64,17 @@ def test_spec_4_7_topics_are_counted() -> None:
 )
 def test_spec_4_7_what_cannot_be_answered_is_refused_clearly(question: str, part: str) -> None:
     assert part in parse_question(question, NOW).refusal
+
+
+def test_spec_4_7_notes_of_a_time_are_counted_however_many_of_other_times_are_nearer() -> None:
+    near, far = np.array([1.0, 0.0], dtype=np.float32), np.array([0.6, 0.8], dtype=np.float32)
+
+    def stored(number: int, time: datetime, vector: np.ndarray) -> StoredNote:
+        return StoredNote(replace(make_note(number), time=time), vector)
+
+    old = [stored(number, NOW - timedelta(days=300), near) for number in range(1, 301)]
+    recent = [stored(number, NOW - timedelta(days=7), far) for number in range(301, 304)]
+    parsed = parse_question("How many notes about the boat are there from last week?", NOW)
+    found = fitting_notes([*old, *recent], parsed, near, 0.5)
+    assert [note.note_id for note in found] == [one.note.note_id for one in recent]
+    assert len(fitting_notes([*old, *recent], parse_question("How many notes about the boat?", NOW), near, 0.5)) == 303
