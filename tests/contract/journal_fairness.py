@@ -59,6 +59,18 @@ class FairClaimsContract:
             third = await take(journal, Tier.SEMANTIC, limit=4)  # behind what the first has
             assert texts(list(third)) == ["4", "5"]
 
+    async def test_spec_8_5_a_users_deliveries_go_to_the_agentic_tier_in_order_by_one_worker_at_a_time(
+        self, journal: Journal
+    ) -> None:
+        await append(journal, command("a", "b", user="u1"))
+        async with journal.claim(Tier.AGENTIC, limit=10) as first:
+            await append(journal, command("c", user="u2"))
+            await append(journal, command("d", user="u1"))
+            assert texts(list(first.deliveries)) == ["a", "b"]
+            assert texts(list(await take(journal, Tier.AGENTIC))) == ["c"]
+            assert texts(list(await take(journal, Tier.EPISODIC))) == ["a", "b", "c", "d"]
+        assert texts(list(await take(journal, Tier.AGENTIC))) == ["a", "b", "d"]  # nothing was settled
+
     async def test_spec_6_5_tenants_whose_deliveries_wait_are_passed_over(
         self, journal: Journal, clock: FakeClock
     ) -> None:

@@ -2,9 +2,10 @@
 
 One worker for each tier, so that a tier that is down holds up no other. A worker claims due deliveries of one tenant,
 the next in turn, hands them to its sink, and settles the outcome. A claim lasts about `claim_max`, however long the
-texts are: that is what another tenant waits. Deliveries of a tenant go out in the order of their writing; several
-gateways, and deliveries that wait after a failure, can overtake each other. No tier depends on the order: sessions
-place turns by position, facts and notes resolve by the time of a turn. Kinds of failures:
+texts are: that is what another tenant waits. Deliveries of a tenant go out in the order of their writing; those of
+several gateways can overtake each other, except that each user's go to the agentic tier in order. A delivery that
+waits after a failure is overtaken. Sessions place turns by position, and facts resolve by the time of a turn; a note
+whose question, or whose neighbour, comes later than itself is without it. Kinds of failures:
 
 - The tier cannot be reached: nothing is counted against the deliveries; the worker waits and tries again.
 - The tier failed on a whole batch: the batch is halved until one delivery stands alone, and only then does the failure

@@ -32,6 +32,11 @@ class Tier(IntEnum):
     PROFILE = 5
 
 
+IN_ORDER: Final = frozenset({Tier.AGENTIC})
+"""Tiers that take a user's deliveries in the order of their writing, through all gateways: a note is linked to those
+before it, and quotes the question before it. At most one gateway has deliveries of a user to such a tier."""
+
+
 class SubjectKind(IntEnum):
     """What a delivery carries."""
 

@@ -137,8 +137,8 @@ class DeliveryQueue(Protocol):
 
         Tenants with due deliveries must take turns, whatever their backlogs: a claim takes those of one tenant, and the
         next one goes on behind it, so that no tenant waits for what becomes of another's. The oldest come first. No
-        other worker must get the deliveries meanwhile. When the block ends without `settle`, whether by an error or by
-        the death of the process, they must be due as before.
+        other worker must get the deliveries meanwhile, nor others of their users to a tier of `IN_ORDER`. When the
+        block ends without `settle`, whether by an error or by the death of the process, they must be due as before.
         """
         ...
 

@@ -19,6 +19,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.gateway.journal.model import (
+    IN_ORDER,
     Caller,
     Delivery,
     DeliveryOutcome,
@@ -39,6 +40,23 @@ _CLAIM = """
     WHERE tier = $1 AND tenant_id = $2 AND given_up_time IS NULL AND next_attempt_time <= $3
     ORDER BY next_attempt_time, delivery_id LIMIT $4
     FOR UPDATE SKIP LOCKED
+"""
+_CLAIM_OF_USERS = """
+    SELECT tenant_id, delivery_id, kind, subject_id, attempts, trace_context, create_time, user_id, payload
+    FROM gateway.deliveries
+    WHERE tier = $1 AND tenant_id = $2 AND given_up_time IS NULL AND next_attempt_time <= $3 AND user_id = ANY($5)
+    ORDER BY next_attempt_time, delivery_id LIMIT $4
+    FOR UPDATE SKIP LOCKED
+"""
+# Locked before their deliveries are: who has deliveries of a user has the user. The lock ends with the transaction.
+_LOCK_USERS = """
+    WITH due AS MATERIALIZED (
+        SELECT user_id FROM gateway.deliveries
+        WHERE tier = $1 AND tenant_id = $2 AND given_up_time IS NULL AND next_attempt_time <= $3
+        ORDER BY next_attempt_time, delivery_id LIMIT $4
+    ), users AS MATERIALIZED (SELECT DISTINCT user_id FROM due)
+    SELECT user_id FROM users WHERE pg_try_advisory_xact_lock(
+        hashtextextended('mneme.deliveries.' || $1::int || chr(31) || $2 || chr(31) || user_id, 0))
 """
 # A claim reads deliveries_due in its order. Planned otherwise, it would read and sort the whole backlog each time.
 _AS_CLAIMING_WORKER: Final = """
@@ -164,10 +182,19 @@ class PostgresQueue(ABC):
                 break
             tried.add(tenant)
             self._last_tenants[tier] = tenant
-            claimed = await connection.fetch(_CLAIM, int(tier), tenant, now, limit)
-            if claimed:
+            if claimed := await self._claimed(connection, tier, tenant, now, limit):
                 return await _with_subjects(connection, self._keys, tier, claimed)
         return ()
+
+    async def _claimed(
+        self, connection: Connection, tier: Tier, tenant_id: str, now: datetime, limit: int
+    ) -> Sequence[asyncpg.Record]:
+        """Claims deliveries of a tenant that nobody else has; see `IN_ORDER`."""
+        if tier not in IN_ORDER:
+            return await connection.fetch(_CLAIM, int(tier), tenant_id, now, limit)
+        locked = await connection.fetch(_LOCK_USERS, int(tier), tenant_id, now, limit)
+        users = [row["user_id"] for row in locked]
+        return await connection.fetch(_CLAIM_OF_USERS, int(tier), tenant_id, now, limit, users) if users else []
 
     async def _next_tenant(self, connection: Connection, tier: Tier, now: datetime) -> str | None:
         """The next tenant with due deliveries, once around at most."""
