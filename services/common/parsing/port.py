@@ -34,9 +34,9 @@ class ParserSettings:
     """Characters of all texts of a run; one longer text is a run of its own."""
     waiting_texts_max: Count = 4_096
     """Texts that may wait; more are refused."""
-    timeout_seconds: Seconds = 20.0
-    """For one run."""
-    load_timeout_seconds: Seconds = 60.0
+    timeout_seconds: Seconds = 60.0
+    """For one run; then the process is killed and started anew. A busy machine gives it little: its priority is low."""
+    load_timeout_seconds: Seconds = 180.0
     """For the start of the process and the loading of the weights."""
 
 
