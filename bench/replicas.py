@@ -20,8 +20,12 @@ from tools.engines.process import free_port
 
 TIERS: Final = ("session", "episodic", "semantic", "agentic")
 SERVICES: Final = ("gateway", *TIERS)
-_START_SECONDS: Final = 180.0
-_STOP_SECONDS: Final = 60.0
+_START_SECONDS: Final = 900.0
+"""Until a process serves; one that ends is seen at once. It needs seconds of processor time, and a busy machine gives
+each of many little."""
+_ASK_SECONDS: Final = 5.0
+_ASK_PAUSE_SECONDS: Final = 0.5
+_STOP_SECONDS: Final = 180.0
 
 
 @dataclass
@@ -46,10 +50,10 @@ class Replica:
                 env=self.environment, cwd=REPOSITORY, stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log,
             )  # fmt: skip
         deadline = time.monotonic() + _START_SECONDS
-        while await ask(self.address) is not Answer.SERVING:
+        while await ask(self.address, timeout_seconds=_ASK_SECONDS) is not Answer.SERVING:
             if self.process.returncode is not None or time.monotonic() > deadline:
                 raise BenchError(f"{self.service} does not serve; its log {self.log} ends:\n{self._log_tail()}")
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(_ASK_PAUSE_SECONDS)
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Sends a signal and waits for the end."""

@@ -19,7 +19,7 @@ from bench.replicas import SERVICES, Replicas, running_replicas
 from mneme_client import Client, Scope, ScopeLevel
 from tests.golden.transcript import Transcript, differences, recorded
 from tests.support.production import ProductionEngines
-from tests.support.stack import until
+from tests.support.stack import UNLINKED_BY_USE, until
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -43,6 +43,7 @@ async def replicas(
         "MNEME_QDRANT_URL": production_engines.qdrant_url,
         "MNEME_EMBEDDING_MODEL_DIR": str(model_folder),
         "MNEME_EMBEDDING_THREADS": "1",
+        **UNLINKED_BY_USE,
     }
     async with running_replicas(tmp_path_factory.mktemp("replicas"), variables) as started:
         yield started

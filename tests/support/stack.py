@@ -57,6 +57,8 @@ if TYPE_CHECKING:  # they bring in every engine, which no other test needs
 Metadata = tuple[tuple[str, str], ...]
 
 ANY_PORT = "127.0.0.1:0"
+UNLINKED_BY_USE: Mapping[str, str] = {"MNEME_AGENTIC__USE__IS_ENABLED": "false"}
+"""Variables of services that make no links by use: see `unlinked_by_use`."""
 
 _user_numbers = itertools.count(1)
 
@@ -209,7 +211,8 @@ async def running_stack(
 def unlinked_by_use() -> Iterator[None]:
     """Services that start meanwhile make no links by use: one response never depends on when the last was counted."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MNEME_AGENTIC__USE__IS_ENABLED", "false")
+        for name, value in UNLINKED_BY_USE.items():
+            patch.setenv(name, value)
         yield
 
 
