@@ -19,7 +19,7 @@ from services.common.ids import Uuid7Ids
 from services.common.parsing.port import NoParser
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
-from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
+from services.common.rpc.interceptors.chain import interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, method_roles
 from services.semantic.app import SemanticResources, open_semantic
 from services.semantic.config import EvidenceSettings
@@ -28,6 +28,7 @@ from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.former_vectors import ANN, BOB, FORMER, PRESENT, TEXTS, FactRows, NoteRows
 from tests.support.clock import FakeClock
+from tests.support.deadlines import PATIENT
 from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
@@ -51,7 +52,7 @@ class HeldEmbedder(HashingEmbedder):
 @asynccontextmanager
 async def _served(bindings: Sequence[ServiceBinding], clock: FakeClock) -> AsyncIterator[grpc.aio.Channel]:
     authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=clock))
-    chain = interceptors(InterceptorSettings(), authenticator, method_roles(bindings), Uuid7Ids(clock))
+    chain = interceptors(PATIENT, authenticator, method_roles(bindings), Uuid7Ids(clock))
     server = GrpcServer(ServerSettings(grace_seconds=0.1), bindings, chain)
     async with grpc.aio.insecure_channel(await server.start()) as channel:
         yield channel

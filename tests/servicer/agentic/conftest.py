@@ -21,10 +21,11 @@ from services.common.auth import (
     Role,
 )
 from services.common.ids import Uuid7Ids
-from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
+from services.common.rpc.interceptors.chain import interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
 from tests.contract.note_drivers import DRIVERS, UnopenedStore, unopened_note_store
 from tests.support.clock import FakeClock
+from tests.support.deadlines import PATIENT
 from tests.support.embedding import HashingEmbedder
 
 SECRET = b"s" * 32
@@ -80,7 +81,7 @@ async def running(unopened: UnopenedStore, second_embedder: HashingEmbedder | No
         open_agentic_on(store, resources) as tier,
     ):
         authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
-        chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), ids)
+        chain = interceptors(PATIENT, authenticator, method_roles(tier.bindings), ids)
         server = GrpcServer(ServerSettings(grace_seconds=0.1), tier.bindings, chain)
         address = await server.start()
         async with grpc.aio.insecure_channel(address) as channel:

@@ -12,13 +12,14 @@ from services.common.ids import Uuid7Ids
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.rpc.channel import CallMetadata, open_channel
-from services.common.rpc.interceptors import InterceptorSettings, interceptors
+from services.common.rpc.interceptors import interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
 from services.episodic.app import EpisodicResources, EpisodicTier, open_episodic
 from services.episodic.config import EpisodicSettings
 from services.episodic.importance import ImportanceSettings
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
+from tests.support.deadlines import PATIENT
 from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
@@ -74,7 +75,7 @@ async def client(
                 ServerSettings(grace_seconds=1.0),
                 tier.bindings,
                 interceptors(
-                    InterceptorSettings(),
+                    PATIENT,
                     Authenticator(identities=IdentityVerifier(SECRET, clock=clock)),
                     method_roles(tier.bindings),
                     Uuid7Ids(clock),

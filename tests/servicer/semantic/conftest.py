@@ -25,11 +25,12 @@ from services.common.auth import (
 from services.common.ids import Uuid7Ids
 from services.common.parsing.port import Parser
 from services.common.postgres.server import EmbeddedPostgres
-from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
+from services.common.rpc.interceptors.chain import interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
 from services.semantic.app import SemanticResources, SemanticTier, open_semantic, open_semantic_graph
 from tests.contract.fact_drivers import semantic_graph, semantic_pool
 from tests.support.clock import FakeClock
+from tests.support.deadlines import PATIENT
 from tests.support.embedding import HashingEmbedder
 
 SECRET = b"s" * 32
@@ -96,7 +97,7 @@ async def running(
     )
     async with open_tier(resources) as tier:
         authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
-        chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), ids)
+        chain = interceptors(PATIENT, authenticator, method_roles(tier.bindings), ids)
         server = GrpcServer(ServerSettings(grace_seconds=0.1), tier.bindings, chain)
         address = await server.start()
         async with grpc.aio.insecure_channel(address) as channel:

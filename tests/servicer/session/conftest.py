@@ -23,13 +23,14 @@ from services.common.auth import (
     Principal,
     Role,
 )
-from services.common.rpc.interceptors.chain import InterceptorSettings, interceptors
+from services.common.rpc.interceptors.chain import interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, method_roles
 from services.session.app import SessionResources, SessionTier, open_session, open_session_on
 from services.session.config import EmbeddedSettings, SessionSettings, StoreSettings
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
 from tests.support.clock import FakeClock, SequentialIds
+from tests.support.deadlines import PATIENT
 from tests.support.session import ManualSleep, SwitchableStore
 from tests.support.tokens import WordCounter
 
@@ -116,7 +117,7 @@ def read_problem(error: grpc.aio.AioRpcError) -> Problem:
 async def served(tier: SessionTier) -> AsyncIterator[session_pb2_grpc.SessionServiceStub]:
     """A stub of the tier over a server on a free port."""
     authenticator = Authenticator(identities=IdentityVerifier(SECRET, clock=FakeClock()))
-    chain = interceptors(InterceptorSettings(), authenticator, method_roles(tier.bindings), SequentialIds())
+    chain = interceptors(PATIENT, authenticator, method_roles(tier.bindings), SequentialIds())
     server = GrpcServer(ServerSettings(grace_seconds=0.1), tier.bindings, chain)
     address = await server.start()
     try:
