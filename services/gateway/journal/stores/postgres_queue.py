@@ -45,17 +45,23 @@ _CLAIM_OF_USERS = """
     SELECT tenant_id, delivery_id, kind, subject_id, attempts, trace_context, create_time, user_id, payload
     FROM gateway.deliveries
     WHERE tier = $1 AND tenant_id = $2 AND given_up_time IS NULL AND next_attempt_time <= $3 AND user_id = ANY($5)
+        AND (next_attempt_time, delivery_id) <= ($6, $7)
     ORDER BY next_attempt_time, delivery_id LIMIT $4
     FOR UPDATE SKIP LOCKED
 """
-# Locked before their deliveries are: who has deliveries of a user has the user. The lock ends with the transaction.
+# Locked before their deliveries are: who has deliveries of a user has the user. The lock ends with the transaction. The
+# last of the deliveries that were looked at bounds what is read of the backlog next.
 _LOCK_USERS = """
     WITH due AS MATERIALIZED (
-        SELECT user_id FROM gateway.deliveries
+        SELECT user_id, next_attempt_time, delivery_id FROM gateway.deliveries
         WHERE tier = $1 AND tenant_id = $2 AND given_up_time IS NULL AND next_attempt_time <= $3
         ORDER BY next_attempt_time, delivery_id LIMIT $4
     ), users AS MATERIALIZED (SELECT DISTINCT user_id FROM due)
-    SELECT user_id FROM users WHERE pg_try_advisory_xact_lock(
+    SELECT user_id, last.next_attempt_time, last.delivery_id FROM users
+    CROSS JOIN (
+        SELECT next_attempt_time, delivery_id FROM due ORDER BY next_attempt_time DESC, delivery_id DESC LIMIT 1
+    ) AS last
+    WHERE pg_try_advisory_xact_lock(
         hashtextextended('mneme.deliveries.' || $1::int || chr(31) || $2 || chr(31) || user_id, 0))
 """
 # A claim reads deliveries_due in its order. Planned otherwise, it would read and sort the whole backlog each time.
@@ -193,8 +199,11 @@ class PostgresQueue(ABC):
         if tier not in IN_ORDER:
             return await connection.fetch(_CLAIM, int(tier), tenant_id, now, limit)
         locked = await connection.fetch(_LOCK_USERS, int(tier), tenant_id, now, limit)
-        users = [row["user_id"] for row in locked]
-        return await connection.fetch(_CLAIM_OF_USERS, int(tier), tenant_id, now, limit, users) if users else []
+        if not locked:
+            return []
+        users, last = [row["user_id"] for row in locked], locked[0]
+        until = (last["next_attempt_time"], last["delivery_id"])
+        return await connection.fetch(_CLAIM_OF_USERS, int(tier), tenant_id, now, limit, users, *until)
 
     async def _next_tenant(self, connection: Connection, tier: Tier, now: datetime) -> str | None:
         """The next tenant with due deliveries, once around at most."""
