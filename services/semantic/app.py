@@ -311,12 +311,18 @@ def open_semantic_on(
         ),
         marks=stores.fact_marks,
     )
-    profiles = ProfileService(stores.profiles, clock=resources.clock, ids=resources.ids, settings=chosen)
     supersessions = SupersessionService(
         stores.supersessions,
         clock=resources.clock,
         settings=chosen.supersession,
         retention_seconds=chosen.idempotency_retention_seconds,
+    )
+    profiles = ProfileService(
+        stores.profiles,
+        clock=resources.clock,
+        ids=resources.ids,
+        settings=chosen,
+        corrections=supersessions,
     )
     procedures = ProcedureService(
         stores.procedures,

@@ -133,7 +133,7 @@ class ProfileStoreContract:
         assert (await store.get(ANN, context_id="agent")).statistics.user_turn_count == 1
         assert await store.lessons(ANN, scope_keys=GLOBAL_SCOPE.visible_keys(), limit=9) == (Preferences(), [])
         _, lessons = await store.lessons(ANN, scope_keys=inside.visible_keys(), limit=9)
-        assert lessons == [Lesson(stated, 0, ())]
+        assert lessons == [Lesson(isolated.interaction_id, stated, 0, ())]
 
     async def test_spec_3_10_lessons_are_the_newest_turns_that_state_something_or_were_judged(
         self, store: ProfileStore
@@ -148,9 +148,9 @@ class ProfileStoreContract:
         preferences, lessons = await store.lessons(ANN, scope_keys=["1"], limit=9)
         assert preferences == PREFERENCES
         assert lessons == [
-            Lesson({"preferred_sources": ["a", "b"]}, 0, ()),
-            Lesson(None, -1, ("s2",)),
-            Lesson(None, 1, ("s0",)),
+            Lesson(stating.interaction_id, {"preferred_sources": ["a", "b"]}, 0, ()),
+            Lesson(turns[2].interaction_id, None, -1, ("s2",)),
+            Lesson(turns[0].interaction_id, None, 1, ("s0",)),
         ]
         assert len((await store.lessons(ANN, scope_keys=["1"], limit=2))[1]) == 2
         statistics = (await store.get(ANN)).statistics

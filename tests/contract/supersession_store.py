@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
@@ -75,6 +76,19 @@ def rest(statement: Assertion, premise: Assertion, ended: Supersession) -> Super
         is_whole=statement.is_only,
         premise=premise.text,
         premise_place=premise.place,
+    )
+
+
+def corrected(number: int, *, by: int) -> Supersession:
+    """All that a turn says is corrected by another turn."""
+    return Supersession(
+        loser=Place(turn(number)),
+        winner=Place(turn(by)),
+        reason=Reason.CORRECTED,
+        state=State.APPLIED,
+        end_time=NOON,
+        create_time=NOON,
+        is_whole=True,
     )
 
 
@@ -237,6 +251,22 @@ class SupersessionStoreContract:
         assert await store.remove_owner(ADA) == 1
         assert (await self.losers(store), await self.losers(store, BEN)) == ([], ["home Ghent"])
         assert await self.add(store, ADA, assertion(3, "home Leuven", 1)) == 0
+
+    async def test_spec_3_12_what_a_user_corrected_in_some_turns_is_found(self, store: SupersessionStore) -> None:
+        part = replace(corrected(1, by=9), loser=Place(turn(1), -7), statement="Reply in French.", is_whole=False)
+        of_ben = replace(corrected(1, by=9), statement="of Ben")
+        await store.put(ADA, [part, corrected(2, by=9), corrected(3, by=9), corrected(4, by=8)])
+        await store.put(BEN, [of_ben])
+        await self.add(store, ADA, assertion(5, "home Ghent", 1), assertion(6, "home Bruges", 1))
+        asked = [turn(number) for number in (2, 1, 5, 1, 7)]
+        assert list(await store.corrected(ADA, asked, limit=9)) == [(turn(1), "Reply in French."), (turn(2), "")]
+        assert len(await store.corrected(ADA, asked, limit=1)) == 1
+        assert list(await store.corrected(OTHER, asked, limit=9)) == []
+        assert list(await store.corrected(ADA, [], limit=9)) == []
+        await store.resolve(ADA, part.supersession_id, Decision.BOTH_STAND, once)
+        await store.resolve(ADA, corrected(2, by=9).supersession_id, Decision.EARLIER_STANDS, once)
+        assert list(await store.corrected(ADA, [turn(1), turn(2)], limit=9)) == []
+        assert list(await store.corrected(ADA, [turn(9)], limit=9)) == [(turn(9), "")]
 
     STORY = (assertion(1, "home Ghent", 1, 2), assertion(2, "walks in Ghent", 2), assertion(3, "home Bruges", 1, 3))
     """A premise, what rests on it, and what ends the premise."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from services.common.owners import InteractionId
 from services.semantic.config import LearningSettings
 from services.semantic.profile.model import Learned, Lesson, Preferences, preferences_from_values
+from services.semantic.profile.reading import preferences_stated
 
 
 def learned_from(lessons: Sequence[Lesson], settings: LearningSettings) -> Learned:
@@ -21,6 +24,24 @@ def learned_from(lessons: Sequence[Lesson], settings: LearningSettings) -> Learn
         settings: Bounds and rates.
     """
     return Learned(_preferences(lessons, settings), _threshold(lessons, settings))
+
+
+def without_corrected(lessons: Sequence[Lesson], corrected: Iterable[tuple[InteractionId, str]]) -> Sequence[Lesson]:
+    """The lessons without what was read in corrected sentences; judgements of their turns stay.
+
+    Args:
+        lessons: In any order, which stays.
+        corrected: Sentences, each with its turn; an empty one stands for all of the turn.
+    """
+    taken_back: dict[InteractionId, list[str]] = {}
+    for interaction_id, sentence in corrected:
+        taken_back.setdefault(interaction_id, []).append(sentence)
+    return [
+        replace(lesson, stated=_without_sentences(lesson.stated or {}, taken_back[lesson.interaction_id]) or None)
+        if lesson.interaction_id in taken_back
+        else lesson
+        for lesson in lessons
+    ]
 
 
 def effective(stated: Preferences, learned: Preferences) -> Preferences:
@@ -39,6 +60,20 @@ def effective(stated: Preferences, learned: Preferences) -> Preferences:
         excluded_sources=_joined(stated.excluded_sources, _without(learned.excluded_sources, preferred)),
         other=stated.other,
     )
+
+
+def _without_sentences(stated: Mapping[str, Any], sentences: Iterable[str]) -> Mapping[str, Any]:
+    left = dict(stated)
+    for sentence in sentences:
+        if not sentence:
+            return {}
+        for name, value in preferences_stated(sentence).items():
+            stated_value = left.get(name)
+            if isinstance(value, list) and isinstance(stated_value, list):
+                left[name] = list(_without(stated_value, _folded(value)))
+            elif stated_value == value:
+                del left[name]
+    return left
 
 
 def _preferences(lessons: Sequence[Lesson], settings: LearningSettings) -> Preferences:

@@ -96,6 +96,7 @@ class Observation:
 class Lesson:
     """A turn that states preferences or was judged."""
 
+    interaction_id: InteractionId
     stated: Mapping[str, Any] | None
     feedback: int  # -1, 0, 1
     sources: tuple[str, ...]

@@ -14,7 +14,7 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.semantic.config import SemanticSettings
-from services.semantic.profile.learning import effective, learned_from
+from services.semantic.profile.learning import effective, learned_from, without_corrected
 from services.semantic.profile.model import (
     Learned,
     Lesson,
@@ -23,7 +23,7 @@ from services.semantic.profile.model import (
     merged,
     observation_of,
 )
-from services.semantic.profile.store import ProfileStore, ProfileWriter
+from services.semantic.profile.store import CorrectedStatements, ProfileStore, ProfileWriter
 
 PROFILE_RESOURCE: Final = "profile"
 """The resource of a profile's idempotency records; a user has one profile."""
@@ -59,9 +59,18 @@ class _Deleted:
 class ProfileService:
     """Profiles of all users. Arguments have been checked for form by the edge."""
 
-    def __init__(self, store: ProfileStore, *, clock: Clock, ids: IdSource, settings: SemanticSettings) -> None:
-        """All collaborators are owned by the caller."""
+    def __init__(
+        self,
+        store: ProfileStore,
+        *,
+        clock: Clock,
+        ids: IdSource,
+        settings: SemanticSettings,
+        corrections: CorrectedStatements | None = None,
+    ) -> None:
+        """All collaborators are owned by the caller; without `corrections` nothing is corrected."""
         self._store = store
+        self._corrections = corrections
         self._clock = clock
         self._ids = ids
         self._learning = settings.learning
@@ -89,7 +98,15 @@ class ProfileService:
         await self._store.judge(owner, interaction_ids, feedback)
 
     async def _lessons(self, owner: Owner, scope_keys: Sequence[str]) -> tuple[Preferences, Sequence[Lesson]]:
-        return await self._store.lessons(owner, scope_keys=scope_keys, limit=self._learning.lessons_max)
+        """What was set, and the newest lessons without what was corrected (SPEC 3.12).
+
+        Corrections are looked up whenever the profile is read: one that is taken back counts no more at once.
+        """
+        preferences, lessons = await self._store.lessons(owner, scope_keys=scope_keys, limit=self._learning.lessons_max)
+        stating = [lesson.interaction_id for lesson in lessons if lesson.stated]
+        if self._corrections is None or not stating:
+            return preferences, lessons
+        return preferences, without_corrected(lessons, await self._corrections.corrected(owner, stating))
 
     async def update(self, command: UpdateProfile) -> Profile:
         """Sets preferences; the profile after it.

@@ -13,6 +13,16 @@ from services.semantic.profile.model import Lesson, Observation, Preferences, Pr
 _T = TypeVar("_T")
 
 
+class CorrectedStatements(Protocol):
+    """What users took back of what they had said."""
+
+    async def corrected(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId]
+    ) -> Sequence[tuple[InteractionId, str]]:
+        """The sentences of these turns that are corrected; an empty one stands for all of its turn."""
+        ...
+
+
 class ProfileWriter(Protocol):
     """Writes to one user's preferences; visible to others all at once when the work ends without an error."""
 

@@ -105,6 +105,12 @@ class SupersessionService:
         """The superseded statements of a user; none where the caller has the newest."""
         return await self._store.marks(owner, cached_revision=cached_revision, limit=self._settings.marks_max)
 
+    async def corrected(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId]
+    ) -> Sequence[tuple[InteractionId, str]]:
+        """The sentences of these turns that are corrected; see `SupersessionStore.corrected`."""
+        return await self._store.corrected(owner, interaction_ids, limit=self._settings.marks_max)
+
     async def list_page(
         self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, page_size: int
     ) -> tuple[Sequence[Supersession], SupersessionPosition | None]:

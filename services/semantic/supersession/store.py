@@ -113,6 +113,15 @@ class SupersessionStore(Protocol):
         """The newest applied supersessions, and their revision; none where that is the caller's."""
         ...
 
+    async def corrected(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId], *, limit: int
+    ) -> Sequence[tuple[InteractionId, str]]:
+        """The statements of these turns that are marked as corrected, at most so many; an empty one is all of its turn.
+
+        They come in the order of the turns' ids, those of one turn by their numbers.
+        """
+        ...
+
     async def list_page(
         self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, limit: int
     ) -> Sequence[Supersession]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
+from mneme.semantic.v1 import profile_pb2
 from mneme_client import Client, FactCategory, NoteKind, Turn
 from tests.servicer.gateway.test_erasure import erase, everything, remembered, rows_with, visible
 from tests.support.stack import RunningStack, Stubs, refusal
@@ -34,6 +35,13 @@ async def correct(gateway: Stubs, user_id: str, text: str, **fields: object) -> 
 
 def reference(kind: int, memory_id: str) -> memory_pb2.MemoryReference:
     return memory_pb2.MemoryReference(kind=tiers_pb2.MemoryKind.Name(kind), memory_id=memory_id)
+
+
+async def learned_of(gateway: Stubs, user_id: str) -> profile_pb2.Preferences:
+    """What the profile learned from turns."""
+    found = await gateway.profiles.GetProfile(profile_pb2.GetProfileRequest(user_id=user_id))
+    learned: profile_pb2.Preferences = found.profile.learned_preferences
+    return learned
 
 
 async def marks(client: Client, user_id: str, question: str, token: str) -> dict[str, str]:
@@ -146,3 +154,37 @@ async def test_spec_3_12_all_of_a_turn_is_corrected_on_request(client: Client, g
     in_words = {"query": "The van is grey", "whole_turn": True, "request_id": "r"}
     refused = await refusal(correct(gateway, user_id, "x", **in_words))
     assert refused.paths == ("whole_turn",)
+
+
+async def test_spec_3_12_the_profile_forgets_what_a_corrected_statement_taught_and_learns_what_is_right(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    brief = "Please keep your answers short."
+    ids = await said(client, user_id, "Please reply in French. I work at the harbour in Ghent.", brief)
+    learned = await learned_of(gateway, user_id)
+    assert (learned.language, learned.detail_level) == ("fr", "brief")
+    named = reference(tiers_pb2.MEMORY_KIND_EPISODE, ids[0])
+    work = await correct(gateway, user_id, "I work at the harbour in Bruges.", memory=named)
+    await visible(client, user_id, work.consistency_token)
+    assert (await learned_of(gateway, user_id)).language == "fr"
+    language = await correct(
+        gateway, user_id, "I never asked for French.", query="Please reply in French", request_id=f"{user_id} 2"
+    )
+    await visible(client, user_id, language.consistency_token)
+    learned = await learned_of(gateway, user_id)
+    assert (learned.language, learned.detail_level) == ("", "brief")
+    again = await correct(
+        gateway,
+        user_id,
+        "Please give me more detailed answers.",
+        memory=reference(tiers_pb2.MEMORY_KIND_EPISODE, ids[1]),
+        request_id=f"{user_id} 3",
+    )
+    await visible(client, user_id, again.consistency_token)
+    assert (await learned_of(gateway, user_id)).detail_level == "detailed"
+    await erase(gateway, user_id=user_id, memories=_turn(again.interaction_id))
+    assert (await learned_of(gateway, user_id)).detail_level == "brief", "the correction is gone"
+
+
+def _turn(interaction_id: str) -> erasure_pb2.MemoryReferences:
+    return erasure_pb2.MemoryReferences(memories=[reference(tiers_pb2.MEMORY_KIND_EPISODE, interaction_id)])

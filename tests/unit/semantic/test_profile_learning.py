@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.common.owners import InteractionId
 from services.semantic.config import LearningSettings
-from services.semantic.profile.learning import effective, learned_from
+from services.semantic.profile.learning import effective, learned_from, without_corrected
 from services.semantic.profile.model import Lesson, Preferences
 from services.semantic.profile.reading import preferences_stated, query_type_of, topics_of
 
 SETTINGS = LearningSettings()
+TURN = InteractionId("00000000-0000-4000-8000-000000000001")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_spec_3_10_questions_have_a_type_and_topics() -> None:
 
 
 def lesson(feedback: int = 0, source: str = "s", **stated: Any) -> Lesson:
-    return Lesson(stated or None, feedback, (source,))
+    return Lesson(TURN, stated or None, feedback, (source,))
 
 
 def test_spec_3_10_the_latest_statement_holds() -> None:
@@ -62,6 +64,34 @@ def test_spec_3_10_sources_judged_good_are_preferred_and_bad_ones_are_not_exclud
     lessons = [*[lesson(1, "good")] * 3, *[lesson(-1, "bad")] * 9, lesson(1, "mixed"), lesson(-1, "mixed")]
     learned = learned_from(lessons, SETTINGS).preferences
     assert (learned.preferred_sources, learned.excluded_sources) == (("good",), ())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("", None),  # all of the turn
+        ("Reply in French.", {"detail_level": "brief", "excluded_sources": ["Wikipedia", "example.org"]}),
+        ("Never use wikipedia as a source.", {"detail_level": "brief", "language": "fr",
+                                              "excluded_sources": ["example.org"]}),
+        ("Reply in German.", {"detail_level": "brief", "language": "fr",
+                              "excluded_sources": ["Wikipedia", "example.org"]}),  # another sentence said otherwise
+        ("I live in Ghent.", {"detail_level": "brief", "language": "fr",
+                              "excluded_sources": ["Wikipedia", "example.org"]}),
+    ],
+)  # fmt: skip
+def test_spec_3_12_what_was_read_in_a_corrected_sentence_is_taken_back(
+    sentence: str, left: dict[str, Any] | None
+) -> None:
+    taught = lesson(1, "s", detail_level="brief", language="fr", excluded_sources=["Wikipedia", "example.org"])
+    other = Lesson(InteractionId("00000000-0000-4000-8000-000000000002"), {"language": "fr"}, 0, ())
+    found = without_corrected([other, taught], [(TURN, sentence)])
+    assert found == [other, Lesson(TURN, left, 1, ("s",))]
+
+
+def test_spec_3_12_a_turn_whose_only_source_is_corrected_states_none() -> None:
+    taught = [lesson(excluded_sources=["Wikipedia"])]
+    found = without_corrected(taught, [(TURN, "Never use Wikipedia as a source.")])
+    assert learned_from(found, SETTINGS).preferences == Preferences()
 
 
 @given(st.lists(st.sampled_from([-1, 0, 1])))

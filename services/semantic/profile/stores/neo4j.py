@@ -130,7 +130,8 @@ LESSONS: Final[LiteralString] = """
 MATCH (i:MnemeObservedInteraction {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX i:MnemeObservedInteraction(tenant_id, user_id, learned_time)
 WHERE i.learned_time IS NOT NULL AND i.scope_key IN $scope_keys
-RETURN i.stated AS stated, coalesce(i.feedback, 0) AS feedback, i.sources AS sources
+RETURN i.interaction_id AS interaction_id, i.stated AS stated, coalesce(i.feedback, 0) AS feedback,
+    i.sources AS sources
 ORDER BY i.learned_time DESC, i.interaction_id DESC LIMIT $limit
 """
 
@@ -193,7 +194,12 @@ class Neo4jProfileStore:
         preferences = _written(owner, await self._graph.read(GET_PROFILE, key)).preferences
         rows = await self._graph.read(LESSONS, {**key, "scope_keys": list(scope_keys), "limit": limit})
         return preferences, [
-            Lesson(json.loads(row["stated"]) if row["stated"] else None, row["feedback"], tuple(row["sources"]))
+            Lesson(
+                InteractionId(row["interaction_id"]),
+                json.loads(row["stated"]) if row["stated"] else None,
+                row["feedback"],
+                tuple(row["sources"]),
+            )
             for row in rows
         ]
 

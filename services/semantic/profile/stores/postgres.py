@@ -193,7 +193,10 @@ class PostgresProfileStore:
             rows = await connection.fetch(_LESSONS, owner.tenant_id, owner.user_id, list(scope_keys), limit)
             lessons = await sealing.opened(OBSERVED, rows)
         preferences = preferences_from_values(written[0]["preferences"]) if written else Preferences()
-        return preferences, [Lesson(row["stated"], row["feedback"], tuple(row["sources"])) for row in lessons]
+        return preferences, [
+            Lesson(InteractionId(str(row["interaction_id"])), row["stated"], row["feedback"], tuple(row["sources"]))
+            for row in lessons
+        ]
 
     async def judge(self, owner: Owner, interaction_ids: Sequence[InteractionId], feedback: int) -> None:
         """One statement."""

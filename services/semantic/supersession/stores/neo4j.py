@@ -40,6 +40,7 @@ from services.semantic.supersession.stores.neo4j_queries import (
     ADD,
     ADD_SUPERSESSIONS,
     CANDIDATES,
+    CORRECTED,
     ENDED,
     GET,
     KNOWN,
@@ -110,6 +111,14 @@ class Neo4jSupersessionStore:
             return Marks(revision, None)
         found = await self._list(owner, state=State.APPLIED, after=None, limit=limit) if revision else []
         return Marks(revision, found)
+
+    async def corrected(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId], *, limit: int
+    ) -> Sequence[tuple[InteractionId, str]]:
+        """See `SupersessionStore.corrected`."""
+        named = {**key_of(owner), "interaction_ids": list(dict.fromkeys(interaction_ids)), "limit": limit}
+        rows = await self._graph.read(CORRECTED, named)
+        return [(InteractionId(row["loser_id"]), row["statement"]) for row in rows]
 
     async def list_page(
         self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, limit: int

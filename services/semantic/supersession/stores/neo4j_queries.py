@@ -94,6 +94,14 @@ REVISION: Final[LiteralString] = """
 MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
 RETURN coalesce(o.marks, 0) AS revision
 """
+CORRECTED: Final[LiteralString] = """
+UNWIND $interaction_ids AS interaction_id
+MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, loser_id: interaction_id})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
+WHERE s.loser_number IS NOT NULL AND s.reason = 3 AND s.state = 1
+RETURN s.loser_id AS loser_id, s.statement AS statement
+ORDER BY s.loser_id, s.loser_number LIMIT $limit
+"""
 LIST: Final[LiteralString] = f"""
 MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id}})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
@@ -199,6 +207,7 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     RESTS,
     GET,
     REVISION,
+    CORRECTED,
     LIST,
     REMOVE_ASSERTIONS,
     REMOVE,

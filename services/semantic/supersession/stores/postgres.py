@@ -147,6 +147,15 @@ class PostgresSupersessionStore:
         opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, found)
         return Marks(revision, [supersession_of(row) for row in opened])
 
+    async def corrected(
+        self, owner: Owner, interaction_ids: Sequence[InteractionId], *, limit: int
+    ) -> Sequence[tuple[InteractionId, str]]:
+        """See `SupersessionStore.corrected`."""
+        ids = [uuid.UUID(i) for i in interaction_ids]
+        rows = await fetch_as_tenant(self._pool, queries.CORRECTED, owner.tenant_id, owner.user_id, ids, limit)
+        opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, rows)
+        return [(InteractionId(str(row["loser_id"])), row["statement"]) for row in opened]
+
     async def list_page(
         self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, limit: int
     ) -> Sequence[Supersession]:

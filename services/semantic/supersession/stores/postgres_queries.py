@@ -68,6 +68,11 @@ LEFT JOIN LATERAL (
     ORDER BY one.create_time DESC, one.supersession_id LIMIT $4
 ) AS s ON true
 """)  # noqa: S608 - a constant
+CORRECTED: Final = as_tenant("""
+SELECT supersession_id, loser_id, statement FROM semantic.supersessions
+WHERE tenant_id = $1 AND user_id = $2 AND loser_id = ANY ($3) AND reason = 3 AND state = 1
+ORDER BY loser_id, loser_number LIMIT $4
+""")
 LIST: Final = f"""
 SELECT {_COLUMNS} FROM semantic.supersessions AS s
 WHERE s.tenant_id = $1 AND s.user_id = $2 AND ($3::smallint IS NULL OR s.state = $3)
