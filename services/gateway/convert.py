@@ -266,6 +266,7 @@ _CONFLICT_DETAILS: Final[Mapping[ConflictReason, str]] = {
     ConflictReason.USER_CHOICE: "chosen by the user",
     ConflictReason.STILL_VALID: "the other is no longer valid",
     ConflictReason.RANK: "both said at the same time: ranked better",
+    ConflictReason.NEITHER: "neither is known to stand",
 }
 
 
@@ -280,6 +281,7 @@ def _conflict(conflict: Conflict) -> recall_pb2.Conflict:
         policy=recall_pb2.ConflictPolicy.Name(int(conflict.policy)),
         reason=recall_pb2.ConflictReason.Name(int(conflict.reason)),
         detail=_CONFLICT_DETAILS[conflict.reason],
+        contradicting_ids=conflict.contradicting_ids,
     )
 
 

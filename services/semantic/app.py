@@ -316,6 +316,7 @@ def open_semantic_on(
         clock=resources.clock,
         settings=chosen.supersession,
         retention_seconds=chosen.idempotency_retention_seconds,
+        clear_policy=chosen.evidence.clear_policy,
     )
     profiles = ProfileService(
         stores.profiles,

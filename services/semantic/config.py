@@ -11,7 +11,7 @@ from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.settings_types import Count, CountOrNone, GroupSize, Positive, ResponseBytes, Seconds, Share, table
 from services.common.turns import MessageRole, TurnLimits
 from services.semantic.code.config import CodeSettings
-from services.semantic.supersession.model import QueuePolicy
+from services.semantic.supersession.model import ClearPolicy, QueuePolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,11 @@ class EvidenceSettings:
     """A bad judgement by Feedback takes away rate x confidence; a good one counts as a confirmation."""
     superseding_confidence_min: Share = 0.5
     """Least confidence of a statement that ends the validity of an earlier one."""
+    clear_policy: ClearPolicy = ClearPolicy.SUPERSEDE
+    """What becomes of two statements that contradict each other clearly, which are of one slot and both believed: with
+    supersede the later one stands, and with reduce neither ends and the facts of both are believed half as much, until
+    the user decides. It holds for statements that arrive; recalls have `gateway.conflicts.policy`.
+    """
     versions_max: Count = 100
     """Newest earlier states stored with a fact; its evidence is stored in full."""
     topic_facts_max: Count = 64

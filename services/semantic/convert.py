@@ -26,10 +26,13 @@ def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResu
 
 
 def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> pb.SearchCandidatesResponse:
-    """Facts, and the superseded statements where the caller has not cached them."""
-    superseded = [supersession_to_proto(one) for one in marks.superseded or ()]
+    """Facts, and the superseded and reduced statements where the caller has not cached them."""
     return pb.SearchCandidatesResponse(
-        facts=facts, revision=marks.revision, superseded=superseded, degraded=facts.degraded
+        facts=facts,
+        revision=marks.revision,
+        superseded=[supersession_to_proto(one) for one in marks.superseded or ()],
+        reduced=[supersession_to_proto(one) for one in marks.reduced],
+        degraded=facts.degraded,
     )
 
 

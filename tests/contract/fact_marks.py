@@ -4,24 +4,36 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Protocol
 
 import pytest
 
 from services.common.errors import NotFound
 from services.common.ids import Uuid7Ids
+from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
-from services.semantic.config import EvidenceSettings, SemanticSettings
+from services.common.turns import MessageRole, Turn
+from services.semantic.config import EvidenceSettings, SemanticSettings, SupersessionSettings
 from services.semantic.facts.arguments import ListFacts, SearchFacts
 from services.semantic.facts.ends import FactMarkStore
 from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.model import Fact, FactDraft, FactId, FactUse, Statement, StatementId
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter
-from services.semantic.supersession.model import Decision, Place, Reason, State, Supersession
+from services.semantic.supersession.model import (
+    ClearPolicy,
+    Decider,
+    Decision,
+    Place,
+    Reason,
+    State,
+    Supersession,
+)
+from services.semantic.supersession.service import SupersessionService
 from services.semantic.supersession.store import SupersessionStore
-from tests.contract.fact_samples import EMBEDDER, enter, likes
+from tests.contract.fact_samples import EMBEDDER, enter, likes, lives_in
 from tests.contract.fact_store import MakeStore
 from tests.contract.supersession_store import ADA, BEN, NOON, OTHER, once, turn
 from tests.support.clock import FakeClock
@@ -56,22 +68,44 @@ def mark(loser: int, sentence: int = 0, *, winner: int = 9, state: State = State
     )
 
 
+class MakeService(Protocol):
+    """Makes the use cases of facts on the stores of a test."""
+
+    def __call__(self, evidence: EvidenceSettings, *, marked: bool = True) -> FactService:
+        """With marks or without."""
+        ...
+
+
+def spoken(number: int, text: str) -> SourceInteraction:
+    """A turn of a user."""
+    said = Turn(role=MessageRole.USER, content=text, time=NOON + timedelta(days=number), speaker="Ada")
+    return SourceInteraction(turn(number), ADA.user_id, "c1", number, said)
+
+
 class FactMarksContract:
     """Subclass it with fixtures `marks`, `supersessions` and `make_store`, of one fresh database."""
 
     @pytest.fixture
-    def service(self, make_store: MakeStore, marks: FactMarkStore) -> FactService:
+    def make_service(self, make_store: MakeStore, marks: FactMarkStore) -> MakeService:
         clock = FakeClock()
         clock.set(LATER)
-        return FactService(
-            make_store(EvidenceSettings()),
-            TierEmbedder(EMBEDDER),
-            ParsedFactExtractor(InProcessParser()),
-            clock=clock,
-            ids=Uuid7Ids(clock),
-            settings=SemanticSettings(),
-            marks=marks,
-        )
+
+        def make(evidence: EvidenceSettings, *, marked: bool = True) -> FactService:
+            return FactService(
+                make_store(evidence),
+                TierEmbedder(EMBEDDER),
+                ParsedFactExtractor(InProcessParser()),
+                clock=clock,
+                ids=Uuid7Ids(clock),
+                settings=SemanticSettings(evidence=evidence),
+                marks=marks if marked else None,
+            )
+
+        return make
+
+    @pytest.fixture
+    def service(self, make_service: MakeService) -> FactService:
+        return make_service(EvidenceSettings())
 
     async def test_what_supersedes_the_sentences_of_facts_is_read_with_all_that_was_said_of_them(
         self, make_store: MakeStore, marks: FactMarkStore, supersessions: SupersessionStore
@@ -210,6 +244,88 @@ class FactMarksContract:
         assert {fact.fact_id for page in (listed[0], rest) for fact in page.facts} == {one, third}
         await supersessions.resolve(ADA, pair.supersession_id, Decision.BOTH_STAND, once)
         assert {fact.confidence for fact in await self.read(service, one)} == {0.8}
+
+    @pytest.mark.parametrize(
+        ("one", "is_undecided"),
+        [
+            (mark(7), True),  # another turn
+            (mark(1, 1), True),  # another sentence
+            (mark(1, winner=8), True),  # another statement stands
+            (mark(1), False),
+            (mark(1, state=State.REDUCED), False),
+            (mark(1, state=State.PENDING), False),
+            (mark(1, state=State.REJECTED), False),
+            (replace(mark(1, -7), winner=Place(turn(9)), reason=Reason.CORRECTED), False),
+        ],
+    )
+    async def test_spec_3_5_facts_are_undecided_of_which_no_mark_joins_sentences(
+        self,
+        make_store: MakeStore,
+        marks: FactMarkStore,
+        supersessions: SupersessionStore,
+        one: Supersession,
+        is_undecided: bool,
+    ) -> None:
+        store = make_store(EvidenceSettings())
+        reduced = EvidenceSettings(clear_policy=ClearPolicy.REDUCE)
+        statements = [boat(1, 0, draft=lives_in("Leeds")), boat(9, 2, draft=lives_in("York"))]
+        earlier, later = await enter(store, ADA, statements, evidence=reduced)
+        await supersessions.put(ADA, [one])
+        pairs = [(earlier, later), (later, earlier)]
+        found = await marks.undecided(ADA, pairs, confidence_min=0.5)
+        assert found == ({earlier, later} if is_undecided else set())
+        assert await marks.undecided(BEN, pairs, confidence_min=0.5) == set()
+        assert await marks.undecided(ADA, pairs, confidence_min=0.9) == set()
+
+    async def test_spec_3_5_with_reduce_facts_that_contradict_each_other_are_believed_half_as_much(
+        self, make_store: MakeStore, make_service: MakeService, supersessions: SupersessionStore
+    ) -> None:
+        store = make_store(EvidenceSettings())
+        reduced = EvidenceSettings(clear_policy=ClearPolicy.REDUCE)
+        service = make_service(reduced)
+        statements = [boat(1, 0, draft=lives_in("Leeds")), boat(9, 2, draft=lives_in("York"))]
+        ids = await enter(store, ADA, [*statements, boat(9, 3, draft=likes("boats"))], evidence=reduced)
+
+        async def shown() -> list[tuple[float, bool]]:
+            facts = [await service.get(ADA, fact_id) for fact_id in ids]
+            return [(fact.confidence, fact.valid_to_time is not None) for fact in facts]
+
+        assert await shown() == [(0.4, False), (0.4, False), (0.8, False)]
+        assert (await make_service(EvidenceSettings()).get(ADA, ids[0])).confidence == 0.8, "as without the setting"
+        pair = mark(1, state=State.REDUCED)
+        await supersessions.put(ADA, [pair])
+        assert await shown() == [(0.4, False), (0.4, False), (0.8, False)], "halved once"
+        await supersessions.resolve(ADA, pair.supersession_id, Decision.BOTH_STAND, once)
+        assert await shown() == [(0.8, False), (0.8, False), (0.8, False)]
+        await supersessions.resolve(ADA, pair.supersession_id, Decision.LATER_STANDS, once)
+        assert await shown() == [(0.8, True), (0.8, False), (0.8, False)]
+        await supersessions.resolve(ADA, pair.supersession_id, Decision.BOTH_REDUCED, once)
+        assert await shown() == [(0.4, False), (0.4, False), (0.8, False)]
+
+    async def test_spec_3_5_with_reduce_what_is_said_arrives_as_a_pair_of_which_neither_stands(
+        self, make_service: MakeService, supersessions: SupersessionStore
+    ) -> None:
+        reduced = EvidenceSettings(clear_policy=ClearPolicy.REDUCE)
+        service = make_service(reduced)
+        clock = FakeClock()
+        clock.set(LATER)
+        marking = SupersessionService(
+            supersessions, clock=clock, settings=SupersessionSettings(), clear_policy=reduced.clear_policy
+        )
+        sources = [spoken(1, "I live in Leeds."), spoken(9, "I live in York.")]
+        results = await service.extract(ADA.tenant_id, sources)
+        assert await marking.take_in(ADA.tenant_id, sources) == 1
+        marks = await marking.marks(ADA, cached_revision=None)
+        assert (marks.superseded, [one.state for one in marks.reduced]) == ([], [State.REDUCED])
+        [pair] = marks.reduced
+        assert (pair.statement, pair.standing_statement) == ("I live in Leeds.", "I live in York.")
+        assert (pair.decided_by, pair.decision_reason) == (Decider.POLICY, "both are believed half as much")
+        ids = [fact_id for result in results for fact_id in result.fact_ids]
+        full = [await make_service(EvidenceSettings(), marked=False).get(ADA, fact_id) for fact_id in ids]
+        halved = [await service.get(ADA, fact_id) for fact_id in ids]
+        assert [fact.confidence for fact in halved] == [fact.confidence / 2 for fact in full]
+        assert len(ids) == 2
+        assert [fact.valid_to_time for fact in halved] == [None, None]
 
     async def test_spec_3_7_a_mark_is_known_since_it_was_recorded(
         self, make_store: MakeStore, service: FactService, supersessions: SupersessionStore

@@ -85,11 +85,12 @@ async def enter(
     *,
     scope: Scope = GLOBAL_SCOPE,
     model: str = MODEL,
+    evidence: EvidenceSettings | None = None,
 ) -> list[FactId]:
     """Enter statements as the service does, in one work."""
 
     async def work(writer: FactWriter) -> list[FactId]:
-        working_set = FactWorkingSet(owner.user_id, EvidenceSettings(), new_id=new_id, model=model)
+        working_set = FactWorkingSet(owner.user_id, evidence or EvidenceSettings(), new_id=new_id, model=model)
         await load_for([(s.draft, scope) for s in statements], working_set, writer)
         entered = [working_set.enter(s, scope, vector(s.draft.text)) for s in statements]
         await writer.put(working_set.changes())

@@ -268,6 +268,17 @@ class SupersessionStoreContract:
         assert list(await store.corrected(ADA, [turn(1), turn(2)], limit=9)) == []
         assert list(await store.corrected(ADA, [turn(9)], limit=9)) == [(turn(9), "")]
 
+    async def test_spec_3_5_reduced_pairs_are_read_with_the_marks(self, store: SupersessionStore) -> None:
+        reduced = replace(corrected(1, by=9), reason=Reason.UPDATED, state=State.REDUCED)
+        await store.put(ADA, [reduced])
+        marks = await store.marks(ADA, cached_revision=0, limit=10)
+        assert (marks.revision > 0, marks.superseded, marks.reduced) == (True, [], [reduced])
+        await store.put(ADA, [corrected(2, by=9)])
+        after = await store.marks(ADA, cached_revision=marks.revision, limit=10)
+        assert (after.superseded, after.reduced) == ([corrected(2, by=9)], [reduced])
+        await store.resolve(ADA, reduced.supersession_id, Decision.BOTH_STAND, once)
+        assert (await store.marks(ADA, cached_revision=after.revision, limit=10)).reduced == []
+
     STORY = (assertion(1, "home Ghent", 1, 2), assertion(2, "walks in Ghent", 2), assertion(3, "home Bruges", 1, 3))
     """A premise, what rests on it, and what ends the premise."""
 

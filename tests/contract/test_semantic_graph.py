@@ -32,6 +32,7 @@ QUERIES: Final = (
     *code.ALL_QUERIES,
     *supersessions.ALL_QUERIES,
     marks.MARKED,
+    marks.UNDECIDED,
     *shared.ALL_QUERIES,
 )
 _LABEL: Final = re.compile(r":Mneme\w+(?P<after>[^)]{0,60})")

@@ -155,6 +155,7 @@ class ConflictPolicy(WireEnum):
     CONFIDENCE = 2
     IMPORTANCE = 3
     USER_OVERRIDE = 4
+    REDUCE = 5
 
 
 class ConflictKind(WireEnum):
@@ -175,6 +176,7 @@ class ConflictReason(WireEnum):
     USER_CHOICE = 4
     STILL_VALID = 5
     RANK = 6
+    NEITHER = 7
 
 
 class FactCategory(WireEnum):

@@ -48,6 +48,7 @@ def conflict(message: recall_pb2.Conflict) -> r.Conflict:
         policy=ConflictPolicy(message.policy),
         reason=ConflictReason(message.reason),
         detail=message.detail,
+        contradicting_ids=tuple(message.contradicting_ids),
     )
 
 

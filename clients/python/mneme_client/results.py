@@ -225,13 +225,14 @@ class Conflict:
 
     kind: ConflictKind
     subject: str  # whose, and which statement or attribute, such as "Ada lives in"
-    winner_id: str  # what stands
+    winner_id: str  # what stands; empty where neither is known to
     winner_kind: MemoryKind
     loser_ids: tuple[str, ...]
     loser_kind: MemoryKind
     policy: ConflictPolicy
     reason: ConflictReason
     detail: str  # the reason in a few English words
+    contradicting_ids: tuple[str, ...] = ()  # where neither is known to stand, of the losers' kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from mneme.agentic.v1 import notes_pb2
@@ -42,7 +42,7 @@ def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind
         overlap_rank_max: A note is left out that was made of turns among the best so many memories, of the running
             conversation, or that lost a conflict: it would repeat them.
     """
-    superseded_by = recalled.superseded_by
+    superseded_by, contradicted = recalled.superseded_by, recalled.contradicted
     likely_included = {turn.interaction_id for turn in recalled.recent_turns}
     likely_included.update(memory.episode.episode_id for memory in recalled.memories[:overlap_rank_max])
     likely_included.update(superseded_by)  # in the text with a mark, or left out: no note is to repeat it without
@@ -54,10 +54,10 @@ def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind
     offers = {
         SectionKind.PROCEDURES: procedures,
         SectionKind.RECENT_TURNS: [_recent_turn(turn, recalled) for turn in recalled.recent_turns],
-        SectionKind.FACTS: [_fact(recalled_fact.fact, superseded_by) for recalled_fact in recalled.facts],
-        SectionKind.MEMORIES: [_memory(memory, superseded_by, recalled) for memory in recalled.memories],
+        SectionKind.FACTS: [_fact(recalled_fact.fact, superseded_by, contradicted) for recalled_fact in recalled.facts],
+        SectionKind.MEMORIES: [_memory(memory, superseded_by, contradicted, recalled) for memory in recalled.memories],
         SectionKind.NOTES: [
-            _note(hit.note, superseded_by)
+            _note(hit.note, superseded_by, contradicted)
             for hit in recalled.notes
             if not set(hit.note.derived_from) <= likely_included or not hit.note.derived_from
         ],
@@ -83,6 +83,7 @@ def _recent_turn(turn: session_pb2.SessionTurn, recalled: Recalled) -> Candidate
         _time(said),
         is_superseded=turn.interaction_id in recalled.superseded,
         is_partly=_is_partly(turn.interaction_id, recalled),
+        is_contradicted=turn.interaction_id in recalled.reduced,
     )
     return Candidate(_body([said.content], said.attachments), turn.interaction_id, (turn.interaction_id,), source)
 
@@ -92,7 +93,9 @@ def _is_partly(turn_id: str, recalled: Recalled) -> bool:
     return bool(marks) and not any(one.whole_turn for one in marks)
 
 
-def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str], recalled: Recalled) -> Candidate:
+def _memory(
+    memory: RecalledMemory, superseded_by: Mapping[str, str], contradicted: Collection[str], recalled: Recalled
+) -> Candidate:
     said = memory.episode
     source = TurnSource(
         said.conversation_id,
@@ -102,22 +105,27 @@ def _memory(memory: RecalledMemory, superseded_by: Mapping[str, str], recalled: 
         _time(said),
         is_superseded=said.episode_id in superseded_by,
         is_partly=_is_partly(said.episode_id, recalled),
+        is_contradicted=said.episode_id in contradicted,
     )
     body = _body([said.query, said.response], said.attachments)
     return Candidate(body, said.episode_id, (said.episode_id,), source)
 
 
-def _fact(fact: facts_pb2.Fact, superseded_by: Mapping[str, str]) -> Candidate:
+def _fact(fact: facts_pb2.Fact, superseded_by: Mapping[str, str], contradicted: Collection[str]) -> Candidate:
     marks: list[str] = [_CATEGORY_WORDS[fact.category]] if fact.category in _CATEGORY_WORDS else []
     if fact.HasField("valid_to_time"):
         marks.append(f"until {fact.valid_to_time.ToDatetime(tzinfo=UTC):%Y-%m-%d}")
     elif fact.fact_id in superseded_by:
         marks.append("superseded")
+    elif fact.fact_id in contradicted:
+        marks.append("contradicted")
     return Candidate(marked(body_text(fact.text), marks), fact.fact_id, tuple(fact.derived_from))
 
 
-def _note(note: notes_pb2.Note, superseded_by: Mapping[str, str]) -> Candidate:
+def _note(note: notes_pb2.Note, superseded_by: Mapping[str, str], contradicted: Collection[str]) -> Candidate:
     marks = ["superseded"] if note.note_id in superseded_by else []
+    if not marks and note.note_id in contradicted:
+        marks.append("contradicted")
     return Candidate(marked(body_text(note.content), marks), note.note_id, tuple(note.derived_from))
 
 

@@ -51,12 +51,14 @@ class TurnSource:
     time: datetime | None
     is_superseded: bool = False  # it lost a conflict
     is_partly: bool = False  # only a part of it did
+    is_contradicted: bool = False  # another one contradicts it, and neither is known to stand
 
     @property
     def line_start(self) -> str:
         """What stands before the text."""
-        mark = " (superseded in part)" if self.is_partly else " (superseded)"
-        return f"{self.label}{mark if self.is_superseded else ''}: "
+        if self.is_superseded:
+            return f"{self.label} (superseded in part): " if self.is_partly else f"{self.label} (superseded): "
+        return f"{self.label} (contradicted): " if self.is_contradicted else f"{self.label}: "
 
     @property
     def label(self) -> str:

@@ -115,5 +115,8 @@ def _is_of_names(char: str) -> bool:
     return char.isalnum() or char in _NAME_PUNCTUATION or unicodedata.category(char) in {"Mn", "Mc"}
 
 
+_MARKS: Final = ("superseded", "contradicted", "instruction", "constraint", "commitment", "until")
+
+
 def _is_mark(words: str) -> bool:
-    return any(word in words.casefold() for word in ("superseded", "instruction", "constraint", "commitment", "until"))
+    return any(word in words.casefold() for word in _MARKS)

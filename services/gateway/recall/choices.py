@@ -58,6 +58,8 @@ class ConflictPolicy(IntEnum):
     """The more important one; then the last."""
     USER_OVERRIDE = 4
     """The one that the user has decided for; then the last."""
+    REDUCE = 5
+    """Neither: both are returned where they rank, and reported."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,7 @@ class CoarseResult:
     recent_turns: tuple[session_pb2.SessionTurn, ...] = ()
     reports: tuple[TierReport, ...] = ()
     superseded: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by turn
+    reduced: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by both turns
     sources: TurnSources = field(default_factory=TurnSources)  # where the profile names any
 
     @property
@@ -248,6 +249,7 @@ class ConflictReason(IntEnum):
     USER_CHOICE = 4
     STILL_VALID = 5
     RANK = 6
+    NEITHER = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,7 @@ class Conflict:
     loser_kind: MemoryKind
     policy: ConflictPolicy
     reason: ConflictReason
+    contradicting_ids: tuple[str, ...] = ()  # where neither stands: of the losers' kind, and there are none of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +311,15 @@ class Recalled:
     stage_reasons: tuple[tuple[str, str], ...] = ()  # stages that left work undone, and why
     conflicts: tuple[Conflict, ...] = ()
     superseded: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by turn
+    reduced: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by both turns
 
     @property
     def superseded_by(self) -> Mapping[str, str]:
         """Id of the winner for each memory that lost a conflict: of several, the first."""
         lost = [(loser, conflict.winner_id) for conflict in self.conflicts for loser in conflict.loser_ids]
         return dict(reversed(lost))
+
+    @property
+    def contradicted(self) -> frozenset[str]:
+        """Ids of memories that others contradict of which it is not known which one stands."""
+        return frozenset(memory_id for conflict in self.conflicts for memory_id in conflict.contradicting_ids)

@@ -173,6 +173,7 @@ class RecallPipeline:
         if coarse.all_failed:
             self._count(coarse.reports)
             raise nothing_responded(coarse)
+        coarse = self._stages.conflicts.without_reduced(coarse, query.conflicts)
         with clock.stage("quarantine"):
             coarse = _seen(query, profile, coarse)
         knows_sources = True
@@ -190,9 +191,7 @@ class RecallPipeline:
         self._count(reports)
         with clock.stage("conflicts"):
             facts, notes = self._derived(asked, coarse)
-            resolved = self._stages.conflicts(
-                candidates, facts, query.conflicts, notes=notes, limit=query.limit, superseded=coarse.superseded
-            )
+            resolved = self._stages.conflicts.of_recall(query, coarse, candidates, facts, notes)
         with clock.stage("assemble"):
             assembled = assemble(resolved, coarse, bytes_max=self._settings.response_bytes_max)
             clock.leave("assemble", assembled.reason or (NOT_READ if trusts is None else ""))
@@ -235,6 +234,7 @@ class RecallPipeline:
             feature_names=feature_names() if query.with_features else (),
             conflicts=resolved.conflicts,
             superseded=coarse.superseded,
+            reduced=coarse.reduced,
         )
 
     async def _first(

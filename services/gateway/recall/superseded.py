@@ -28,23 +28,33 @@ _ENTRY_BYTES: Final = 700
 
 @dataclass(frozen=True, slots=True)
 class OwnerSuperseded:
-    """All superseded statements of a user."""
+    """All superseded and reduced statements of a user."""
 
     revision: int | None = None  # None: not known
     by_turn: Superseded = field(default_factory=dict)
+    reduced: Superseded = field(default_factory=dict)  # by the turns of either side
 
     @classmethod
-    def of(cls, revision: int, found: Iterable[supersessions_pb2.Supersession]) -> OwnerSuperseded:
+    def of(
+        cls,
+        revision: int,
+        found: Iterable[supersessions_pb2.Supersession],
+        reduced: Iterable[supersessions_pb2.Supersession] = (),
+    ) -> OwnerSuperseded:
         """What the semantic tier returned."""
         by_turn: dict[str, list[supersessions_pb2.Supersession]] = {}
         for one in found:
             by_turn.setdefault(one.memory_id, []).append(one)
-        return cls(revision, by_turn)
+        by_sides: dict[str, list[supersessions_pb2.Supersession]] = {}
+        for one in reduced:
+            for turn_id in (one.memory_id, one.superseded_by):
+                by_sides.setdefault(turn_id, []).append(one)
+        return cls(revision, by_turn, by_sides)
 
     @property
     def size_bytes(self) -> int:
         """Memory that they take, about."""
-        return 500 + sum(_ENTRY_BYTES * len(found) for found in self.by_turn.values())
+        return 500 + sum(_ENTRY_BYTES * len(found) for by in (self.by_turn, self.reduced) for found in by.values())
 
     def at(self, as_of: datetime, known_at: datetime | None = None) -> Superseded:
         """Those that were superseded at a time. Midnight, UTC, means the end of the day that begins.
@@ -55,19 +65,28 @@ class OwnerSuperseded:
             as_of: The time.
             known_at: Those that were recorded later are left out; None: none.
         """
-        recorded_until = math.inf if known_at is None else known_at.timestamp()
-        moment = as_of.astimezone(UTC)
-        until = (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
-        by_turn = {
-            turn_id: [
-                one
-                for one in found
-                if (one.reason in _ALWAYS or one.end_time.seconds <= until)
-                and one.create_time.seconds <= recorded_until
-            ]
-            for turn_id, found in self.by_turn.items()
-        }
-        return {turn_id: found for turn_id, found in by_turn.items() if found}
+        return _at(self.by_turn, as_of, known_at)
+
+    def reduced_at(self, as_of: datetime, known_at: datetime | None = None) -> Superseded:
+        """The pairs of which neither stood at a time; see `at`."""
+        return _at(self.reduced, as_of, known_at)
+
+
+def _at(by_turn: Superseded, as_of: datetime, known_at: datetime | None) -> Superseded:
+    if not by_turn:
+        return {}
+    recorded_until = math.inf if known_at is None else known_at.timestamp()
+    moment = as_of.astimezone(UTC)
+    until = (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
+    left = {
+        turn_id: [
+            one
+            for one in found
+            if (one.reason in _ALWAYS or one.end_time.seconds <= until) and one.create_time.seconds <= recorded_until
+        ]
+        for turn_id, found in by_turn.items()
+    }
+    return {turn_id: found for turn_id, found in left.items() if found}
 
 
 NOTHING: Final = OwnerSuperseded()
@@ -129,14 +148,15 @@ def covering(superseded: Superseded, sources: Iterable[str], text: str) -> super
     found: supersessions_pb2.Supersession | None = None
     for source in sources:
         found = next(
-            (one for one in superseded.get(source, ()) if one.whole_turn or _overlaps(one.statement, text)), None
+            (one for one in superseded.get(source, ()) if one.whole_turn or overlaps(one.statement, text)), None
         )
         if found is None:
             return None
     return found
 
 
-def _overlaps(one: str, other: str) -> bool:
+def overlaps(one: str, other: str) -> bool:
+    """Returns whether two texts say the same thing, by the words of the shorter one."""
     words, others = set(_words(one)), set(_words(other))
     return bool(words and others) and len(words & others) >= _COVERS_FROM * min(len(words), len(others))
 

@@ -12,7 +12,9 @@ from typing import Final, Protocol
 
 from services.common.owners import InteractionId, Owner
 from services.common.values.sentences import content_words
+from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import Fact, FactId
+from services.semantic.supersession.model import ClearPolicy
 
 _REDUCED: Final = 0.5
 """What is left of the confidence in facts of which nobody knows which one holds (SPEC 3.5: "both halve")."""
@@ -56,8 +58,25 @@ class FactMarkStore(Protocol):
         """
         ...
 
+    async def undecided(
+        self, owner: Owner, pairs: Collection[tuple[FactId, FactId]], *, confidence_min: float
+    ) -> Collection[FactId]:
+        """The first of those pairs about which no mark says anything, in any state.
 
-def as_marked(fact: Fact, statements: Sequence[MarkedStatement], *, known_at: datetime | None = None) -> Fact:
+        A mark is about a pair where it joins sentences of the two; a correction is where it joins turns of the two.
+        Pairs are left out that were last confirmed at the same time, and those whose second fact is not active, has an
+        end, or is believed less than `confidence_min`.
+        """
+        ...
+
+
+def as_marked(
+    fact: Fact,
+    statements: Sequence[MarkedStatement],
+    *,
+    known_at: datetime | None = None,
+    is_contested: bool = False,
+) -> Fact:
     """Returns a fact with the end, the link and the confidence that follow from marks; as it is without any.
 
     A mark ends a fact that was not said again since: by a statement at the end or later that is not marked itself. Of a
@@ -68,11 +87,12 @@ def as_marked(fact: Fact, statements: Sequence[MarkedStatement], *, known_at: da
         fact: A fact as it follows from its evidence.
         statements: What was said of it.
         known_at: Marks that were recorded later are left out; None: none.
+        is_contested: Whether a fact contradicts it of which no mark says which one stands.
     """
     ordered = sorted(statements, key=lambda statement: statement.order)
     corrections = [number for number, statement in enumerate(ordered) if statement.is_correction]
     current = ordered[corrections[-1] :] if corrections else ordered
-    if _is_doubted(current, known_at):
+    if is_contested or _is_doubted(current, known_at):
         fact = replace(fact, confidence=_REDUCED * fact.confidence)
     marks = {s.statement_id: [m for m in s.marks if _counts(m, s, fact, known_at)] for s in current}
     standing = [s.time for s in current if not marks[s.statement_id]]
@@ -109,13 +129,31 @@ def _counts(mark: SentenceMark, statement: MarkedStatement, fact: Fact, known_at
 class FactEnds:
     """Facts with the ends that follow from marks."""
 
-    def __init__(self, marks: FactMarkStore | None) -> None:
-        """Reads marks from a store; None: there are none."""
+    def __init__(self, marks: FactMarkStore | None, evidence: EvidenceSettings | None = None) -> None:
+        """Reads marks from a store; None: there are none. Contradicting facts are reduced if `evidence` says so."""
         self._marks = marks
+        self._evidence = evidence or EvidenceSettings()
 
     async def of(self, owner: Owner, facts: Sequence[Fact], *, known_at: datetime | None = None) -> list[Fact]:
         """The facts, in order; see `as_marked`."""
         if self._marks is None or not facts:
             return list(facts)
         marked = await self._marks.marked(owner, [fact.fact_id for fact in facts])
-        return [as_marked(fact, marked.get(fact.fact_id, ()), known_at=known_at) for fact in facts]
+        contested = await self._contested(owner, self._marks, facts)
+        return [
+            as_marked(fact, marked.get(fact.fact_id, ()), known_at=known_at, is_contested=fact.fact_id in contested)
+            for fact in facts
+        ]
+
+    async def _contested(self, owner: Owner, marks: FactMarkStore, facts: Sequence[Fact]) -> Collection[FactId]:
+        """Facts that others contradict of which no mark says which one stands: none unless clear pairs are reduced."""
+        if self._evidence.clear_policy is not ClearPolicy.REDUCE:
+            return ()
+        least = self._evidence.superseding_confidence_min
+        pairs = [
+            (fact.fact_id, other)
+            for fact in facts
+            if fact.valid_to_time is None and fact.confidence >= least
+            for other in fact.contradictions
+        ]
+        return await marks.undecided(owner, pairs, confidence_min=least) if pairs else ()

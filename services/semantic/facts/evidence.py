@@ -26,6 +26,7 @@ from services.semantic.facts.model import (
     Support,
     VersionReason,
 )
+from services.semantic.supersession.model import ClearPolicy
 
 _DAY: Final = timedelta(days=1)
 _EXPONENT_MAX: Final = 50.0
@@ -80,9 +81,9 @@ def derived_fact(
 
     Confidence begins with the first statement's; each later one raises it to its own, if that is higher, and by
     rate x (1 - confidence), and so does each interaction that supports the fact in other words while it holds. A
-    contradicting statement after the last own one ends the validity; a later own one renews it. A correction replaces
-    all of it. Nothing that was said is overwritten: each former state is a version. The last judgement by Feedback
-    raises or lowers the confidence that follows from the statements.
+    contradicting statement after the last own one ends the validity, unless the settings have both doubted; a later own
+    one renews it. A correction replaces all of it. Nothing that was said is overwritten: each former state is a
+    version. The last judgement by Feedback raises or lowers the confidence that follows from the statements.
 
     Args:
         record: The fact with its statements.
@@ -233,12 +234,17 @@ def _fold(
             believed += settings.confirmation_rate * (1.0 - believed)
             state = _begun(event)
             state.confidence = believed
-        elif not state.is_superseded and time > state.last_time:
+        elif not state.is_superseded and time > state.last_time and not _is_reduced_instead(state, settings):
             end = max(event.effective_time, state.last_time)
             if state.valid_to is None or end < state.valid_to:
                 versions.append(_version(state, event, VersionReason.SUPERSEDED))
                 state.valid_to, state.is_superseded = end, True
     return versions, state
+
+
+def _is_reduced_instead(state: _State, settings: EvidenceSettings) -> bool:
+    """Whether a fact that is contradicted goes on and is doubted, as what contradicts it; see `ends.FactEnds`."""
+    return settings.clear_policy is ClearPolicy.REDUCE and state.confidence >= settings.superseding_confidence_min
 
 
 def _begun(statement: Statement) -> _State:

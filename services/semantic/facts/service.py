@@ -60,7 +60,7 @@ class FactService:
 
         `model_facts` adds to what `extractor` finds. What `marks` supersede, facts that are read show.
         """
-        self._ends = FactEnds(marks)
+        self._ends = FactEnds(marks, settings.evidence)
         self._model_facts = model_facts
         self._store = store
         self._embedder = embedder

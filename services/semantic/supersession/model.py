@@ -32,6 +32,10 @@ class State(IntEnum):
     REDUCED = 4  # neither is marked; the facts that were read in both are believed half as much
 
 
+READ_STATES: Final = frozenset({State.APPLIED, State.REDUCED})
+"""Of the pairs that recalls and facts show."""
+
+
 class Decision(IntEnum):
     """What shall become of a supersession; the numbers are those of the wire format."""
 
@@ -65,6 +69,15 @@ class QueuePolicy(IntEnum):
     """A language model decides, in batches."""
     REDUCE = 6
     """Neither is marked, and the facts of both are believed half as much."""
+
+
+class ClearPolicy(IntEnum):
+    """What becomes of two statements of one slot that contradict each other, both believed and one of them later."""
+
+    SUPERSEDE = 1
+    """The later one stands."""
+    REDUCE = 2
+    """Neither ends, and the facts of both are believed half as much until the user decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +179,20 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The superseded statements of a user."""
+    """The superseded statements of a user, and the pairs of which neither stands."""
 
     revision: int
     superseded: Sequence[Supersession] | None  # newest first; None: those of the revision that the caller has
+    reduced: Sequence[Supersession] = ()  # pairs of which neither is marked, newest first
+
+    @classmethod
+    def of(cls, revision: int, found: Sequence[Supersession]) -> Marks:
+        """The marks of a revision, told apart by their states."""
+        return cls(
+            revision,
+            [one for one in found if one.state is State.APPLIED],
+            [one for one in found if one.state is State.REDUCED],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,17 +32,19 @@ _VALUES: Final[Mapping[QueuePolicy, Callable[[Strength], float]]] = {
 }
 """What the policies compare."""
 _NEITHER: Final = "neither is later: both are believed half as much"
+_BOTH_DOUBTED: Final = "both are believed half as much"
 _DIGITS: Final = 4
 """Values that differ less are equal."""
 
 
-def decided(one: Assertion, other: Assertion, *, at: datetime) -> Supersession | None:
+def decided(one: Assertion, other: Assertion, *, at: datetime, reduces: bool = False) -> Supersession | None:
     """Returns what follows from two statements of different turns; their order has no effect.
 
     Args:
         one: A statement.
         other: Another one.
         at: When it is recorded.
+        reduces: Whether neither is marked and both are doubted, where the later one would supersede.
     """
     earlier, later = sorted((one, other), key=lambda assertion: assertion.order)
     if not Scope.from_key(earlier.scope_key).sees(Scope.from_key(later.scope_key)):
@@ -51,16 +53,20 @@ def decided(one: Assertion, other: Assertion, *, at: datetime) -> Supersession |
     reason = _REASONS.get(relation)
     if reason is None:
         return None
+    is_clear = earlier.time != later.time
+    is_reduced = is_clear and reduces
     return Supersession(
         loser=earlier.place,
         winner=later.place,
         reason=reason,
-        state=State.PENDING if earlier.time == later.time else State.APPLIED,
+        state=State.REDUCED if is_reduced else State.APPLIED if is_clear else State.PENDING,
         end_time=later.time,
         create_time=at,
         statement=earlier.text,
         standing_statement=later.text,
         is_whole=earlier.is_only,
+        decided_by=Decider.POLICY if is_reduced else Decider.NOBODY,
+        decision_reason=_BOTH_DOUBTED if is_reduced else "",
     )
 
 

@@ -16,6 +16,7 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import (
     WHOLE,
+    ClearPolicy,
     Decision,
     Marks,
     Place,
@@ -39,8 +40,10 @@ class SupersessionService:
         clock: Clock,
         settings: SupersessionSettings,
         retention_seconds: float = RETENTION_SECONDS,
+        clear_policy: ClearPolicy = ClearPolicy.SUPERSEDE,
     ) -> None:
         """All collaborators are owned by the caller; requests are recognised again for `retention_seconds`."""
+        self._reduces = clear_policy is ClearPolicy.REDUCE
         self._idempotency = Idempotency(Supersession, retention_seconds=retention_seconds)
         self._store = store
         self._clock = clock
@@ -64,7 +67,7 @@ class SupersessionService:
                     assertion for turn in turns for assertion in assertions_of(owner, turn, self._settings)
                 ]
             )
-            decide = partial(decided, at=self._clock.now())
+            decide = partial(decided, at=self._clock.now(), reduces=self._reduces)
             rest = partial(rested, at=self._clock.now())
             new = await self._store.add(owner, read, decide, candidates_max=self._settings.candidates_max, rest=rest)
             count += len(new)
@@ -102,7 +105,7 @@ class SupersessionService:
         )
 
     async def marks(self, owner: Owner, *, cached_revision: int | None) -> Marks:
-        """The superseded statements of a user; none where the caller has the newest."""
+        """The superseded and the reduced statements of a user; none where the caller has the newest."""
         return await self._store.marks(owner, cached_revision=cached_revision, limit=self._settings.marks_max)
 
     async def corrected(

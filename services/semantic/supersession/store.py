@@ -110,7 +110,7 @@ class SupersessionStore(Protocol):
         ...
 
     async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int) -> Marks:
-        """The newest applied supersessions, and their revision; none where that is the caller's."""
+        """The newest supersessions that are applied or reduced, and their revision; none where that is the caller's."""
         ...
 
     async def corrected(

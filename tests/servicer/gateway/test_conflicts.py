@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,14 @@ from mneme_client import (
     ConflictChoice,
     ConflictKind,
     ConflictPolicy,
+    ConflictReason,
     MemoryKind,
     MnemeClientError,
     RecallResult,
+    SupersessionDecision,
     Turn,
 )
+from tests.support.stack import running_stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -120,3 +124,49 @@ async def test_a_preference_without_its_policy_is_refused(client: Client, user_i
         with pytest.raises(MnemeClientError) as caught:
             await client.recall(user_id, "x", conflicts=ConflictChoice(policy, preferred_memory_ids=["a"]))
         assert [violation.field_path for violation in caught.value.violations] == ["preferred_memory_ids"]
+
+
+async def test_spec_3_5_with_reduce_recalls_and_contexts_flag_both_and_move_neither(
+    client: Client, user_id: str
+) -> None:
+    token = await fill(client, user_id)
+    choice = ConflictChoice(ConflictPolicy.REDUCE, drop_superseded=True)
+    found = await client.recall(user_id, "Where do I live?", consistency_token=token, conflicts=choice)
+    by_text = {memory.text: memory for memory in found.memories}
+    assert {memory.superseded_by for memory in found.memories} == {""}
+    (home,) = [conflict for conflict in found.conflicts if by_text[OLD].memory_id in conflict.contradicting_ids]
+    assert set(home.contradicting_ids) == {by_text[OLD].memory_id, by_text[NEW].memory_id}
+    assert (home.reason, home.winner_id, home.loser_ids) == (ConflictReason.NEITHER, "", ())
+    assert home.loser_kind is MemoryKind.EPISODE
+    assert "conflict" not in {part.name for memory in found.memories for part in memory.explanation.parts}
+    context = await client.build_context(user_id, "Where do I live?", conflicts=choice)
+    lines = [line for line in context.text.splitlines() if OLD in line or NEW in line]
+    assert len(lines) == 2
+    assert all("Ada (contradicted): " in line for line in lines)
+    assert "(superseded)" not in context.text
+
+
+async def test_spec_3_5_with_the_setting_reduce_both_facts_are_halved_until_the_user_decides(
+    tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEME_SEMANTIC__EVIDENCE__CLEAR_POLICY", "reduce")
+    async with running_stack(tmp_path / "data", model_folder) as stack, Client(stack.gateway_target) as client:
+        token = await fill(client, "ada")
+        found = await client.recall("ada", "Where do I live?", consistency_token=token)
+        by_text = {memory.text: memory for memory in found.memories}
+        assert {by_text[OLD].superseded_by, by_text[NEW].superseded_by} == {""}
+        turns = {by_text[OLD].memory_id, by_text[NEW].memory_id}
+        assert any(set(conflict.contradicting_ids) == turns for conflict in found.conflicts)
+        facts = {fact.object: fact async for fact in client.list_facts("ada") if fact.predicate == "lives_in"}
+        assert {place: fact.valid_to_time for place, fact in facts.items()} == {"Leeds": None, "Lyon": None}
+        context = await client.build_context("ada", "Where do I live?")
+        assert f"Ada (contradicted): {OLD}" in context.text
+        assert f"Ada (contradicted): {NEW}" in context.text
+        (pair,) = [one async for one in client.list_supersessions("ada") if {one.memory_id, one.superseded_by} == turns]
+        await client.resolve_supersession("ada", pair.supersession_id, SupersessionDecision.LATER_STANDS)
+        decided = {fact.object: fact async for fact in client.list_facts("ada") if fact.predicate == "lives_in"}
+        assert decided["Leeds"].valid_to_time == MARCH + timedelta(days=2)
+        assert decided["Lyon"].valid_to_time is None
+        assert decided["Lyon"].confidence == pytest.approx(2 * facts["Lyon"].confidence)
+        after = await client.build_context("ada", "Where do I live?")
+        assert f"Ada (superseded): {OLD}" in after.text

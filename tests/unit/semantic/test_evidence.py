@@ -14,12 +14,13 @@ from services.semantic.facts.evidence import confidence_at
 from services.semantic.facts.identity import exclude_each_other, keys_of, normalised
 from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement, VersionReason
 from services.semantic.facts.working_set import FactWorkingSet
+from services.semantic.supersession.model import ClearPolicy
 from tests.contract.fact_samples import ANN, DAY_ONE, MODEL, likes, lives_in, new_id, said, vector
 
 
-def derived(*statements: Statement) -> dict[str, Fact]:
+def derived(*statements: Statement, settings: EvidenceSettings | None = None) -> dict[str, Fact]:
     """The facts of the statements, by object."""
-    working_set = FactWorkingSet(ANN.user_id, EvidenceSettings(), new_id=new_id, model=MODEL)
+    working_set = FactWorkingSet(ANN.user_id, settings or EvidenceSettings(), new_id=new_id, model=MODEL)
     for statement in statements:
         working_set.enter(statement, GLOBAL_SCOPE, vector(statement.draft.text))
     return {change.fact.object or change.fact.text: change.fact for change in working_set.changes()}
@@ -73,6 +74,21 @@ def test_a_later_value_ends_the_earlier_ones_validity() -> None:
     assert bristol.contradictions == (leeds.fact_id,)
     assert [version.reason for version in leeds.versions] == [VersionReason.SUPERSEDED]
     assert leeds.text == "Ann lives in Leeds"
+
+
+def test_spec_3_5_with_reduce_a_believed_value_goes_on_beside_the_later_one() -> None:
+    settings = EvidenceSettings(clear_policy=ClearPolicy.REDUCE)
+    facts = derived(said(lives_in("Leeds")), said(lives_in("Bristol"), day=9), settings=settings)
+    leeds, bristol = facts["Leeds"], facts["Bristol"]
+    assert (leeds.valid_to_time, bristol.valid_to_time, leeds.versions) == (None, None, ())
+    assert (leeds.contradictions, bristol.contradictions) == ((bristol.fact_id,), (leeds.fact_id,))
+    assert (leeds.confidence, bristol.confidence) == (0.8, 0.8), "they are halved when they are read"
+
+
+def test_spec_3_5_with_reduce_a_value_that_is_hardly_believed_ends() -> None:
+    settings = EvidenceSettings(clear_policy=ClearPolicy.REDUCE)
+    facts = derived(said(lives_in("Leeds", confidence=0.4)), said(lives_in("Bristol"), day=9), settings=settings)
+    assert facts["Leeds"].valid_to_time == DAY_ONE + timedelta(days=9)
 
 
 def test_a_value_that_is_told_again_holds_again() -> None:

@@ -3,7 +3,8 @@
 Facts contradict each other where the semantic tier has linked them. Turns do where the facts made from them do, and
 where the same speaker denies what they said before or gives it another value (see claims.py); notes by what they quote.
 A note also loses where all turns lose that it was made from. A loser is marked, and ranked behind what stands, unless
-the request drops it. This happens before the candidates are cut to the limit.
+the request drops it. This happens before the candidates are cut to the limit. Of pairs that the semantic tier has
+reduced, and of all with the policy REDUCE, neither side loses: they are reported (standoffs.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final, TypeVar
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import supersessions_pb2
 from services.common.settings_types import CountOrNone, Share
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import claims_of
@@ -34,14 +36,17 @@ from services.gateway.recall.answer.losses import (
     stored_turns,
     without_circles,
 )
+from services.gateway.recall.answer.standoffs import Standoffs, reduced_facts, reduced_notes, reduced_turns
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
 from services.gateway.recall.model import (
+    CoarseResult,
     Conflict,
     ConflictKind,
     ConflictReason,
     RecalledFact,
     RecalledMemory,
     RecalledNote,
+    RecallQuery,
     ScorePart,
 )
 from services.gateway.recall.superseded import Superseded
@@ -49,6 +54,9 @@ from services.gateway.recall.superseded import Superseded
 PART: Final = "conflict"
 """The part of a score that puts a turn before one that it supersedes."""
 
+_CONTRADICTIONS: Final = frozenset(
+    (supersessions_pb2.SUPERSESSION_REASON_UPDATED, supersessions_pb2.SUPERSESSION_REASON_CONTRADICTED)
+)
 _AGENTS: Final = frozenset((common_pb2.MESSAGE_ROLE_SYSTEM, common_pb2.MESSAGE_ROLE_TOOL))
 
 
@@ -97,6 +105,7 @@ class ConflictResolution:
         notes: tuple[RecalledNote, ...] = (),
         limit: int | None = None,
         superseded: Superseded | None = None,
+        reduced: Superseded | None = None,
     ) -> Resolved:
         """Settles the contradictions among candidates.
 
@@ -107,11 +116,13 @@ class ConflictResolution:
             notes: Best first.
             limit: How many turns are wanted; all where None.
             superseded: Statements that the semantic tier knows to hold no more, by turn.
+            reduced: Pairs of statements of which neither stands, by the turns of either side.
 
         Returns:
             The best turns, the facts and the notes, without losers where these are dropped. A turn that stands is put
             before the best of those that it supersedes, with a part "conflict" in its score; so are notes. All others
-            keep their order. Conflicts name at least one memory of the result.
+            keep their order, and so do those that contradict each other without a winner. Conflicts name at least one
+            memory of the result.
         """
         chosen = choice or ConflictChoice()
         policy = chosen.policy or self._settings.policy
@@ -122,6 +133,8 @@ class ConflictResolution:
             *from_facts(memories, facts, among_facts),
         ]
         among_notes = [*self._among_notes(notes, chosen, policy), *from_turns(notes, among_turns)]
+        neither = self._standoffs(memories, facts, notes, policy, reduced or {})
+        among_facts, among_turns, among_notes = map(neither.without, (among_facts, among_turns, among_notes))
         stored = superseded or {}
         # The first loss between two memories counts. What the semantic tier marks goes by time: another policy, which
         # the caller or the operator chose, comes before it. Facts themselves say more precisely what it is about.
@@ -131,8 +144,6 @@ class ConflictResolution:
             *_in_order(stored_facts(facts, stored, chosen), among_facts, first=False),
             *_in_order(stored_notes(notes, stored, chosen), among_notes, first=by_time),
         ]
-        if not losses:
-            return Resolved(memories[:limit], facts, notes)
         pairs = [(loss.winner_id, loss.loser_id) for loss in losses]
         memories, notes = _lifted(memories, pairs, _raised_memory), _lifted(notes, pairs, _raised_note)
         if chosen.drops_superseded or self._settings.drops_superseded:
@@ -149,9 +160,75 @@ class ConflictResolution:
                 if memory.memory_id not in gone
             )
         memories = memories[:limit]
-        there = {hit.memory_id for hits in (memories, facts, notes) for hit in hits}
+        if not losses and not neither.found:
+            return Resolved(memories, facts, notes)
+        there = frozenset(hit.memory_id for hits in (memories, facts, notes) for hit in hits)
         reported = [loss for loss in losses if not there.isdisjoint((loss.winner_id, loss.loser_id))]
-        return Resolved(memories, facts, notes, _conflicts(reported, policy))
+        return Resolved(memories, facts, notes, (*_conflicts(reported, policy), *neither.conflicts(policy, there)))
+
+    def of_recall(
+        self,
+        query: RecallQuery,
+        coarse: CoarseResult,
+        memories: tuple[RecalledMemory, ...],
+        facts: tuple[RecalledFact, ...],
+        notes: tuple[RecalledNote, ...],
+    ) -> Resolved:
+        """Settles the contradictions among the candidates of a recall."""
+        return self(
+            memories,
+            facts,
+            query.conflicts,
+            notes=notes,
+            limit=query.limit,
+            superseded=coarse.superseded,
+            reduced=coarse.reduced,
+        )
+
+    def without_reduced(self, coarse: CoarseResult, choice: ConflictChoice) -> CoarseResult:
+        """What the tiers returned, with the marks of contradictions as pairs of which neither stands, by the policy.
+
+        What was corrected never held, whatever the policy; what rests on a premise holds as the premise does.
+        """
+        if (choice.policy or self._settings.policy) is not ConflictPolicy.REDUCE or not coarse.superseded:
+            return coarse
+        reduced = {turn_id: list(found) for turn_id, found in coarse.reduced.items()}
+        for one in (one for found in coarse.superseded.values() for one in found if one.reason in _CONTRADICTIONS):
+            for turn_id in (one.memory_id, one.superseded_by):
+                reduced.setdefault(turn_id, []).append(one)
+        corrected = {
+            turn_id: [one for one in found if one.reason == supersessions_pb2.SUPERSESSION_REASON_CORRECTED]
+            for turn_id, found in coarse.superseded.items()
+        }
+        return replace(
+            coarse, superseded={turn_id: found for turn_id, found in corrected.items() if found}, reduced=reduced
+        )
+
+    @staticmethod
+    def _standoffs(
+        memories: Sequence[RecalledMemory],
+        facts: Sequence[RecalledFact],
+        notes: Sequence[RecalledNote],
+        policy: ConflictPolicy,
+        reduced: Superseded,
+    ) -> Standoffs:
+        found = Standoffs(
+            reduced,
+            reduces_all=policy is ConflictPolicy.REDUCE,
+            sources={
+                **{hit.memory_id: hit.fact.derived_from for hit in facts},
+                **{hit.memory_id: hit.note.derived_from for hit in notes},
+            }
+            if reduced
+            else {},
+        )
+        if reduced:
+            found.found += [
+                *reduced_turns(memories, reduced),
+                *reduced_facts(facts, reduced),
+                *reduced_notes(notes, reduced),
+            ]
+        return found
 
     @staticmethod
     def _among_facts(facts: Sequence[RecalledFact], chosen: ConflictChoice, policy: ConflictPolicy) -> Iterator[Loss]:

@@ -108,8 +108,12 @@ class CoarseSearch:
 
         await asyncio.gather(*map(ask, _ASKED_IN_ORDER))
         # What was known before counts where the semantic tier was not searched or has failed.
-        superseded = self._superseded.get(principal.tenant_id, query.user_id).at(query.as_of, query.known_at)
-        result = replace(_result(outcomes), superseded=superseded)
+        cached = self._superseded.get(principal.tenant_id, query.user_id)
+        result = replace(
+            _result(outcomes),
+            superseded=cached.at(query.as_of, query.known_at),
+            reduced=cached.reduced_at(query.as_of, query.known_at),
+        )
         return result if query.known_at is None else as_known(result, query.known_at)
 
     async def _ask(
@@ -193,7 +197,7 @@ class CoarseSearch:
             timeout_seconds=timeout_seconds,
         )
         if response.revision != cached.revision:
-            found = OwnerSuperseded.of(response.revision, response.superseded)
+            found = OwnerSuperseded.of(response.revision, response.superseded, response.reduced)
             self._superseded.put(principal.tenant_id, query.user_id, found)
         hits = response.facts.hits
         return _Found(tuple(hits), len(hits), lacks=_FACTS_OF_FORMER_MODEL if response.degraded else "")

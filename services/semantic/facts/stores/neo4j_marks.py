@@ -51,6 +51,32 @@ RETURN fact_id, statements
 """
 
 
+UNDECIDED: Final[LiteralString] = """
+UNWIND $pairs AS pair
+MATCH (own:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: pair[0]})
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id, fact_id: pair[1]})
+WHERE f.status IN [1, 2] AND f.valid_to_time IS NULL AND f.confidence >= $confidence_min
+    AND f.last_confirmed_time <> own.last_confirmed_time
+CALL (pair) {
+    UNWIND [pair, reverse(pair)] AS sides
+    MATCH (s:MnemeStatement {tenant_id: $tenant_id, user_id: $user_id, fact_id: sides[0]})
+    USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, time, statement_id)
+    WHERE s.time IS NOT NULL AND s.statement_id IS NOT NULL
+    MATCH (x:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, loser_id: s.statement_id})
+    USING INDEX x:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
+    WHERE x.loser_number IS NOT NULL
+        AND (x.reason = 3 OR x.loser_number = -1 OR x.loser_number IN coalesce(s.sentences, []))
+    MATCH (t:MnemeStatement {
+        tenant_id: $tenant_id, user_id: $user_id, fact_id: sides[1], statement_id: x.winner_id
+    })
+    WHERE x.reason = 3 OR x.winner_number = -1 OR x.winner_number IN coalesce(t.sentences, [])
+    RETURN count(x) AS joined
+}
+WITH pair, joined WHERE joined = 0
+RETURN DISTINCT pair[0] AS fact_id
+"""
+
+
 class Neo4jFactMarks:
     """Implements `FactMarkStore`, in one query."""
 
@@ -69,6 +95,18 @@ class Neo4jFactMarks:
         }
         rows = await self._graph.read(MARKED, asked)
         return {FactId(row["fact_id"]): [_statement(one) for one in row["statements"]] for row in rows}
+
+    async def undecided(
+        self, owner: Owner, pairs: Collection[tuple[FactId, FactId]], *, confidence_min: float
+    ) -> Collection[FactId]:
+        """See `FactMarkStore.undecided`."""
+        asked = {
+            "tenant_id": owner.tenant_id,
+            "user_id": owner.user_id,
+            "pairs": [list(pair) for pair in pairs],
+            "confidence_min": confidence_min,
+        }
+        return {FactId(row["fact_id"]) for row in await self._graph.read(UNDECIDED, asked)}
 
 
 def _statement(found: Mapping[str, Any]) -> MarkedStatement:

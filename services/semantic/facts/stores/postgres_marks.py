@@ -56,6 +56,29 @@ LEFT JOIN {_MARKS} AS x ON true
 """)  # noqa: S608 - constants
 
 
+def _joined(one: str, other: str) -> str:
+    """Marks whose loser was read as one fact and whose winner as the other one."""
+    return f"""EXISTS (
+    SELECT FROM semantic.fact_statements AS s
+    JOIN semantic.supersessions AS x ON x.tenant_id = $1 AND x.user_id = $2 AND x.loser_id = s.statement_id
+        AND (x.reason = 3 OR x.loser_number = -1 OR x.loser_number = ANY (s.sentences))
+    JOIN semantic.fact_statements AS t ON t.tenant_id = $1 AND t.user_id = $2 AND t.fact_id = {other}
+        AND t.statement_id = x.winner_id
+        AND (x.reason = 3 OR x.winner_number = -1 OR x.winner_number = ANY (t.sentences))
+    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = {one}
+)"""
+
+
+_UNDECIDED: Final = as_tenant(f"""
+SELECT DISTINCT a.one FROM unnest($3::uuid[], $4::uuid[]) AS a (one, other)
+JOIN semantic.facts AS own ON own.tenant_id = $1 AND own.user_id = $2 AND own.fact_id = a.one
+JOIN semantic.facts AS f ON f.tenant_id = $1 AND f.user_id = $2 AND f.fact_id = a.other
+    AND f.last_confirmed_time <> own.last_confirmed_time
+WHERE f.status IN (1, 2) AND f.valid_to_time IS NULL AND f.confidence >= $5
+    AND NOT {_joined("a.one", "a.other")} AND NOT {_joined("a.other", "a.one")}
+""")  # noqa: S608 - constants
+
+
 class PostgresFactMarks:
     """Implements `FactMarkStore`, in one statement."""
 
@@ -94,6 +117,16 @@ class PostgresFactMarks:
             )
             found.setdefault(FactId(str(row["fact_id"])), {})[row["statement_id"]] = statement
         return {fact_id: list(statements.values()) for fact_id, statements in found.items()}
+
+    async def undecided(
+        self, owner: Owner, pairs: Collection[tuple[FactId, FactId]], *, confidence_min: float
+    ) -> Collection[FactId]:
+        """See `FactMarkStore.undecided`."""
+        ones, others = [uuid.UUID(one) for one, _ in pairs], [uuid.UUID(other) for _, other in pairs]
+        rows = await fetch_as_tenant(
+            self._pool, _UNDECIDED, owner.tenant_id, owner.user_id, ones, others, confidence_min
+        )
+        return {FactId(str(row["one"])) for row in rows}
 
 
 def _mark(row: Row) -> SentenceMark:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -14,6 +14,7 @@ from services.common.neo4j.graph import Graph, GraphTransaction
 from services.common.owners import InteractionId, Owner
 from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of
 from services.semantic.supersession.model import (
+    READ_STATES,
     Assertion,
     Decider,
     Decision,
@@ -109,8 +110,8 @@ class Neo4jSupersessionStore:
         revision = int(rows[0]["revision"]) if rows else 0
         if revision == cached_revision:
             return Marks(revision, None)
-        found = await self._list(owner, state=State.APPLIED, after=None, limit=limit) if revision else []
-        return Marks(revision, found)
+        found = await self._list(owner, states=READ_STATES, after=None, limit=limit) if revision else []
+        return Marks.of(revision, found)
 
     async def corrected(
         self, owner: Owner, interaction_ids: Sequence[InteractionId], *, limit: int
@@ -124,7 +125,8 @@ class Neo4jSupersessionStore:
         self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, limit: int
     ) -> Sequence[Supersession]:
         """See `SupersessionStore.list_page`."""
-        return await self._list(owner, state=state, after=after, limit=limit)
+        states = None if state is None else frozenset({state})
+        return await self._list(owner, states=states, after=after, limit=limit)
 
     async def resolve(self, owner: Owner, supersession_id: str, decision: Decision, once: Once) -> Supersession:
         """See `SupersessionStore.resolve`."""
@@ -152,11 +154,11 @@ class Neo4jSupersessionStore:
         return await self._remove(owner, None)
 
     async def _list(
-        self, owner: Owner, *, state: State | None, after: SupersessionPosition | None, limit: int
+        self, owner: Owner, *, states: Collection[State] | None, after: SupersessionPosition | None, limit: int
     ) -> Sequence[Supersession]:
         position = {"time": after.create_time, "id": after.supersession_id} if after else {"time": None, "id": ""}
-        wanted = None if state is None else int(state)
-        rows = await self._graph.read(LIST, {**key_of(owner), **position, "state": wanted, "limit": limit})
+        wanted = None if states is None else sorted(map(int, states))
+        rows = await self._graph.read(LIST, {**key_of(owner), **position, "states": wanted, "limit": limit})
         return [supersession_of(row["found"]) for row in rows]
 
     async def _remove(self, owner: Owner, interaction_ids: list[InteractionId] | None) -> int:
@@ -243,7 +245,7 @@ async def _put(
     states = [{"supersession_id": identifier, **_state(one)} for identifier, one in by_id.items()]
     rows = await transaction.run(ADD_SUPERSESSIONS, {**key_of(owner), "states": states})
     new = [by_id[row["supersession_id"]] for row in rows]
-    if any(one.state is State.APPLIED for one in new):
+    if any(one.state in READ_STATES for one in new):
         await transaction.run(RAISE, key_of(owner))
     return new
 

@@ -105,7 +105,7 @@ ORDER BY s.loser_id, s.loser_number LIMIT $limit
 LIST: Final[LiteralString] = f"""
 MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id}})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
-WHERE s.create_time IS NOT NULL AND ($state IS NULL OR s.state = $state)
+WHERE s.create_time IS NOT NULL AND ($states IS NULL OR s.state IN $states)
     AND ($time IS NULL OR s.create_time < $time OR (s.create_time = $time AND s.supersession_id > $id))
 RETURN {_FIELDS} AS found
 ORDER BY s.create_time DESC, s.supersession_id

@@ -21,6 +21,7 @@ from services.common.postgres.types import Connection, Pool
 from services.semantic.stores.postgres import LOCK_USER, SCHEMA
 from services.semantic.stores.postgres_sealing import ASSERTIONS, SUPERSESSIONS
 from services.semantic.supersession.model import (
+    READ_STATES,
     Assertion,
     Decider,
     Decision,
@@ -145,7 +146,7 @@ class PostgresSupersessionStore:
             return Marks(revision, None)
         found = [row for row in rows if row["supersession_id"] is not None]
         opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, found)
-        return Marks(revision, [supersession_of(row) for row in opened])
+        return Marks.of(revision, [supersession_of(row) for row in opened])
 
     async def corrected(
         self, owner: Owner, interaction_ids: Sequence[InteractionId], *, limit: int
@@ -227,7 +228,7 @@ class PostgresSupersessionStore:
         values = await asyncio.to_thread(lambda: [(*key, *_values(one, cipher)) for one in by_id.values()])
         rows = await connection.fetchmany(queries.PUT, values)
         new = [by_id[row["supersession_id"]] for row in rows]
-        if any(one.state is State.APPLIED for one in new):
+        if any(one.state in READ_STATES for one in new):
             await connection.execute(queries.RAISE, *key)
         return new
 

@@ -35,6 +35,7 @@ class ConflictPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONFLICT_POLICY_CONFIDENCE: _ClassVar[ConflictPolicy]
     CONFLICT_POLICY_IMPORTANCE: _ClassVar[ConflictPolicy]
     CONFLICT_POLICY_USER_OVERRIDE: _ClassVar[ConflictPolicy]
+    CONFLICT_POLICY_REDUCE: _ClassVar[ConflictPolicy]
 
 class ConflictKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -51,6 +52,7 @@ class ConflictReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONFLICT_REASON_USER_CHOICE: _ClassVar[ConflictReason]
     CONFLICT_REASON_STILL_VALID: _ClassVar[ConflictReason]
     CONFLICT_REASON_RANK: _ClassVar[ConflictReason]
+    CONFLICT_REASON_NEITHER: _ClassVar[ConflictReason]
 
 class SourceTrust(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -73,6 +75,7 @@ CONFLICT_POLICY_RECENCY: ConflictPolicy
 CONFLICT_POLICY_CONFIDENCE: ConflictPolicy
 CONFLICT_POLICY_IMPORTANCE: ConflictPolicy
 CONFLICT_POLICY_USER_OVERRIDE: ConflictPolicy
+CONFLICT_POLICY_REDUCE: ConflictPolicy
 CONFLICT_KIND_UNSPECIFIED: ConflictKind
 CONFLICT_KIND_NEGATION: ConflictKind
 CONFLICT_KIND_VALUE: ConflictKind
@@ -83,6 +86,7 @@ CONFLICT_REASON_IMPORTANCE: ConflictReason
 CONFLICT_REASON_USER_CHOICE: ConflictReason
 CONFLICT_REASON_STILL_VALID: ConflictReason
 CONFLICT_REASON_RANK: ConflictReason
+CONFLICT_REASON_NEITHER: ConflictReason
 SOURCE_TRUST_UNSPECIFIED: SourceTrust
 SOURCE_TRUST_CALLER: SourceTrust
 SOURCE_TRUST_USER: SourceTrust
@@ -263,7 +267,7 @@ class ScorePart(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
 
 class Conflict(_message.Message):
-    __slots__ = ("kind", "subject", "winner_id", "winner_kind", "loser_ids", "loser_kind", "policy", "reason", "detail")
+    __slots__ = ("kind", "subject", "winner_id", "winner_kind", "loser_ids", "loser_kind", "policy", "reason", "detail", "contradicting_ids")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     WINNER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -273,6 +277,7 @@ class Conflict(_message.Message):
     POLICY_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTING_IDS_FIELD_NUMBER: _ClassVar[int]
     kind: ConflictKind
     subject: str
     winner_id: str
@@ -282,7 +287,8 @@ class Conflict(_message.Message):
     policy: ConflictPolicy
     reason: ConflictReason
     detail: str
-    def __init__(self, kind: _Optional[_Union[ConflictKind, str]] = ..., subject: _Optional[str] = ..., winner_id: _Optional[str] = ..., winner_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., loser_ids: _Optional[_Iterable[str]] = ..., loser_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., policy: _Optional[_Union[ConflictPolicy, str]] = ..., reason: _Optional[_Union[ConflictReason, str]] = ..., detail: _Optional[str] = ...) -> None: ...
+    contradicting_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, kind: _Optional[_Union[ConflictKind, str]] = ..., subject: _Optional[str] = ..., winner_id: _Optional[str] = ..., winner_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., loser_ids: _Optional[_Iterable[str]] = ..., loser_kind: _Optional[_Union[_tiers_pb2.MemoryKind, str]] = ..., policy: _Optional[_Union[ConflictPolicy, str]] = ..., reason: _Optional[_Union[ConflictReason, str]] = ..., detail: _Optional[str] = ..., contradicting_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class QueryReading(_message.Message):
     __slots__ = ("embedded_query", "speakers", "time_ranges", "task_type", "task_type_confidence", "task_type_given", "rewritten_query", "applied_patterns", "applied_profile")

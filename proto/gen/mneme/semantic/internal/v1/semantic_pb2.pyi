@@ -52,16 +52,18 @@ class SearchCandidatesRequest(_message.Message):
     def __init__(self, search: _Optional[_Union[_facts_pb2.SearchFactsRequest, _Mapping]] = ..., cached_revision: _Optional[int] = ...) -> None: ...
 
 class SearchCandidatesResponse(_message.Message):
-    __slots__ = ("facts", "revision", "superseded", "degraded")
+    __slots__ = ("facts", "revision", "superseded", "degraded", "reduced")
     FACTS_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    REDUCED_FIELD_NUMBER: _ClassVar[int]
     facts: _facts_pb2.SearchFactsResponse
     revision: int
     superseded: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
     degraded: bool
-    def __init__(self, facts: _Optional[_Union[_facts_pb2.SearchFactsResponse, _Mapping]] = ..., revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., degraded: _Optional[bool] = ...) -> None: ...
+    reduced: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    def __init__(self, facts: _Optional[_Union[_facts_pb2.SearchFactsResponse, _Mapping]] = ..., revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reduced: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ...) -> None: ...
 
 class SupersededStatement(_message.Message):
     __slots__ = ("interaction_id", "statement")
